@@ -1,0 +1,45 @@
+"""Long-term memory for LangGraph agents in one SQLite file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langmemory.config import Config, load_config
+    from langmemory.graphs import build_chat_graph
+    from langmemory.stores import MemoryStore, reembed
+    from langmemory.types import Memory, Recall, RecallResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Config",
+    "Memory",
+    "MemoryStore",
+    "Recall",
+    "RecallResult",
+    "build_chat_graph",
+    "load_config",
+    "reembed",
+]
+
+_HOMES = {
+    "Config": "langmemory.config",
+    "Memory": "langmemory.types",
+    "MemoryStore": "langmemory.stores",
+    "Recall": "langmemory.types",
+    "RecallResult": "langmemory.types",
+    "build_chat_graph": "langmemory.graphs",
+    "load_config": "langmemory.config",
+    "reembed": "langmemory.stores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used, so that the command line starts fast."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(home), name)

@@ -1,0 +1,337 @@
+"""Config: every setting of langmemory, read from ``config/memory.json``, then the environment.
+
+The model below is the one place where a setting has its unit, range and default;
+``docs/configuration.md`` is printed from it by ``python -m langmemory.config``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+
+from langmemory.errors import ConfigError
+from langmemory.types import SearchMode
+
+DEFAULT_FILE = Path("config/memory.json")
+
+MIB = 1024 * 1024
+
+FilePath = Annotated[str, Field(min_length=1), AfterValidator(os.path.expanduser)]
+ModelName = Annotated[str, Field(pattern=r"^[^\s:]+:\S+$")]
+
+
+class Section(BaseModel):
+    """What all sections share: no unknown key, no silent conversion, no change after reading."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
+    )
+
+
+class DatabaseConfig(Section):
+    """Where memory is kept and how SQLite treats the file."""
+
+    path: FilePath = Field(
+        default="memory.db",
+        description="The memory file; a relative path starts at the working directory. "
+        '`":memory:"` keeps everything in the process.',
+    )
+    archive_path: FilePath | None = Field(
+        default=None,
+        description="File that archived memories move to; null keeps them in the main file.",
+    )
+    synchronous: Literal["full", "normal"] = Field(
+        default="full",
+        description="`full` survives a power cut with every acknowledged write; `normal` survives "
+        "a killed process, may lose the last writes in a power cut, and writes faster.",
+    )
+    busy_timeout_ms: int = Field(
+        default=5_000,
+        ge=0,
+        le=600_000,
+        description="Milliseconds a write waits for another process's write to finish.",
+    )
+    mmap_bytes: int = Field(
+        default=256 * MIB,
+        ge=0,
+        description="Bytes of the file that SQLite may map into memory; 0 turns mapping off.",
+    )
+    readers: int = Field(
+        default=4, ge=1, le=64, description="Connections that read at the same time in one process."
+    )
+    sign_index_bytes: int = Field(
+        default=256 * MIB,
+        ge=0,
+        description="Bytes of memory for the vectors' sign bits, per file and process; "
+        "above it a search streams them from the file.",
+    )
+
+
+class ModelsConfig(Section):
+    """Which models are used. Model names stand nowhere else."""
+
+    embedding: Literal["static", "mock"] | ModelName = Field(
+        default="static",
+        description="Model that turns text into vectors, unless the application passes its own: "
+        "`static` (embedded, no server), `mock` (hashes, for tests) or "
+        '`"provider:model"`, such as `"ollama:nomic-embed-text"`.',
+    )
+    deep: ModelName | None = Field(
+        default=None,
+        description='Chat model for reflection and hard questions, as `"provider:model"`; '
+        "null works by rules.",
+    )
+    fast: ModelName | None = Field(
+        default=None,
+        description='Chat model for conversation, as `"provider:model"`; null means none.',
+    )
+    ollama_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S+$",
+        description="Where Ollama answers; null uses its client's own default "
+        "(`OLLAMA_HOST`, else `http://127.0.0.1:11434`).",
+    )
+    embedding_timeout_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        le=3_600,
+        description="Seconds to wait for an answer of an Ollama embedding model; the first one "
+        "includes loading it.",
+    )
+    mock_embeddings: bool = Field(
+        default=False,
+        description="Replace every embedding model by `mock`, also one the application passes.",
+    )
+
+
+class SearchConfig(Section):
+    """How a search ranks."""
+
+    mode: SearchMode = Field(
+        default="hybrid", description="Rank by vectors and words, or one of them."
+    )
+    overfetch: int = Field(
+        default=32,
+        ge=1,
+        le=1_024,
+        description="Candidates taken from the sign bits and rescored exactly, "
+        "per result asked for.",
+    )
+    dense_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Weight of the vector score in a hybrid ranking."
+    )
+    keyword_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Weight of the keyword score in a hybrid ranking."
+    )
+
+
+class TTLConfig(Section):
+    """When items expire; the keys are those of LangGraph's `TTLConfig`."""
+
+    default_ttl: float | None = Field(
+        default=None, gt=0, description="Minutes until a new item expires; null means never."
+    )
+    refresh_on_read: bool = Field(
+        default=True, description="Reading an item restarts its time to live."
+    )
+    sweep_interval_minutes: float | None = Field(
+        default=None,
+        gt=0,
+        description="Minutes between deletions of what has expired; null means 5.",
+    )
+
+
+class RecallConfig(Section):
+    """How much work a recall may do."""
+
+    preset: Literal["fast", "balanced", "thorough"] = Field(
+        default="balanced", description="Set of recall options used when a call names none."
+    )
+    presets: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Options to override, by preset and option name."
+    )
+
+
+class Config(Section):
+    """All settings. `Config()` is the defaults; `load_config` reads file and environment."""
+
+    database: DatabaseConfig = DatabaseConfig()
+    models: ModelsConfig = ModelsConfig()
+    search: SearchConfig = SearchConfig()
+    ttl: TTLConfig = TTLConfig()
+    recall: RecallConfig = RecallConfig()
+
+
+ENVIRONMENT: dict[str, tuple[str, str]] = {
+    "MEMORY_DB_PATH": ("database", "path"),
+    "MEMORY_ARCHIVE_DB_PATH": ("database", "archive_path"),
+    "OLLAMA_URL": ("models", "ollama_url"),
+    "MOCK_EMBEDDINGS": ("models", "mock_embeddings"),
+}
+"""Environment variable → the key it overrides. An empty variable counts as not set."""
+
+
+def load_config(
+    path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    """Read the settings: defaults, then the file, then the environment.
+
+    Args:
+        path: The JSON file; else `LANGMEMORY_CONFIG`, else `config/memory.json` if there is one.
+        environ: Environment variables; the process's own if not given.
+
+    Raises:
+        ConfigError: A named file is missing or not JSON, a key is unknown, a value not allowed.
+    """
+    environ = os.environ if environ is None else environ
+    named = path or environ.get("LANGMEMORY_CONFIG") or None
+    file = Path(named) if named else DEFAULT_FILE
+    raw = _read(file) if named or file.is_file() else {}
+    try:
+        settings = Config.model_validate(raw)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, str(file))) from error
+    for variable, (section, key) in ENVIRONMENT.items():
+        if text := environ.get(variable):
+            settings = _override(settings, section, key, text, variable)
+    return settings
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot read the configuration {file}: {error.strerror}. "
+            "Correct LANGMEMORY_CONFIG or the path, or leave both out to use the defaults."
+        ) from error
+    except ValueError as error:
+        raise ConfigError(f"{file} is not a JSON file: {error}.") from error
+
+
+_BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
+
+
+def _override(settings: Config, section: str, key: str, text: str, variable: str) -> Config:
+    part: Section = getattr(settings, section)
+    value: Any = text
+    if type(part).model_fields[key].annotation is bool:
+        if text.lower() not in _BOOLEANS:
+            raise ConfigError(
+                f"environment variable {variable} is {text!r}; allowed: {', '.join(_BOOLEANS)}."
+            )
+        value = _BOOLEANS[text.lower()]
+    try:
+        changed = type(part).model_validate({**part.model_dump(), key: value})
+    except ValidationError as error:
+        where = f"environment variable {variable}"
+        raise ConfigError(_explain(error, where, prefix=(section,))) from error
+    return settings.model_copy(update={section: changed})
+
+
+def _explain(error: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> str:
+    """One line for each setting that is wrong: where, which key, which value, what is allowed."""
+    lines: dict[str, str] = {}
+    for detail in error.errors(include_url=False):
+        path = prefix + tuple(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            known = _keys(*path[:-1])
+            near = difflib.get_close_matches(path[-1], known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            key = ".".join(path)
+            lines[key] = f"{source}: unknown key {key!r}; {hint}Known: {', '.join(known)}."
+        else:
+            # Below "section.key" pydantic appends the names of a union's alternatives.
+            key = ".".join(path[:2]) or "the file"
+            value = json.dumps(detail["input"], default=repr)
+            lines[key] = f"{source}: {key} is {value}; allowed: {_allowed(*path[:2])}."
+    return "\n".join(lines.values())
+
+
+def _sections() -> dict[str, type[Section]]:
+    return {name: field.annotation for name, field in Config.model_fields.items()}  # type: ignore[misc]
+
+
+def _keys(section: str | None = None) -> list[str]:
+    """Names of the sections, or of the keys in one."""
+    return list(_sections()[section].model_fields if section else Config.model_fields)
+
+
+def _allowed(section: str | None = None, key: str | None = None) -> str:
+    """What a setting, a section or the whole file may be, in words."""
+    if section is None or key is None:
+        return f"an object with {', '.join(_keys(section))}"
+    return _describe(_sections()[section].model_json_schema()["properties"][key])
+
+
+def _describe(schema: Mapping[str, Any]) -> str:
+    """A JSON schema in words: ``integer, 0 to 600000, or null``."""
+    if "anyOf" in schema:
+        return ", or ".join(_describe(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(json.dumps(value) for value in schema["enum"])
+    words = [str(schema.get("type", "any value"))]
+    if isinstance(schema.get("additionalProperties"), dict):
+        words = [f"object of {_describe(schema['additionalProperties'])}s"]
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above = schema.get("exclusiveMinimum")
+    if above is not None:
+        words.append(f"above {above:g}")
+    if low is not None and high is not None:
+        words.append(f"{low} to {high}")
+    elif low is not None:
+        words.append(f"{low} or more")
+    elif high is not None:
+        words.append(f"at most {high}")
+    if "minLength" in schema:
+        words.append("not empty")
+    if "pattern" in schema:
+        words.append(_PATTERNS.get(schema["pattern"], schema["pattern"]))
+    return ", ".join(words)
+
+
+_PATTERNS = {r"^[^\s:]+:\S+$": 'as `"provider:model"`', r"^https?://\S+$": "as `http://host:port`"}
+
+
+def _row(section: str, name: str, field: FieldInfo) -> str:
+    default = json.dumps(field.get_default(call_default_factory=True))
+    variables = [v for v, place in ENVIRONMENT.items() if place == (section, name)]
+    allowed = _allowed(section, name)
+    cells = [f"`{name}`", allowed, f"`{default}`", field.description or "", *variables]
+    if not variables:
+        cells.append("")
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def markdown() -> str:
+    """The reference of all settings, as `docs/configuration.md` holds it."""
+    parts = [_INTRODUCTION]
+    for name, section in _sections().items():
+        doc = (section.__doc__ or "").strip()
+        rows = [_row(name, key, field) for key, field in section.model_fields.items()]
+        head = "| key | allowed | default | meaning | environment |\n|---|---|---|---|---|"
+        parts.append("\n".join([f"## `{name}`", "", doc, "", head, *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+_INTRODUCTION = """\
+# Configuration
+
+<!-- Printed by `python -m langmemory.config`; change `langmemory/config.py`, not this file. -->
+
+Settings are read from the JSON file that `LANGMEMORY_CONFIG` names, else from `config/memory.json`
+under the working directory if there is one; whatever it leaves out has the default below. Then the
+environment variables in the last column override the file; an empty variable counts as not set.
+An unknown key or a value that is not allowed is an error that names both. What an application
+passes to `MemoryStore` itself wins over all of it."""
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

@@ -1,0 +1,43 @@
+"""Errors of langmemory. Each says what happened, with which value, and the next step."""
+
+from __future__ import annotations
+
+
+class LangMemoryError(Exception):
+    """Base of every error langmemory raises on purpose."""
+
+
+class ConfigError(LangMemoryError, ValueError):
+    """A setting is unknown or out of range; the message names key, value and what is allowed."""
+
+
+class DatabaseError(LangMemoryError):
+    """The file cannot be used as a memory: not a database, unreadable, full disk, damaged."""
+
+
+class SchemaVersionError(DatabaseError):
+    """The file was written by a newer langmemory."""
+
+
+class ClosedStoreError(LangMemoryError):
+    """The store was closed; open a new one."""
+
+
+class EmbeddingError(LangMemoryError):
+    """The embedding model failed or answered nonsense; nothing was written."""
+
+
+class EmbeddingModelMismatchError(EmbeddingError, ValueError):
+    """The file's vectors come from another model than the one it was opened with."""
+
+
+class InvalidFilterError(LangMemoryError, ValueError):
+    """A filter has an unknown operator, a bad key or an operand of the wrong type."""
+
+
+class InvalidValueError(LangMemoryError, ValueError):
+    """A value cannot be stored as JSON without losing something."""
+
+
+class ImportFormatError(LangMemoryError, ValueError):
+    """A file to import is not in a known format; the message names the line."""

@@ -1,0 +1,39 @@
+"""Words: the languages langmemory knows, and how text becomes searchable tokens.
+
+The storage engine writes keyword bodies with `index_text`; recall builds queries with
+`keyword_terms` and `match_expression`. No SQL, no models, no dependency on the rest of langmemory.
+"""
+
+from __future__ import annotations
+
+from langmemory.lexicon.chinese import CHINESE
+from langmemory.lexicon.english import ENGLISH
+from langmemory.lexicon.german import GERMAN
+from langmemory.lexicon.language import Language, Question, Unit
+from langmemory.lexicon.matching import (
+    LANGUAGES,
+    detect_language,
+    keyword_terms,
+    match_expression,
+    register,
+)
+from langmemory.lexicon.spanish import SPANISH
+from langmemory.lexicon.writing import index_text, is_unspaced, split_words
+
+__all__ = [
+    "CHINESE",
+    "ENGLISH",
+    "GERMAN",
+    "LANGUAGES",
+    "SPANISH",
+    "Language",
+    "Question",
+    "Unit",
+    "detect_language",
+    "index_text",
+    "is_unspaced",
+    "keyword_terms",
+    "match_expression",
+    "register",
+    "split_words",
+]

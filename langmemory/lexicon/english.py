@@ -1,0 +1,88 @@
+"""English."""
+
+from __future__ import annotations
+
+from langmemory.lexicon.language import Language, numbered, word_set
+
+ENGLISH = Language(
+    code="en",
+    stop_words=word_set(
+        """a about above after again against ain all also am an and any are aren as at be because
+        been before being below between both but by can cannot could couldn d did didn do does
+        doesn doing don down during each few for from further get got had hadn has hasn have haven
+        having he her here hers herself him himself his how i if in into is isn it its itself just
+        kind likely ll m many me might more most much my myself no nor not now of off on once only
+        or other our ours ourselves out over own re s same shall she should shouldn so some such t
+        than that the their theirs them themselves then there these they this those through to too
+        under until up ve very was wasn we were weren what when where which while who whom whose
+        why will with won would wouldn you your yours yourself yourselves"""
+    ),
+    questions={
+        "count": (r"^\W*how (many|much|often)\b",),
+        "when": (
+            r"^\W*(since |until |by )?when\b",
+            r"^\W*how (long|old|recently|soon)\b",
+            r"\b(what|which) (date|day|time|month|year|week|weekday|season|decade)s?\b",
+        ),
+        "where": (
+            r"^\W*where\b",
+            r"\b(what|which) (city|country|state|place|town|location|cities|countries|places)\b",
+        ),
+        "who": (r"^\W*(who|whom|whose|with whom|to whom)\b", r"\bwhat is the name\b"),
+        "why": (r"^\W*why\b", r"\b(what|which) (reason|motivated|inspired|made)\b"),
+        "preference": (
+            r"\b(favou?rite|prefers?|preferred|likes?|loves?|enjoys?|hates?|dislikes?)\b",
+        ),
+        "relation": (
+            r"\b(friend|friends|wife|husband|spouse|partner|sister|brother|mother|father|mom|mum"
+            r"|dad|son|daughter|kids|children|boss|colleague|colleagues|married|related)\b",
+        ),
+        "how": (r"^\W*how\b",),
+    },
+    months=numbered(
+        "january jan",
+        "february feb",
+        "march",
+        "april apr",
+        "may",
+        "june jun",
+        "july jul",
+        "august aug",
+        "september sept sep",
+        "october oct",
+        "november nov",
+        "december dec",
+    ),
+    weekdays=word_set("monday tuesday wednesday thursday friday saturday sunday"),
+    seasons={
+        "spring": (3, 3),
+        "summer": (6, 3),
+        "autumn": (9, 3),
+        "fall": (9, 3),
+        "winter": (12, 3),
+    },
+    relative={
+        r"\btoday\b": ("day", 0),
+        r"\byesterday\b": ("day", -1),
+        r"\btomorrow\b": ("day", 1),
+        r"\bthis week\b": ("week", 0),
+        r"\blast week\b": ("week", -1),
+        r"\bnext week\b": ("week", 1),
+        r"\bthis month\b": ("month", 0),
+        r"\blast month\b": ("month", -1),
+        r"\bnext month\b": ("month", 1),
+        r"\bthis year\b": ("year", 0),
+        r"\blast year\b": ("year", -1),
+        r"\bnext year\b": ("year", 1),
+    },
+    last=frozenset(("last", "past", "previous")),
+    since=("since", "after", "from"),
+    before=("before", "until", "till"),
+    temporal_words=word_set(
+        """yesterday today tomorrow tonight ago last next recently soon morning afternoon evening
+        night day days week weeks weekend weekends month months year years monday tuesday wednesday
+        thursday friday saturday sunday spring summer autumn fall winter january february march
+        april may june july august september october november december birthday anniversary
+        since"""
+    ),
+)

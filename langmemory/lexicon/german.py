@@ -1,0 +1,92 @@
+"""German."""
+
+from __future__ import annotations
+
+from langmemory.lexicon.language import Language, numbered, word_set
+
+GERMAN = Language(
+    code="de",
+    stop_words=word_set(
+        """aber alle allem allen aller alles als also am an ander andere anderem anderen anderer
+        anderes auch auf aus bei beim bin bis bist da dabei damit dann das dass dazu dein deine
+        deinem deinen deiner dem den denn der des dessen dich die dies diese diesem diesen dieser
+        dieses dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure
+        für gegen gewesen gibt hab habe haben hast hat hatte hatten hier hin ich ihm ihn ihnen ihr
+        ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kein keine
+        keinem keinen keiner können könnte mal man mein meine meinem meinen meiner mich mir mit
+        muss nach nicht nichts noch nun nur ob oder ohne sehr sein seine seinem seinen seiner seit
+        selbst sich sie sind so solche soll sollte sondern sonst über um und uns unser unsere unter
+        viel viele vom von vor wann war waren warst warum was weil welche welchem welchen welcher
+        welches wem wen wenn wer werde werden wessen wie wieder wieso will wir wird wirst wo woher
+        wohin wurde wurden würde würden zu zum zur zwar zwischen"""
+    ),
+    questions={
+        "count": (r"^\W*wie (viele?|oft)\b",),
+        "when": (
+            r"^\W*(seit |bis |ab )?wann\b",
+            r"^\W*(seit )?wie lange\b",
+            r"\b(an|in|zu) welche[mnrs]? (tag|datum|monat|jahr|woche|uhrzeit)\b",
+            r"\bum wie viel uhr\b",
+        ),
+        "where": (
+            r"^\W*(wo|wohin|woher)\b",
+            r"\b(in|aus) welche[mnrs]? (stadt|land|ort|staat)\b",
+        ),
+        "who": (r"^\W*(mit |von |für |bei )?(wer|wem|wen|wessen)\b", r"\bwie hei(ß|ss)(t|en)\b"),
+        "why": (r"^\W*(warum|weshalb|wieso|weswegen)\b", r"\baus welchem grund\b"),
+        "preference": (
+            r"\b(lieblings\w*|bevorzug\w*|mag|mögen|liebt|gern|gerne|hasst|schmeckt)\b",
+        ),
+        "relation": (
+            r"\b(freund(in|e|innen)?|frau|mann|partner(in)?|schwester|bruder|mutter|vater|sohn"
+            r"|tochter|kinder|chef(in)?|kolleg(e|in|en|innen)|verheiratet|verwandt)\b",
+        ),
+        "how": (r"^\W*wie\b",),
+    },
+    months=numbered(
+        "januar jänner",
+        "februar",
+        "märz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+    ),
+    weekdays=word_set("montag dienstag mittwoch donnerstag freitag samstag sonntag"),
+    seasons={
+        "frühling": (3, 3),
+        "frühjahr": (3, 3),
+        "sommer": (6, 3),
+        "herbst": (9, 3),
+        "winter": (12, 3),
+    },
+    relative={
+        r"\bheute\b": ("day", 0),
+        r"\bgestern\b": ("day", -1),
+        r"\bmorgen\b": ("day", 1),
+        r"\bdiese woche\b": ("week", 0),
+        r"\b(letzte|vorige|vergangene) woche\b": ("week", -1),
+        r"\b(nächste|kommende) woche\b": ("week", 1),
+        r"\bdiese[nm] monat\b": ("month", 0),
+        r"\b(letzte|vorige|vergangene)[nm]? monat\b": ("month", -1),
+        r"\b(nächste|kommende)[nm]? monat\b": ("month", 1),
+        r"\b(dieses|in diesem) jahr\b": ("year", 0),
+        r"\b(letzte|vorige|vergangene)[ns]? jahr\b": ("year", -1),
+        r"\b(nächste|kommende)[ns]? jahr\b": ("year", 1),
+    },
+    last=word_set("letzte letzten letzter letztes vorigen vergangenen"),
+    since=("seit", "nach", "ab"),
+    before=("vor", "bis"),
+    temporal_words=word_set(
+        """gestern heute morgen vorgestern übermorgen neulich kürzlich bald letzte letzten letzter
+        letztes nächste nächsten nächster nächstes tag tage tagen woche wochen wochenende monat
+        monate monaten jahr jahre jahren abend nacht nachmittag montag dienstag mittwoch donnerstag
+        freitag samstag sonntag frühling sommer herbst winter januar februar märz april mai juni
+        juli august september oktober november dezember geburtstag jahrestag"""
+    ),
+)

@@ -1,0 +1,78 @@
+"""From a query to words worth searching for, and to an FTS5 expression that cannot be hijacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langmemory.lexicon.chinese import CHINESE
+from langmemory.lexicon.english import ENGLISH
+from langmemory.lexicon.german import GERMAN
+from langmemory.lexicon.language import Language
+from langmemory.lexicon.spanish import SPANISH
+from langmemory.lexicon.writing import is_unspaced, split_words
+
+LANGUAGES: dict[str, Language] = {
+    language.code: language for language in (ENGLISH, GERMAN, SPANISH, CHINESE)
+}
+"""By code, in order of preference where two claim a query equally."""
+
+MAX_TERMS = 64
+"""A query is cut to its first so many distinct words: more cost time and drown the rare ones."""
+
+
+def register(language: Language) -> None:
+    """Adds a language, or replaces the one of the same code, for this process."""
+    LANGUAGES[language.code] = language
+
+
+def detect_language(text: str) -> Language:
+    """The registered language whose stop words and phrases occur most; the first when none do."""
+    words = split_words(text[:2000])
+    unspaced = is_unspaced(text[:2000])
+
+    def hits(language: Language) -> int:
+        count = sum(word in language.stop_words for word in words)
+        if unspaced:
+            count += sum(phrase in text for phrase in language.phrases)
+        return count
+
+    return max(LANGUAGES.values(), key=hits)
+
+
+def keyword_terms(query: str, language: Language | None = None) -> tuple[str, ...]:
+    """Distinct words of a query worth looking up, in order, at most `MAX_TERMS`.
+
+    Stop words of the query's language are left out, unless nothing else would be left.
+    """
+    language = language or detect_language(query)
+    spoken = query
+    if language.phrases and is_unspaced(query):
+        for phrase in language.phrases:
+            spoken = spoken.replace(phrase, " ")
+    words = dict.fromkeys(w for w in split_words(spoken) if w not in language.stop_words)
+    if not words:
+        words = dict.fromkeys(split_words(query))
+    return tuple(words)[:MAX_TERMS]
+
+
+def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
+    """FTS5 expression that matches any of the terms or phrases; empty when there are none.
+
+    Every term is a quoted string, so that no character of it is syntax; a single character of an
+    unspaced script becomes a prefix query (see `index_text`). The caller puts the expression in
+    parentheses behind its own column filter.
+    """
+    parts = []
+    for term in terms:
+        quoted = _quote(term)
+        if quoted:
+            parts.append(quoted + "*" if len(term) == 1 and is_unspaced(term) else quoted)
+    parts.extend(filter(None, map(_quote, phrases)))
+    return " OR ".join(parts)
+
+
+def _quote(text: str) -> str:
+    """As an FTS5 string; empty when it holds nothing the tokenizer would keep."""
+    if not any(character.isalnum() for character in text):
+        return ""
+    return '"' + text.replace("\0", " ").replace('"', '""') + '"'

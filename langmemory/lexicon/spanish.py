@@ -1,0 +1,83 @@
+"""Spanish."""
+
+from __future__ import annotations
+
+from langmemory.lexicon.language import Language, numbered, word_set
+
+SPANISH = Language(
+    code="es",
+    stop_words=word_set(
+        """a al algo algunas algunos ante antes así aún aunque cada como cómo con contra cual cuál
+        cuáles cuando cuándo cuánto cuánta cuántos cuántas cuya cuyo de del desde donde dónde
+        durante e el él ella ellas ellos en entre era eran eres es esa esas ese eso esos esta está
+        estaba estaban están estar estas este esto estos estoy fue fueron fui ha había habían haber
+        han hasta hay he hemos la las le les lo los más me mi mis mucho muchos muy nada ni no nos
+        nosotros nuestra nuestro nuestros o os otra otras otro otros para pero poco por porque qué
+        que quién quien quiénes quienes se sea ser será si sí sido sin sobre son soy su sus también
+        tan tanto te tenía ti tiene tienen tengo tu tú tus un una unas uno unos usted ustedes va
+        van vosotros y ya yo"""
+    ),
+    questions={
+        "count": (r"^\W*(cu[aá]nt[oa]s?|con qu[eé] frecuencia)\b",),
+        "when": (
+            r"^\W*(desde |hasta )?cu[aá]ndo\b",
+            r"^\W*(durante |hace )?cu[aá]nto tiempo\b",
+            r"\ba qu[eé] hora\b",
+            r"\b(qu[eé]|cu[aá]l) (d[ií]a|fecha|mes|año|semana)\b",
+        ),
+        "where": (
+            r"^\W*(a |de |en |por )?d[oó]nde\b",
+            r"\b(qu[eé]|cu[aá]l) (ciudad|pa[ií]s|lugar|sitio|estado)\b",
+        ),
+        "who": (
+            r"^\W*(a |con |de |para |por )?qui[eé]n(es)?\b",
+            r"\bc[oó]mo se llama\b",
+        ),
+        "why": (r"^\W*por qu[eé]\b", r"\bpor cu[aá]l raz[oó]n\b"),
+        "preference": (r"\b(favorit[oa]s?|prefier\w*|gusta\w*|encanta\w*|odia\w*|ama)\b",),
+        "relation": (
+            r"\b(amig[oa]s?|esposa|esposo|marido|mujer|pareja|herman[oa]s?|madre|padre|hij[oa]s?"
+            r"|jef[ea]|colegas?|casad[oa])\b",
+        ),
+        "how": (r"^\W*c[oó]mo\b",),
+    },
+    months=numbered(
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre setiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ),
+    weekdays=word_set("lunes martes miércoles jueves viernes sábado domingo"),
+    seasons={"primavera": (3, 3), "verano": (6, 3), "otoño": (9, 3), "invierno": (12, 3)},
+    relative={
+        r"\bhoy\b": ("day", 0),
+        r"\bayer\b": ("day", -1),
+        r"(?<!la )(?<!por la )\bmañana\b": ("day", 1),
+        r"\besta semana\b": ("week", 0),
+        r"\bla semana pasada\b": ("week", -1),
+        r"\bla (próxima semana|semana que viene)\b": ("week", 1),
+        r"\beste mes\b": ("month", 0),
+        r"\bel mes pasado\b": ("month", -1),
+        r"\bel (próximo mes|mes que viene)\b": ("month", 1),
+        r"\beste año\b": ("year", 0),
+        r"\bel año pasado\b": ("year", -1),
+        r"\bel (próximo año|año que viene)\b": ("year", 1),
+    },
+    last=word_set("pasado pasada último última"),
+    since=("desde", "después de", "a partir de"),
+    before=("antes de", "hasta"),
+    temporal_words=word_set(
+        """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto
+        día días semana semanas mes meses año años tarde noche lunes martes miércoles jueves viernes
+        sábado domingo primavera verano otoño invierno enero febrero marzo abril mayo junio julio
+        agosto septiembre octubre noviembre diciembre cumpleaños aniversario"""
+    ),
+)

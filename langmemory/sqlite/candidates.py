@@ -1,0 +1,216 @@
+"""Candidate queries: nearest vectors, time windows, neighbours in a thread, exact cosines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import numpy as np
+
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import ids_below
+from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.signs import SignIndex
+from langmemory.sqlite.values import from_json
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits, unpack
+
+NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+def nearest(
+    connection: Connection,
+    index: SignIndex,
+    scope: CompiledScope,
+    query: Floats,
+    limit: int,
+    *,
+    overfetch: int,
+    exact: bool = False,
+) -> tuple[Ids, Floats]:
+    """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
+
+    Candidates come from the filter where it is selective, else from the sign bits; either way the
+    cosines are exact, and an item with several vectors counts with its best one.
+
+    Args:
+        connection: A reader.
+        index: Up to date for this reader.
+        scope: What may be found.
+        query: float32[dims], L2-normalised.
+        limit: How many at most.
+        overfetch: Candidates by sign bits for each wanted item.
+        exact: Compare every vector in scope instead.
+    """
+    if limit <= 0:
+        return NOTHING
+    bits = sign_bits(query[None, :])[0]
+    wanted = limit * overfetch
+    selected = _by_filter(connection, scope, 4 * wanted)
+    if selected is not None:
+        ids = None if exact else index.closest_of(bits, selected, wanted)
+        if ids is None:
+            ids, vectors = _of_items(connection, selected)
+        else:
+            ids, vectors = fetch(connection, ids)
+        return _pool(ids, vectors, query, limit)
+    namespaces = None
+    if scope.scope.namespace:
+        namespaces = np.array(ids_below(connection, scope.scope.namespace), np.int64)
+    while True:
+        candidates = index.candidates(connection, bits, 1 << 62 if exact else wanted, namespaces)
+        ids, vectors = _in_scope(connection, scope, candidates)
+        found = _pool(ids, vectors, query, limit)
+        if len(found[0]) >= limit or len(candidates) < wanted or exact:
+            return found
+        wanted *= 4  # the filter, or items with many vectors, left too few
+
+
+def _by_filter(connection: Connection, scope: CompiledScope, at_most: int) -> Ids | None:
+    """Items in scope, ascending, when a filter leaves at most so many; else None."""
+    driver = scope.driver
+    if driver is None or scope.residual is not None:
+        return None
+    rest = [one for one in scope.conditions if one is not driver]
+    namespaces, namespace_bindings = scope.namespaces()
+    where = " AND ".join(f"({one.sql})" for one in rest) or "1"
+    join = "CROSS JOIN item i ON i.id = l.item" if rest else ""
+    rows = connection.execute(
+        f"SELECT DISTINCT l.item FROM leaf l {join} WHERE {driver.leaf} "
+        f"AND l.namespace IN {namespaces} AND {where} LIMIT ?",
+        (
+            *driver.bindings,
+            *namespace_bindings,
+            *(binding for one in rest for binding in one.bindings),
+            at_most + 1,
+        ),
+    ).fetchall()
+    if len(rows) > at_most:
+        return None
+    return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+
+
+def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
+    if not len(items):
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    return unpack(
+        connection.execute(
+            "SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v "
+            f"ON v.id >= c.value << {SLOT_BITS} AND v.id < (c.value + 1) << {SLOT_BITS}",
+            (apsw.carray(items),),
+        ).fetchall()
+    )
+
+
+def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> tuple[Ids, Floats]:
+    if scope.trivial:
+        return fetch(connection, candidates)
+    join = f"JOIN item i ON i.id = v.id >> {SLOT_BITS} WHERE {scope.where}"
+    residual = scope.residual
+    if residual is None:
+        return fetch(connection, candidates, join=join, bindings=scope.bindings)
+    if not len(candidates):
+        return fetch(connection, candidates)
+    rows = connection.execute(
+        f"SELECT v.id, v.e, i.value FROM carray(?) c JOIN vector v ON v.id = c.value {join}",
+        (apsw.carray(candidates), *scope.bindings),
+    )
+    return unpack([(row[0], row[1]) for row in rows if residual(from_json(row[2]))])
+
+
+def _pool(ids: Ids, vectors: Floats, query: Floats, limit: int) -> tuple[Ids, Floats]:
+    """Best cosine per item, best items first."""
+    if not len(ids):
+        return NOTHING
+    cosines = vectors @ query
+    items = ids >> SLOT_BITS
+    order = np.lexsort((items, -cosines))
+    items, cosines = items[order], cosines[order]
+    if (ids & ((1 << SLOT_BITS) - 1)).any():  # several vectors an item: keep the first, the best
+        first = np.sort(np.unique(items, return_index=True)[1])
+        items, cosines = items[first], cosines[first]
+    return items[:limit], cosines[:limit]
+
+
+def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
+    """Exact cosine of each item (its best vector) to the query, float32[n]; NaN without a vector."""
+    result = np.full(len(items), np.nan, np.float32)
+    if not len(items):
+        return result
+    order = np.argsort(items)
+    ids, vectors = _of_items(connection, np.ascontiguousarray(items[order]))
+    if len(ids):
+        place = order[np.searchsorted(items[order], ids >> SLOT_BITS)]
+        np.fmax.at(result, place, vectors @ query)
+    return result
+
+
+def without_vectors(connection: Connection, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+    """Items in scope that have no vector and are not known yet, last updated first."""
+    namespaces, bindings = scope.namespaces()
+    residual = scope.residual
+    found = connection.execute(
+        f"SELECT i.id, i.value FROM item i WHERE i.namespace IN {namespaces} AND {scope.where} "
+        "AND i.id NOT IN (SELECT value FROM carray(?)) AND NOT EXISTS (SELECT 1 FROM vector v "
+        f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
+        "ORDER BY i.updated_at DESC, i.id DESC" + ("" if residual else f" LIMIT {limit:d}"),
+        (*bindings, *scope.bindings, apsw.carray(np.ascontiguousarray(known))),
+    ).fetchall()
+    if residual is not None:
+        found = [row for row in found if residual(from_json(row[1]))][:limit]
+    return np.array([row[0] for row in found], np.int64)
+
+
+def window(
+    connection: Connection, scope: CompiledScope, since_us: int, until_us: int, limit: int
+) -> Ids:
+    """Items said or true from within ``[since, until)``, newest first."""
+    namespaces, bindings = scope.namespaces()
+    rows = connection.execute(
+        f"SELECT i.id FROM item i INDEXED BY item_valid WHERE i.namespace IN {namespaces} "
+        f"AND i.valid_at >= ? AND i.valid_at < ? AND {scope.where} "
+        "ORDER BY i.valid_at DESC, i.id DESC LIMIT ?",
+        (*bindings, since_us, until_us, *scope.bindings, limit),
+    ).fetchall()
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+ROW_COLUMNS = (
+    "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
+    "coalesce(i.accessed_at, i.created_at), i.access_count, i.importance, i.confidence, "
+    "i.priority, i.status, i.invalid_at, i.expired_at"
+)
+
+RowTuples = list[tuple[Any, ...]]
+
+
+def rows(connection: Connection, items: Ids) -> RowTuples:
+    """`ROW_COLUMNS` of items, in any order; unknown ids are left out."""
+    if not len(items):
+        return []
+    found: RowTuples = connection.execute(
+        f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+        (apsw.carray(np.ascontiguousarray(items)),),
+    ).fetchall()
+    return found
+
+
+def neighbours(connection: Connection, scope: CompiledScope, items: Ids, radius: int) -> RowTuples:
+    """`ROW_COLUMNS` of the items in scope at most ``radius`` positions from any of these in the
+    same thread, each once, without these; in any order."""
+    if not len(items) or radius < 1:
+        return []
+    ids = apsw.carray(np.ascontiguousarray(items))
+    found: RowTuples = connection.execute(
+        f"SELECT DISTINCT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item a ON a.id = c.value "
+        "CROSS JOIN item i ON i.thread = a.thread "
+        "AND i.position BETWEEN a.position - ? AND a.position + ? "
+        f"WHERE a.thread IS NOT NULL AND i.id NOT IN (SELECT value FROM carray(?)) AND {scope.where}",
+        (ids, radius, radius, ids, *scope.bindings),
+    ).fetchall()
+    return found
+
+
+def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
+    """The first vector of each item that has one: int64[m] item ids, float32[m, dims]."""
+    ids, vectors = fetch(connection, np.ascontiguousarray(items << SLOT_BITS))
+    return ids >> SLOT_BITS, vectors

@@ -1,0 +1,201 @@
+"""One file as an engine: transactions in, consistent snapshots out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+
+from langmemory.sqlite import candidates, keywords, schema, signs, vectors
+from langmemory.sqlite.connection import Connection, Database
+from langmemory.sqlite.namespaces import find as find_namespace
+from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.settings import ModelSetting, read_model
+from langmemory.sqlite.values import from_json
+from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.types import Stats
+
+
+class Engine:
+    """The memory file below any framework: no LangGraph, no model. Thread-safe."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        synchronous: Literal["full", "normal"] = "full",
+        busy_timeout_ms: int = 10_000,
+        mmap_bytes: int = 1 << 30,
+        sign_index_bytes: int = 512 << 20,
+    ) -> None:
+        """Open the file and bring its schema up to date.
+
+        Args:
+            path: A file, or ``:memory:``.
+            synchronous: See `Database`.
+            busy_timeout_ms: See `Database`.
+            mmap_bytes: See `Database`.
+            sign_index_bytes: Budget of the in-memory sign bits; over it, searches stream from disk.
+
+        Raises:
+            DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
+        """
+        self.database = Database(
+            path, synchronous=synchronous, busy_timeout_ms=busy_timeout_ms, mmap_bytes=mmap_bytes
+        )
+        self._sign_index_bytes = sign_index_bytes
+        self.keywords_lost = schema.setup(self.database)
+        """The keyword index had to be created anew and is empty: index the items again."""
+        self.database.housekeeping = self.pack_signs
+        self._model = ModelSetting()
+        self._signs: signs.SignIndex | None = None
+        with self.database.read() as connection:
+            self._adopt(read_model(connection))
+
+    @property
+    def model(self) -> ModelSetting:
+        """The embedding model of the file, as last seen."""
+        return self._model
+
+    @property
+    def sign_index_nbytes(self) -> int:
+        return self._signs.nbytes if self._signs is not None else 0
+
+    @contextmanager
+    def read(self) -> Iterator[Snapshot]:
+        """A consistent view of the file as of now."""
+        with self.database.read() as connection:
+            yield Snapshot(self, connection)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction; see `items`, `vectors` and their neighbours for what to do in it."""
+        with self.database.write() as connection:
+            yield connection
+
+    def close(self) -> None:
+        self.database.close()
+
+    def up_to_date_signs(self, connection: Connection) -> signs.SignIndex | None:
+        """The sign index as of this connection's snapshot; None while nothing is embedded."""
+        seen = connection.execute("PRAGMA data_version").fetchone()[0]
+        if connection.seen_version != seen or self.database.in_memory:
+            self._adopt(read_model(connection))
+            if self._signs is not None:
+                self._signs.refresh(connection)
+            connection.seen_version = seen
+        return self._signs
+
+    def _adopt(self, setting: ModelSetting) -> None:
+        if setting == self._model:
+            return
+        if setting.dims is None:
+            index = None
+        elif self.database.in_memory:
+            index = signs.SignIndex(setting.words, self._sign_index_bytes)
+        else:
+            index = signs.shared_index(
+                self.database.path, setting.generation, setting.words, self._sign_index_bytes
+            )
+        self._model, self._signs = setting, index
+
+    def pack_signs(self) -> None:
+        """Pack a long tail of the sign log, so that the file opens fast."""
+        if self._model.dims is None:
+            return
+        with self.database.read() as connection:
+            if signs.tail_length(connection) < signs.PACK_AFTER:
+                return
+        with self.database.write() as connection:
+            signs.pack(connection, self._model.words)
+
+
+class Snapshot:
+    """Reads of one moment. Valid inside ``with engine.read()`` only."""
+
+    def __init__(self, engine: Engine, connection: Connection) -> None:
+        self.engine = engine
+        self.connection = connection
+
+    def nearest(
+        self,
+        scope: CompiledScope,
+        query: Floats,
+        limit: int,
+        *,
+        overfetch: int,
+        exact: bool = False,
+    ) -> tuple[Ids, Floats]:
+        """See `candidates.nearest`."""
+        index = self.engine.up_to_date_signs(self.connection)
+        if index is None:
+            return candidates.NOTHING
+        return candidates.nearest(
+            self.connection, index, scope, query, limit, overfetch=overfetch, exact=exact
+        )
+
+    def keyword(
+        self, scope: CompiledScope, match: str, limit: int, *, rank: str | None = None
+    ) -> tuple[Ids, Floats]:
+        """See `keywords.search`; as (int64[n], float32[n])."""
+        namespace = scope.scope.namespace
+        namespace_id = find_namespace(self.connection, namespace) if namespace else None
+        residual = scope.residual
+        rows = keywords.search(
+            self.connection, scope, (namespace, namespace_id), match,
+            limit if residual is None else 1 << 60, rank=rank,
+        )  # fmt: skip
+        if residual is not None:
+            rows = [row for row in rows if residual(self.value(row[0]))][:limit]
+        if not rows:
+            return candidates.NOTHING
+        ids, scores = zip(*rows, strict=True)
+        return np.array(ids, np.int64), np.array(scores, np.float32)
+
+    def value(self, item: int) -> dict[str, Any]:
+        """Value of an item that exists."""
+        row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
+        value: dict[str, Any] = from_json(row[0])
+        return value
+
+    def cosines(self, query: Floats, ids: Ids) -> Floats:
+        """See `candidates.cosines`."""
+        return candidates.cosines(self.connection, query, ids)
+
+    def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+        """See `candidates.without_vectors`."""
+        return candidates.without_vectors(self.connection, scope, known, limit)
+
+    def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+        """See `vectors.cached`."""
+        return vectors.cached(self.connection, hashes)
+
+    def model(self) -> ModelSetting:
+        """The embedding model of the file, as of this snapshot."""
+        self.engine.up_to_date_signs(self.connection)
+        return self.engine.model
+
+    def stats(self) -> Stats:
+        """Counts and sizes."""
+
+        def count(sql: str) -> int:
+            return int(self.connection.execute(sql).fetchone()[0])
+
+        kinds = self.connection.execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1")
+        model = read_model(self.connection)
+        return Stats(
+            items=count("SELECT count(*) FROM item"),
+            namespaces=count("SELECT count(DISTINCT namespace) FROM item"),
+            vectors=count("SELECT count(*) FROM vector"),
+            keywords=count("SELECT count(*) FROM keyword_docsize"),
+            history=count("SELECT count(*) FROM history"),
+            by_kind=dict(kinds.fetchall()),
+            file_bytes=count(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ),
+            model=model.model,
+            dims=model.dims,
+        )

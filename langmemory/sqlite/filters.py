@@ -1,0 +1,306 @@
+"""LangGraph filters: what they mean (`matches`), and the same as bound SQL (`compile_filter`).
+
+The SQL reads the ``leaf`` table and is exact, or, where SQLite cannot compare what Python can
+(integers beyond 64 bits, long strings by order, substrings), a superset marked ``residual`` that
+`matches` then decides. A property test holds the two together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langmemory.errors import InvalidFilterError
+from langmemory.sqlite.values import LONG_STRING, exact, leaf_value
+
+COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
+COMBINERS: Final = ("$and", "$or")
+
+_PATH = "(SELECT id FROM path WHERE name = ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A boolean SQL expression over ``item AS i`` with its bindings."""
+
+    sql: str
+    bindings: tuple[Any, ...] = ()
+    residual: bool = False
+    """The SQL lets too much through; `matches` must decide."""
+    leaf: str | None = None
+    """If the condition is one look-up in the leaf table: its predicate over ``leaf AS l``, so that
+    a search can start from it."""
+
+
+TRUE: Final = Condition("1")
+FALSE: Final = Condition("0")
+
+
+def compile_filter(filter: Mapping[str, Any]) -> list[Condition]:
+    """The filter as conditions that must all hold.
+
+    Raises:
+        InvalidFilterError: An unknown operator, a bad key, or an operand of the wrong type.
+    """
+    conditions: list[Condition] = []
+    for key, operand in _entries(filter):
+        if key in COMBINERS:
+            branches = [_all(compile_filter(one)) for one in _branches(key, operand)]
+            conditions.append(_join(" AND " if key == "$and" else " OR ", branches))
+        else:
+            conditions.extend(_compile_place(key, operand))
+    return conditions
+
+
+def matches(value: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
+    """Whether a JSON value passes the filter. The meaning of a filter, in Python.
+
+    Equality is Python's (``1 == 1.0 == True``); a missing place equals ``None``; ordering holds only
+    between numbers or between strings; an object as operand asks for its entries, not for identity.
+    """
+    for key, operand in _entries(filter):
+        if key in COMBINERS:
+            decide = all if key == "$and" else any
+            if not decide([matches(value, one) for one in _branches(key, operand)]):
+                return False
+        elif not _place_matches(list(_reach(value, key.split("."))), operand):
+            return False
+    return True
+
+
+def _entries(filter: Any) -> list[tuple[str, Any]]:
+    if not isinstance(filter, Mapping):
+        raise InvalidFilterError(f"A filter must be a dict, not {filter!r:.80}.")
+    for key in filter:
+        if not isinstance(key, str) or not all(key.split(".")):
+            raise InvalidFilterError(
+                f"Invalid filter key {key!r}: keys are names, or names joined by dots for nested values."
+            )
+        if key.startswith("$") and key not in COMBINERS:
+            raise InvalidFilterError(
+                f"Invalid filter key {key!r}: at this place only {', '.join(COMBINERS)} or a name "
+                f"may stand; {', '.join(OPERATORS)} go inside a name."
+            )
+    return list(filter.items())
+
+
+def _branches(key: str, operand: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(operand, list | tuple) or not operand:
+        raise InvalidFilterError(f"{key} takes a non-empty list of filters, not {operand!r:.80}.")
+    return list(operand)
+
+
+def _is_operators(operand: Any) -> bool:
+    return isinstance(operand, Mapping) and any(
+        isinstance(key, str) and key.startswith("$") for key in operand
+    )
+
+
+def _operators(key: str, operand: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, argument in operand.items():
+        if name not in OPERATORS:
+            raise InvalidFilterError(
+                f"Unsupported operator {name!r} on {key!r}. Use one of {', '.join(OPERATORS)}."
+            )
+        if name in COMPARISONS and not isinstance(argument, int | float | str):
+            raise InvalidFilterError(
+                f"{name} on {key!r} takes a number or a string, not {argument!r:.80}."
+            )
+        if name == "$in" and not isinstance(argument, list | tuple | set | frozenset):
+            raise InvalidFilterError(f"$in on {key!r} takes a list, not {argument!r:.80}.")
+        yield name, argument
+
+
+# In Python.
+
+
+def _reach(value: Any, labels: list[str]) -> Iterator[Any]:
+    """Every value at a dotted path; a key that itself contains dots counts as well."""
+    if not labels:
+        yield value
+        return
+    if isinstance(value, Mapping):
+        for end in range(1, len(labels) + 1):
+            name = ".".join(labels[:end])
+            if name in value:
+                yield from _reach(value[name], labels[end:])
+
+
+def _place_matches(found: list[Any], operand: Any) -> bool:
+    """``found``: the values at the place; empty when it is missing."""
+    present = [one for one in found if one is not None]
+    if _is_operators(operand):
+        return all(
+            _operator_matches(present, name, argument) for name, argument in _operators("", operand)
+        )
+    return _equal(present, operand)
+
+
+def _operator_matches(present: list[Any], name: str, argument: Any) -> bool:
+    if name == "$eq":
+        return any(one == argument for one in present) if argument is not None else not present
+    if name == "$ne":
+        return not _operator_matches(present, "$eq", argument)
+    if name == "$in":
+        return any(_operator_matches(present, "$eq", one) for one in argument)
+    if name == "$contains":
+        return any(
+            (isinstance(one, list) and argument is not None and argument in one)
+            or (isinstance(one, str) and isinstance(argument, str) and argument in one)
+            for one in present
+        )
+    return any(_ordered(one, name, argument) for one in present)
+
+
+def _equal(present: list[Any], operand: Any) -> bool:
+    if operand is None:
+        return not present
+    if isinstance(operand, Mapping):
+        objects = [one for one in present if isinstance(one, Mapping)]
+        return any(matches(one, operand) for one in objects)
+    if isinstance(operand, tuple):
+        operand = list(operand)
+    return any(one == operand for one in present)
+
+
+def _ordered(one: Any, name: str, argument: Any) -> bool:
+    numbers = isinstance(one, int | float) and isinstance(argument, int | float)
+    if not numbers and not (isinstance(one, str) and isinstance(argument, str)):
+        return False
+    if name == "$gt":
+        return bool(one > argument)
+    if name == "$gte":
+        return bool(one >= argument)
+    if name == "$lt":
+        return bool(one < argument)
+    return bool(one <= argument)
+
+
+# As SQL.
+
+
+def _lookup(path: str, predicate: str, *bindings: Any, residual: bool = False) -> Condition:
+    leaf = f"l.path = {_PATH} AND {predicate}"
+    return Condition(
+        f"EXISTS (SELECT 1 FROM leaf l WHERE {leaf} AND l.namespace = i.namespace AND l.item = i.id)",
+        (path, *bindings),
+        residual,
+        leaf,
+    )
+
+
+def _join(word: str, parts: list[Condition]) -> Condition:
+    if len(parts) == 1:
+        return parts[0]
+    return Condition(
+        "(" + word.join(part.sql for part in parts) + ")",
+        tuple(binding for part in parts for binding in part.bindings),
+        any(part.residual for part in parts),
+    )
+
+
+def _all(parts: list[Condition]) -> Condition:
+    return _join(" AND ", parts) if parts else TRUE
+
+
+def _negate(part: Condition) -> Condition:
+    if part.residual:  # "not a superset" is a subset: let everything through, Python decides
+        return Condition("1", residual=True)
+    return Condition(f"NOT {part.sql}", part.bindings)
+
+
+def _compile_place(path: str, operand: Any) -> list[Condition]:
+    if _is_operators(operand):
+        return [_compile_operator(path, name, arg) for name, arg in _operators(path, operand)]
+    if isinstance(operand, Mapping):
+        inner = [
+            condition
+            for key, sub in _entries(operand)
+            for condition in (
+                _compile_place(f"{path}.{key}", sub)
+                if key not in COMBINERS
+                else [Condition("1", residual=True)]
+            )
+        ]
+        return [_lookup(path, "l.value = ?", b"{}"), *inner]
+    return [_compile_operator(path, "$eq", operand)]
+
+
+def _compile_operator(path: str, name: str, argument: Any) -> Condition:
+    if name == "$eq":
+        return _compile_equal(path, argument)
+    if name == "$ne":
+        return _negate(_compile_equal(path, argument))
+    if name == "$in":
+        options = [_compile_equal(path, one) for one in argument]
+        return _join(" OR ", options) if options else FALSE
+    if name == "$contains":
+        return _compile_contains(path, argument)
+    return _compile_comparison(path, name, argument)
+
+
+def _compile_equal(path: str, argument: Any) -> Condition:
+    if argument is None:
+        return Condition(
+            f"NOT EXISTS (SELECT 1 FROM leaf l WHERE l.path = {_PATH} "
+            "AND l.namespace = i.namespace AND l.item = i.id)",
+            (path,),
+        )
+    if isinstance(argument, float) and math.isnan(argument):
+        return FALSE
+    if isinstance(argument, Mapping):
+        return _lookup(path, "l.value = ?", b"{}", residual=True)
+    inexact = not isinstance(argument, list | tuple) and not exact(argument)
+    return _lookup(
+        path,
+        "l.value = ?",
+        leaf_value(argument),
+        residual=inexact and not isinstance(argument, str),
+    )
+
+
+def _compile_contains(path: str, argument: Any) -> Condition:
+    if argument is None:
+        return FALSE
+    element = _compile_equal(f"{path}[]", argument)
+    if not isinstance(argument, str):
+        return element
+    # length() of a long string stops at the NUL before its digest, that is at LONG_STRING.
+    text = _lookup(
+        path,
+        f"typeof(l.value) = 'text' AND (instr(l.value, ?) > 0 OR length(l.value) >= {LONG_STRING})",
+        argument,
+        residual=True,
+    )
+    return _join(" OR ", [element, text])
+
+
+def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
+    """SQLite orders numbers before text before blobs, so each kind gets its bounds."""
+    sign = COMPARISONS[name]
+    if isinstance(argument, str):
+        long = len(argument) > LONG_STRING
+        bound = argument[:LONG_STRING]
+        sign = sign[0] + "=" if long and sign[0] == ">" else sign
+        if long and sign[0] == "<":  # everything that starts like it may be smaller
+            sign, bound = "<", bound + "\U0010ffff"
+        return _lookup(
+            path,
+            f"l.value {sign} ? AND l.value >= '' AND l.value < x''",
+            bound,
+            residual=long,
+        )
+    if isinstance(argument, float) and math.isnan(argument):
+        return FALSE
+    inexact = not exact(argument)
+    # Integers beyond 64 bits are stored rounded: keep the edge and let Python decide.
+    sign = sign[0] + "=" if inexact or abs(argument) >= 2**63 else sign
+    return _lookup(
+        path,
+        f"l.value {sign} ? AND l.value < ''",
+        leaf_value(argument),
+        residual=inexact or abs(argument) >= 2**63,
+    )

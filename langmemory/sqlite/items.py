@@ -1,0 +1,299 @@
+"""Item rows: reading them, and writing one together with everything derived from it.
+
+An item, its filter leaves, keywords, vectors, sign bits and history change in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from langmemory.sqlite import history, keywords, vectors
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import from_path, intern, to_path
+from langmemory.sqlite.times import from_us, maybe_datetime
+from langmemory.sqlite.values import LeafValue, from_json, leaves, readable_text
+from langmemory.sqlite.vectors import Floats
+from langmemory.types import Memory, Namespace
+
+IndexFields = Literal[False] | list[str] | None
+"""What of an item is indexed: the store's fields, nothing, or these paths."""
+
+NO_VECTORS: Final[Floats] = np.empty((0, 0), np.float32)
+
+FACETS: Final = (
+    "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
+    "pinned", "verified", "valid_at", "invalid_at", "expired_at", "superseded_by", "thread",
+    "position",
+)  # fmt: skip
+"""Columns a write may set beyond the item itself."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Write:
+    """An item about to be stored, with everything derived from it already computed."""
+
+    namespace: Namespace
+    key: str
+    value: str
+    """JSON."""
+    leaves: set[tuple[str, LeafValue]]
+    index_fields: IndexFields = None
+    body: str | None = None
+    """What the keyword index reads; None: not indexed."""
+    context: str = ""
+    embedded: Floats = field(default_factory=lambda: NO_VECTORS)
+    """float32[n, dims], L2-normalised."""
+    hashes: Sequence[bytes | None] = ()
+    """Cache key of each vector, or None."""
+    text_hash: bytes | None = None
+    tokens: bytes | None = None
+    ttl_minutes: float | None = None
+    facets: Mapping[str, Any] = field(default_factory=dict)
+    """Columns of `FACETS`, times in microseconds."""
+    created_us: int | None = None
+    """When importing: the original time."""
+    updated_us: int | None = None
+
+
+def put(
+    connection: Connection, writes: Iterable[Write], now_us: int, *, run: str | None = None,
+    reason: str | None = None,
+) -> list[int]:  # fmt: skip
+    """Insert or replace items; returns their ids in order. ``created_at`` survives a replacement."""
+    batch = _Batch(connection, now_us, run, reason)
+    ids = [batch.add(write) for write in writes]
+    batch.flush()
+    return ids
+
+
+class _Batch:
+    """Collects rows of many items, so that each table is written once and in order."""
+
+    def __init__(
+        self, connection: Connection, now_us: int, run: str | None, reason: str | None
+    ) -> None:
+        self.connection = connection
+        self.now_us = now_us
+        self.run = run
+        self.reason = reason
+        self.namespaces: dict[Namespace, tuple[int, str]] = {}
+        self.paths: dict[str, int] = {}
+        self.fresh: list[tuple[Write, int, int]] = []
+        self.replaced: list[tuple[Write, int, int]] = []
+        self.leaf_rows: list[tuple[int, LeafValue, int, int]] = []
+
+    def namespace(self, namespace: Namespace) -> tuple[int, str]:
+        known = self.namespaces.get(namespace)
+        if known is None:
+            found = intern(self.connection, namespace)
+            tokens = keywords.namespace_tokens(self.connection, found)
+            known = self.namespaces[namespace] = (found, tokens)
+        return known
+
+    def path(self, name: str) -> int:
+        known = self.paths.get(name)
+        if known is None:
+            row = self.connection.execute("SELECT id FROM path WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                row = self.connection.execute(
+                    "INSERT INTO path (name) VALUES (?) RETURNING id", (name,)
+                ).fetchone()
+            known = self.paths[name] = int(row[0])
+        return known
+
+    def add(self, write: Write) -> int:
+        namespace, _ = self.namespace(write.namespace)
+        old = self.connection.execute(
+            "SELECT id, value FROM item WHERE namespace = ? AND key = ?", (namespace, write.key)
+        ).fetchone()
+        updated = self.now_us if write.updated_us is None else write.updated_us
+        expires = _expires_at(self.now_us, write.ttl_minutes)
+        index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
+        columns: dict[str, Any] = {
+            "value": write.value, "updated_at": updated, "ttl_minutes": write.ttl_minutes,
+            "expires_at": expires, "index_fields": index_fields, "text_hash": write.text_hash,
+            "tokens": write.tokens, **write.facets,
+        }  # fmt: skip
+        if old is None:
+            columns |= {
+                "namespace": namespace,
+                "key": write.key,
+                "created_at": updated if write.created_us is None else write.created_us,
+            }
+            marks = ", ".join("?" * len(columns))
+            self.connection.execute(
+                f"INSERT INTO item ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values())
+            )
+            item = self.connection.last_insert_rowid()
+            self.fresh.append((write, item, namespace))
+            history.record(
+                self.connection, self.now_us, "add", item, run=self.run, reason=self.reason
+            )
+        else:
+            item, before = int(old[0]), str(old[1])
+            if write.created_us is not None:
+                columns["created_at"] = write.created_us
+            changes = ", ".join(f"{name} = ?" for name in columns)
+            self.connection.execute(
+                f"UPDATE item SET {changes} WHERE id = ?", (*columns.values(), item)
+            )
+            _delete_leaves(self.connection, item, namespace, before, self.path)
+            self.replaced.append((write, item, namespace))
+            history.record(
+                self.connection, self.now_us, "update", item,
+                before=before, run=self.run, reason=self.reason,
+            )  # fmt: skip
+        self.leaf_rows.extend(
+            (self.path(name), value, namespace, item) for name, value in write.leaves
+        )
+        return item
+
+    def flush(self) -> None:
+        self.leaf_rows.sort(key=lambda row: (row[0], row[2], row[3]))
+        self.connection.executemany(
+            "INSERT INTO leaf (path, value, namespace, item) VALUES (?, ?, ?, ?)", self.leaf_rows
+        )
+        for group, fresh in ((self.fresh, True), (self.replaced, False)):
+            if not group:
+                continue
+            keywords.write(
+                self.connection,
+                [
+                    (item, self.namespaces[write.namespace][1], write.body, write.context)
+                    for write, item, _ in group
+                    if write.body is not None
+                ],
+                fresh=fresh,
+            )
+            if not fresh:
+                for write, item, _ in group:
+                    if write.body is None:
+                        keywords.delete(self.connection, item)
+            vectors.write(
+                self.connection,
+                [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
+                fresh=fresh,
+            )
+
+
+def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
+    return None if ttl_minutes is None else now_us + round(ttl_minutes * 60_000_000)
+
+
+def _delete_leaves(
+    connection: Connection, item: int, namespace: int, value: str, path: Any
+) -> None:
+    connection.executemany(
+        "DELETE FROM leaf WHERE path = ? AND value = ? AND namespace = ? AND item = ?",
+        [(path(name), leaf, namespace, item) for name, leaf in leaves(from_json(value))],
+    )
+
+
+def delete(
+    connection: Connection,
+    item: int,
+    now_us: int,
+    *,
+    action: Literal["delete", "expire"] = "delete",
+    run: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Remove an item and everything derived from it. Its history stays; that of an expiry without
+    the text, because whoever sets a TTL wants the text gone."""
+    namespace, key, value = connection.execute(
+        "SELECT namespace, key, value FROM item WHERE id = ?", (item,)
+    ).fetchone()
+
+    def path(name: str) -> int:
+        row = connection.execute("SELECT id FROM path WHERE name = ?", (name,)).fetchone()
+        return int(row[0])
+
+    _delete_leaves(connection, item, namespace, value, path)
+    keywords.delete(connection, item)
+    vectors.delete(connection, item, namespace)
+    connection.execute("DELETE FROM item WHERE id = ?", (item,))
+    history.record(
+        connection, now_us, action, item, gone_from=(namespace, key),
+        before=value if action == "delete" else None, run=run, reason=reason,
+    )  # fmt: skip
+    if action == "expire":
+        connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
+
+
+def delete_key(connection: Connection, namespace: Namespace, key: str, now_us: int) -> None:
+    """Delete by name; nothing happens when there is no such item."""
+    row = connection.execute(
+        "SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ? AND i.key = ?",
+        (to_path(namespace), key),
+    ).fetchone()
+    if row is not None:
+        delete(connection, row[0], now_us)
+
+
+def delete_namespaces(connection: Connection, namespaces: Iterable[int], now_us: int) -> int:
+    """Delete every item of some namespaces; how many."""
+    count = 0
+    for namespace in namespaces:
+        ids = connection.execute("SELECT id FROM item WHERE namespace = ?", (namespace,)).fetchall()
+        for (item,) in ids:
+            delete(connection, item, now_us)
+        count += len(ids)
+    return count
+
+
+def sweep(connection: Connection, now_us: int) -> int:
+    """Delete the items whose TTL has ended; how many."""
+    expired = connection.execute("SELECT id FROM item WHERE expires_at <= ?", (now_us,)).fetchall()
+    for (item,) in expired:
+        delete(connection, item, now_us, action="expire")
+    return len(expired)
+
+
+def refresh_ttl(connection: Connection, ids: Iterable[int], now_us: int) -> None:
+    """Start the TTL of items anew; items without one are left alone."""
+    connection.executemany(
+        "UPDATE item SET expires_at = ? + CAST(ttl_minutes * 60000000 AS INTEGER) "
+        "WHERE id = ? AND ttl_minutes IS NOT NULL",
+        [(now_us, item) for item in ids],
+    )
+
+
+MEMORY_COLUMNS: Final = (
+    "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.kind, i.speaker, i.owner, "
+    "i.privacy, i.status, i.priority, i.importance, i.confidence, i.pinned, i.verified, "
+    "i.valid_at, i.invalid_at, i.expired_at, i.superseded_by, t.name, i.position, "
+    "i.access_count, i.accessed_at"
+)
+MEMORY_TABLES: Final = (
+    "item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread"
+)
+
+
+def memory(row: Sequence[Any]) -> Memory:
+    """`MEMORY_COLUMNS` as a `Memory`."""
+    value = from_json(row[3])
+    return Memory(
+        id=row[0], namespace=from_path(row[1]), key=row[2], value=value, text=readable_text(value),
+        created_at=from_us(row[4]), updated_at=from_us(row[5]), kind=row[6], speaker=row[7],
+        owner=row[8], privacy=row[9], status=row[10], priority=row[11], importance=row[12],
+        confidence=row[13], pinned=bool(row[14]), verified=bool(row[15]),
+        valid_at=maybe_datetime(row[16]), invalid_at=maybe_datetime(row[17]),
+        expired_at=maybe_datetime(row[18]), superseded_by=row[19], thread_id=row[20],
+        position=row[21], access_count=row[22], accessed_at=maybe_datetime(row[23]),
+    )  # fmt: skip
+
+
+def memories(connection: Connection, ids: Sequence[int]) -> Iterator[Memory]:
+    """Memories in the order of the ids; unknown ids are left out."""
+    for item in ids:
+        row = connection.execute(
+            f"SELECT {MEMORY_COLUMNS} FROM {MEMORY_TABLES} WHERE i.id = ?", (item,)
+        ).fetchone()
+        if row is not None:
+            yield memory(row)

@@ -1,0 +1,92 @@
+"""Namespaces as rows: interned ids, prefixes by whole labels, listing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from langmemory.sqlite.connection import Connection
+from langmemory.types import Namespace
+
+SEPARATOR: Final = "."
+"""LangGraph allows it in no label. Children of ``a`` lie between ``a.`` and ``a/``."""
+
+Bindings = tuple[Any, ...]
+
+
+def to_path(namespace: Sequence[str]) -> str:
+    return SEPARATOR.join(namespace)
+
+
+def from_path(path: str) -> Namespace:
+    return tuple(path.split(SEPARATOR))
+
+
+def find(connection: Connection, namespace: Namespace) -> int | None:
+    """Id of exactly this namespace; None if nothing was ever stored in or below it."""
+    row = connection.execute(
+        "SELECT id FROM namespace WHERE path = ?", (to_path(namespace),)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def intern(connection: Connection, namespace: Namespace) -> int:
+    """Id of the namespace; it and its ancestors get rows if they have none."""
+    found = find(connection, namespace)
+    if found is not None:
+        return found
+    parent = intern(connection, namespace[:-1]) if len(namespace) > 1 else None
+    row = connection.execute(
+        "INSERT INTO namespace (path, parent) VALUES (?, ?) RETURNING id",
+        (to_path(namespace), parent),
+    ).fetchone()
+    return int(row[0])
+
+
+def lineage(connection: Connection, namespace_id: int) -> list[int]:
+    """The id and those of all ancestors."""
+    ids: list[int] = []
+    current: int | None = namespace_id
+    while current is not None:
+        ids.append(current)
+        current = connection.execute(
+            "SELECT parent FROM namespace WHERE id = ?", (current,)
+        ).fetchone()[0]
+    return ids
+
+
+def below(namespace: Namespace) -> tuple[str, Bindings]:
+    """SQL set of the ids of a namespace and everything below it; ``()`` is every namespace."""
+    if not namespace:
+        return "(SELECT id FROM namespace)", ()
+    path = to_path(namespace)
+    return (
+        "(SELECT id FROM namespace WHERE path = ? UNION ALL "
+        "SELECT id FROM namespace WHERE path > ? AND path < ?)",
+        (path, path + ".", path + "/"),
+    )
+
+
+def ids_below(connection: Connection, namespace: Namespace) -> list[int]:
+    query, bindings = below(namespace)
+    return [int(row[0]) for row in connection.execute(f"SELECT id FROM {query}", bindings)]
+
+
+def occupied(
+    connection: Connection, prefix: Namespace = (), now_us: int | None = None
+) -> list[Namespace]:
+    """Namespaces that hold at least one item, sorted.
+
+    Args:
+        connection: Any connection.
+        prefix: Leading labels without wildcards.
+        now_us: If given, items that expired before it do not count.
+    """
+    query, bindings = below(prefix)
+    alive = "" if now_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    rows = connection.execute(
+        f"SELECT path FROM namespace n WHERE n.id IN {query} AND EXISTS "
+        f"(SELECT 1 FROM item i WHERE i.namespace = n.id {alive})",
+        bindings if now_us is None else (*bindings, now_us),
+    )
+    return sorted(from_path(row[0]) for row in rows)

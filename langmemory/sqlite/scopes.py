@@ -1,0 +1,102 @@
+"""What a read may touch, as SQL: the one place where a `Scope` becomes predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langmemory.sqlite.filters import Condition, compile_filter, matches
+from langmemory.sqlite.namespaces import below
+from langmemory.sqlite.times import to_us
+from langmemory.types import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledScope:
+    """A scope ready to run. The namespace is kept apart, because vectors and words know it too."""
+
+    scope: Scope
+    conditions: tuple[Condition, ...]
+    """Over ``item AS i``, beyond the namespace; all must hold."""
+
+    @property
+    def trivial(self) -> bool:
+        """Nothing beyond the namespace."""
+        return not self.conditions
+
+    @property
+    def where(self) -> str:
+        """Conditions beyond the namespace as one SQL expression."""
+        return " AND ".join(f"({one.sql})" for one in self.conditions) or "1"
+
+    @property
+    def bindings(self) -> tuple[Any, ...]:
+        return tuple(binding for one in self.conditions for binding in one.bindings)
+
+    @property
+    def residual(self) -> Callable[[Mapping[str, Any]], bool] | None:
+        """A test of the item's value that SQL could not decide, or None."""
+        filter = self.scope.filter
+        if filter is None or not any(one.residual for one in self.conditions):
+            return None
+        return lambda value: matches(value, filter)
+
+    @property
+    def driver(self) -> Condition | None:
+        """The condition a search can start from instead of looking at every item."""
+        return next((one for one in self.conditions if one.leaf is not None), None)
+
+    def namespaces(self) -> tuple[str, tuple[Any, ...]]:
+        """SQL set of the namespace ids in scope."""
+        return below(self.scope.namespace)
+
+
+def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+    """The predicates of a scope.
+
+    Args:
+        scope: What may be read.
+        alive_at_us: If given, items whose TTL ended before it are out of reach.
+    """
+    conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
+    if scope.kinds is not None:
+        conditions.append(_one_of("i.kind", scope.kinds))
+    if scope.statuses is not None:
+        conditions.append(_one_of("i.status", scope.statuses))
+    if scope.viewer is not None:
+        conditions.append(Condition("i.privacy <> 'private' OR i.owner = ?", (scope.viewer,)))
+    if scope.as_of is not None:
+        moment = to_us(scope.as_of)
+        conditions.append(
+            Condition(
+                "(i.valid_at IS NULL OR i.valid_at <= ?) AND "
+                "(i.invalid_at IS NULL OR i.invalid_at > ?)",
+                (moment, moment),
+            )
+        )
+    if scope.known_at is not None:
+        moment = to_us(scope.known_at)
+        conditions.append(
+            Condition(
+                "i.created_at <= ? AND (i.expired_at IS NULL OR i.expired_at > ?)", (moment, moment)
+            )
+        )
+    if scope.since is not None:
+        conditions.append(
+            Condition("coalesce(i.valid_at, i.created_at) >= ?", (to_us(scope.since),))
+        )
+    if scope.until is not None:
+        conditions.append(
+            Condition("coalesce(i.valid_at, i.created_at) < ?", (to_us(scope.until),))
+        )
+    if scope.exclude:
+        marks = ", ".join("?" * len(scope.exclude))
+        conditions.append(Condition(f"i.key NOT IN ({marks})", tuple(sorted(scope.exclude))))
+    if alive_at_us is not None:
+        conditions.append(Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,)))
+    return CompiledScope(scope, tuple(conditions))
+
+
+def _one_of(column: str, options: tuple[str, ...]) -> Condition:
+    return Condition(f"{column} IN ({', '.join('?' * len(options))})", tuple(options))

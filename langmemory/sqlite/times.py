@@ -1,0 +1,28 @@
+"""Between datetimes and the microseconds the file stores."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def to_us(moment: datetime) -> int:
+    """Microseconds since the epoch; a naive datetime is taken as UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_us(us: int) -> datetime:
+    """Timezone-aware UTC datetime."""
+    return EPOCH + timedelta(microseconds=us)
+
+
+def maybe_us(moment: datetime | None) -> int | None:
+    return None if moment is None else to_us(moment)
+
+
+def maybe_datetime(us: int | None) -> datetime | None:
+    return None if us is None else from_us(us)

@@ -1,0 +1,203 @@
+"""Item values: JSON in and out without loss, their readable text, their scalar leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import json
+import math
+import uuid
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import PurePath
+from typing import Any, Final
+
+from langmemory.errors import InvalidValueError
+
+LONG_STRING: Final = 120
+"""Strings longer than this are indexed for filters by their start and a digest."""
+
+LeafValue = int | float | str | bytes
+
+
+def to_json(value: Mapping[str, Any]) -> str:
+    """The value as JSON text.
+
+    What JSON has no word for is written as LangGraph's SqliteStore writes it: dates and times in
+    ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects.
+
+    Raises:
+        InvalidValueError: A key is not a string, or something cannot be written without loss.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_encode)
+        text.encode("utf-8")  # lone surrogates
+    except InvalidValueError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(
+            f"The value cannot be stored as JSON: {error}. Store only JSON types, datetimes, UUIDs, "
+            "enums, dataclasses or pydantic models."
+        ) from error
+    return text
+
+
+def from_json(text: str) -> Any:
+    """What `to_json` wrote. Integers of any size keep their digits."""
+    return json.loads(text)
+
+
+def _encode(value: object) -> Any:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, uuid.UUID | PurePath | Decimal):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        raise InvalidValueError(f"A set ({value!r:.80}) has no JSON form. Store a list instead.")
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    raise InvalidValueError(
+        f"A {type(value).__name__} ({value!r:.80}) has no JSON form. Convert it before storing."
+    )
+
+
+def check_keys(value: Any, where: str = "value") -> None:
+    """json.dumps would turn the key 1 into "1" without a word.
+
+    Raises:
+        InvalidValueError: A key is not a string; the message names it and where it stands.
+    """
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise InvalidValueError(
+                    f"The key {key!r} in {where} is a {type(key).__name__}. Keys must be strings."
+                )
+            if isinstance(inner, Mapping | list | tuple):
+                check_keys(inner, f"{where}.{key}")
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            if isinstance(inner, Mapping | list | tuple):
+                check_keys(inner, f"{where}[]")
+
+
+TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")
+"""Where applications keep the sentence itself, in order of preference."""
+
+
+def readable_text(value: Mapping[str, Any]) -> str:
+    """The sentence in a value, for people, for the keyword index and for the embedded model.
+
+    ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
+    else its scalar leaves in order, with their names.
+    """
+    inner: Any = value
+    content = value.get("content")
+    if isinstance(content, Mapping) and set(value) <= {"kind", "content"}:
+        inner = content
+    for name in TEXT_FIELDS:
+        found = inner.get(name)
+        if isinstance(found, str) and found.strip():
+            return found
+    return "\n".join(
+        f"{path}: {leaf}" if path else str(leaf) for path, leaf in _scalars(inner, "") if leaf != ""
+    )
+
+
+def _scalars(value: Any, path: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _scalars(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _scalars(inner, path)
+    elif value is not None:
+        yield path, value
+
+
+def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
+    """What filters look up: (path, comparable value) for every non-null place of a JSON value.
+
+    ``value`` must be what `from_json` returns. Paths join keys with ``.``; the elements of a list
+    stand under ``path[]`` as well.
+    """
+    found: set[tuple[str, LeafValue]] = set()
+    _collect(value, "", found)
+    return found
+
+
+def _collect(value: Mapping[str, Any], path: str, found: set[tuple[str, LeafValue]]) -> None:
+    for key, inner in value.items():
+        if inner is None:
+            continue
+        where = f"{path}.{key}" if path else key
+        found.add((where, leaf_value(inner)))
+        if isinstance(inner, dict):
+            _collect(inner, where, found)
+        elif isinstance(inner, list):
+            found.update((f"{where}[]", leaf_value(one)) for one in inner if one is not None)
+
+
+def leaf_value(value: Any) -> LeafValue:
+    """A JSON value as SQLite compares it: numbers, text, and digests for the rest.
+
+    Equal JSON values have equal leaf values. Only integers beyond 64 bits, NaN and long strings lose
+    something: `exact` tells.
+    """
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else float_or_infinity(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return b"nan"
+        # 3.0 == 3 in JSON as in Python, also as a key of a WITHOUT ROWID table.
+        return int(value) if value.is_integer() and abs(value) < 2**63 else value
+    if isinstance(value, str):
+        if len(value) <= LONG_STRING:
+            return value
+        digest = hashlib.blake2b(value.encode(), digest_size=12).hexdigest()
+        return f"{value[:LONG_STRING]}\x00{digest}"
+    if isinstance(value, dict):
+        return b"{}"
+    canonical = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode(), digest_size=16).digest()
+
+
+def _canonical(value: Any) -> Any:
+    """1, 1.0 and True are equal in Python, so they get one digest."""
+    if isinstance(value, dict):
+        return {key: _canonical(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(inner) for inner in value]
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        return int(value)
+    return value
+
+
+def float_or_infinity(value: int) -> float:
+    """The nearest float of an integer of any size."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def exact(value: Any) -> bool:
+    """Whether comparing `leaf_value` is comparing the value itself."""
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    if isinstance(value, str):
+        return len(value) <= LONG_STRING
+    return not isinstance(value, float) or not math.isnan(value)

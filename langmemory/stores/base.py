@@ -1,0 +1,487 @@
+"""The part of `MemoryStore` that LangGraph knows: opening, batches of operations, TTL, closing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Generic, Literal, Self, TypeVar, cast
+
+import apsw
+import numpy as np
+import sqlite_vec
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    Op,
+    Result,
+    SearchOp,
+    TTLConfig,
+    validate_op_namespace,
+)
+
+from langmemory.config import Config, load_config
+from langmemory.errors import ConfigError, EmbeddingError
+from langmemory.lexicon import keyword_terms, match_expression
+from langmemory.sqlite import Engine, items
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.settings import ModelSetting, read_model, write_model
+from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.stores import operations
+from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.stores.operations import Batch, Ranked
+from langmemory.stores.reindexing import rebuild_keywords
+from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
+from langmemory.stores.workers import Workers
+from langmemory.types import Namespace, Scope
+
+StoreT = TypeVar("StoreT", bound="SQLiteBaseStore")
+
+logger = logging.getLogger("langmemory.store")
+
+DEFAULT_SWEEP_MINUTES: Final = 5.0
+"""How often the sweeper runs when the TTL config does not say."""
+FUSION_POOL: Final = 100
+"""Candidates each arm gives a hybrid search, at least; pages within them never overlap."""
+
+
+class SQLiteBaseStore(BaseStore):
+    """A `BaseStore` over the SQLite engine; `MemoryStore` adds memory to it."""
+
+    supports_ttl = True
+    __slots__ = (
+        "_config", "_engine", "_guarded_loop", "_indexing", "_omit_expired", "_public_connection",
+        "_sweeper", "_workers", "ttl_config",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
+        ttl: TTLConfig | None = None,
+        config: Config | None = None,
+    ) -> None:
+        """Open a memory file, creating it if there is none.
+
+        Args:
+            path: The file, or ``":memory:"``; without one, the configured path.
+            index: LangGraph's index config (``dims``, ``embed``, ``fields``), plus ``search``:
+                ``"hybrid"`` (default), ``"semantic"`` or ``"keyword"``. None: the embedded model,
+                which needs no server. False: keywords only.
+            ttl: LangGraph's TTL config, in minutes. None: the configured one. As in SqliteStore,
+                reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
+            config: Settings; None reads ``config/memory.json`` and the environment.
+
+        Raises:
+            DatabaseError: The file cannot be opened, or is something else.
+            EmbeddingModelMismatchError: The file's vectors come from another model.
+            ConfigError: A setting is wrong.
+        """
+        self._config = config or load_config()
+        settings = self._config.database
+        self._indexing = resolve_indexing(index, self._config)
+        self.ttl_config = _ttl_config(ttl, self._config)
+        self._omit_expired = bool((self.ttl_config or {}).get("omit_expired"))
+        self._engine = Engine(
+            settings.path if path is None else path,
+            synchronous=settings.synchronous,
+            busy_timeout_ms=settings.busy_timeout_ms,
+            mmap_bytes=settings.mmap_bytes,
+            sign_index_bytes=settings.sign_index_bytes,
+        )
+        self._workers: Workers | None = None
+        self._sweeper: Sweeper | None = None
+        self._guarded_loop: asyncio.AbstractEventLoop | None = None
+        self._public_connection: apsw.Connection | None = None
+        try:
+            self._indexing.check_model(self._engine.model, self._engine.database.path)
+            if self._engine.keywords_lost:
+                with self._engine.write() as connection:
+                    written = rebuild_keywords(connection, self._indexing)
+                logger.warning("keyword index of %s was lost: %d rows written anew", path, written)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    @classmethod
+    def from_conn_string(
+        cls,
+        conn_string: str,
+        *,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> Opening[Self]:
+        """As LangGraph's `SqliteStore` and `AsyncSqliteStore`: for ``with`` and ``async with``.
+
+        Inside ``async with``, sync methods called on the event loop's own thread are refused with
+        `asyncio.InvalidStateError`, as `AsyncSqliteStore` does, because they would block the loop.
+        """
+        return Opening(cls, conn_string, index, ttl)
+
+    # What LangGraph's stores show of themselves.
+
+    @property
+    def index_config(self) -> IndexConfig | None:
+        """The index config in use; None with ``index=False``."""
+        return self._indexing.config
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The embedder in use, as LangChain `Embeddings`; None with ``index=False``."""
+        return None if self._indexing.embedder is None else self._indexing.embedder.embeddings
+
+    @property
+    def path(self) -> str:
+        """The file, or ``":memory:"``."""
+        return self._engine.database.path
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    @property
+    def conn(self) -> apsw.Connection:
+        """A connection of your own to the file, with sqlite-vec loaded, for SQL by hand. Read only
+        through it: what is written past the store is not indexed."""
+        if self._public_connection is None:
+            connection = self._engine.database.new_connection()
+            connection.enable_load_extension(True)
+            connection.load_extension(sqlite_vec.loadable_path())
+            connection.enable_load_extension(False)
+            self._public_connection = connection
+        return self._public_connection
+
+    def setup(self) -> Done:
+        """Nothing is left to do: opening the file has set it up. May be called or awaited."""
+        return Done()
+
+    def close(self) -> None:
+        """Stop the threads and close the file. A second call does nothing."""
+        if self._sweeper is not None:
+            self._sweeper.stop(timeout=5)
+        if self._workers is not None:
+            self._workers.close()
+        if self._public_connection is not None and not self._engine.database.in_memory:
+            self._public_connection.close()
+        self._engine.close()
+
+    async def aclose(self) -> None:
+        """`close` without blocking the loop."""
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    # BaseStore.
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run operations: reads first, on one snapshot, then all writes in one transaction."""
+        self._refuse_blocking()
+        batch = operations.take_apart(ops)
+        drafts, pending = self._prepare(batch)
+        writes = self._indexing.finish(
+            drafts, self._indexing.embed(drafts, pending, tokens=False)
+        ) if drafts else []  # fmt: skip
+        self._read(batch, self._embed_queries(operations.queries(batch)))
+        if self._has_writes(batch):
+            with self._engine.write() as connection:
+                self._write(connection, batch, writes)
+        return batch.results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """`batch` without blocking the loop; concurrent writes share a commit."""
+        batch = operations.take_apart(ops)
+        workers = self._started()
+        writes: list[items.Write] = []
+        if batch.puts:
+            drafts, pending = (
+                self._prepare(batch)
+                if self._embeds_cheaply()
+                else await workers.read(lambda: self._prepare(batch))
+            )
+            if drafts:
+                embedded = await self._indexing.aembed(drafts, pending, tokens=False)
+                writes = self._indexing.finish(drafts, embedded)
+        if batch.reads:
+            vectors = await self._aembed_queries(operations.queries(batch))
+            await workers.read(lambda: self._read(batch, vectors))
+        if self._has_writes(batch):
+            await workers.write(lambda connection: self._write(connection, batch, writes))
+        return batch.results
+
+    def _prepare(self, batch: Batch) -> tuple[list[Draft], Any]:
+        drafts = [
+            self._indexing.draft(
+                op.namespace, op.key, op.value, index=op.index, ttl_minutes=_checked_ttl(op.ttl)
+            )
+            for op in batch.puts
+            if op.value is not None
+        ]
+        return drafts, self._indexing.pending(self._engine, drafts)
+
+    def _read(self, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
+        if not batch.reads:
+            return
+
+        def rank(snapshot: Snapshot, op: SearchOp, scope: Scope, limit: int) -> Ranked:
+            return self._rank(snapshot, scope, op.query or "", vectors.get(op.query or ""), limit)
+
+        with self._engine.read() as snapshot:
+            operations.read(batch, snapshot, rank, now_us() if self._omit_expired else None)
+
+    def _rank(
+        self, snapshot: Snapshot, scope: Scope, query: str, vector: Floats | None, limit: int
+    ) -> Ranked:
+        """Item ids in ranked order with the scores LangGraph shows: the cosine, or BM25 for a
+        search by words alone."""
+        compiled = compile_scope(scope, alive_at_us=now_us() if self._omit_expired else None)
+        settings = self._config.search
+        mode = self._indexing.mode
+        if vector is None or not self._comparable(snapshot):
+            mode = "keyword"
+        # Whole pools, so that the pages of one search are cut from one order.
+        pool = -(-max(limit, 1) // FUSION_POOL) * FUSION_POOL if mode == "hybrid" else limit
+        dense = keyword = None
+        if mode != "keyword" and vector is not None:
+            dense = snapshot.nearest(compiled, vector, pool, overfetch=settings.overfetch)
+            if mode == "semantic":
+                return self._filled(snapshot, compiled, *dense, limit)
+        keyword = snapshot.keyword(compiled, match_expression(keyword_terms(query)), pool)
+        if dense is None or vector is None:
+            return keyword
+        ids = operations.convex(
+            dense, keyword, settings.dense_weight, settings.keyword_weight, limit
+        )
+        return self._filled(snapshot, compiled, ids, snapshot.cosines(vector, ids), limit)
+
+    def _filled(
+        self, snapshot: Snapshot, scope: CompiledScope, ids: Ids, scores: Floats, limit: int
+    ) -> Ranked:
+        """As InMemoryStore does: items in scope without a vector follow the ranked ones, with no
+        score (NaN here), if there is room."""
+        if len(ids) >= limit:
+            return ids, scores
+        rest = snapshot.without_vectors(scope, ids, limit - len(ids))
+        missing = np.full(len(rest), np.nan, np.float32)
+        return np.concatenate((ids, rest)), np.concatenate((scores, missing))
+
+    def _comparable(self, snapshot: Snapshot) -> bool:
+        """Whether the file still holds vectors of this store's model; another process may have
+        re-embedded it."""
+        found = snapshot.model()
+        if found.model is None or self._indexing.serves(found):
+            return True
+        logger.warning(
+            "the file was re-embedded with %s while open: searching by keywords; reopen the store",
+            found.model,
+        )
+        return False
+
+    def _has_writes(self, batch: Batch) -> bool:
+        return bool(batch.puts or batch.refreshed)
+
+    def _write(self, connection: Connection, batch: Batch, writes: Sequence[items.Write]) -> None:
+        now = now_us()
+        if writes:
+            self._claim_model(connection, writes)
+            items.put(connection, writes, now)
+        for op in batch.puts:
+            if op.value is None:
+                items.delete_key(connection, tuple(op.namespace), op.key, now)
+        if batch.refreshed:
+            items.refresh_ttl(connection, batch.refreshed, now)
+
+    def _claim_model(self, connection: Connection, writes: Sequence[items.Write]) -> None:
+        """Within the transaction: the file's vectors are ours, or nobody's yet."""
+        embedder = self._indexing.embedder
+        first = next((write.embedded for write in writes if len(write.embedded)), None)
+        if embedder is None or first is None:
+            return
+        found = read_model(connection)
+        if found.model is None:
+            write_model(connection, ModelSetting(model=embedder.model_id, dims=first.shape[1]))
+            return
+        self._indexing.check_model(found, self.path)
+        if found.dims != first.shape[1]:
+            raise EmbeddingError(
+                f"{embedder.model_id} answered vectors of {first.shape[1]} dims; the file has "
+                f"{found.dims}. Nothing was written."
+            )
+
+    def _embeds_cheaply(self) -> bool:
+        return self._indexing.embedder is None or self._indexing.embedder.cheap
+
+    def _embed_queries(self, queries: Sequence[str]) -> dict[str, Floats | None]:
+        embedder = self._indexing.embedder
+        if embedder is None or not self._indexing.semantic:
+            return {}
+        vectors: dict[str, Floats | None] = {}
+        for query in queries:
+            try:
+                vectors[query] = embedder.embed_query(query)
+            except EmbeddingError as error:
+                _warn_degraded(error)
+                vectors[query] = None
+        return vectors
+
+    async def _aembed_queries(self, queries: Sequence[str]) -> dict[str, Floats | None]:
+        embedder = self._indexing.embedder
+        if embedder is None or not self._indexing.semantic or embedder.cheap:
+            return self._embed_queries(queries)
+
+        async def one(query: str) -> Floats | None:
+            try:
+                return await embedder.aembed_query(query)
+            except EmbeddingError as error:
+                _warn_degraded(error)
+                return None
+
+        return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
+
+    def _check_namespace(self, namespace: Namespace) -> None:
+        if not namespace:
+            raise InvalidNamespaceError("Namespace cannot be empty.")
+        validate_op_namespace(GetOp(tuple(namespace), ""))
+
+    def _refuse_blocking(self) -> None:
+        if self._guarded_loop is None:
+            return
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if running is self._guarded_loop:
+            raise asyncio.InvalidStateError(
+                "A sync method of a store opened with `async with` was called on the event loop's "
+                "thread, where it would block the loop. Await its async twin (aget, aput, "
+                "asearch, …), or open the store with MemoryStore(path)."
+            )
+
+    def _started(self) -> Workers:
+        if self._workers is None:
+            self._workers = Workers(self._engine.write)
+        return self._workers
+
+    # TTL.
+
+    def sweep_ttl(self) -> Count:
+        """Delete expired items; how many. May be called or awaited."""
+        now = now_us()
+        with self._engine.write() as connection:
+            return Count(items.sweep(connection, now))
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
+        """Delete expired items in the background from now on. May be called or awaited.
+
+        Args:
+            sweep_interval_minutes: Time between sweeps; None takes the TTL config's, else 5.
+
+        Returns:
+            A future that completes when the sweeper has stopped.
+        """
+        if self._sweeper is not None and self._sweeper.running:
+            return self._sweeper.handle
+        interval = sweep_interval_minutes
+        if interval is None:
+            interval = (self.ttl_config or {}).get("sweep_interval_minutes")
+        interval = DEFAULT_SWEEP_MINUTES if interval is None else float(interval)
+        if interval <= 0:
+            raise ConfigError(f"sweep_interval_minutes is {interval}; it must be above 0.")
+        self._sweeper = Sweeper(self.sweep_ttl, interval)
+        return self._sweeper.handle
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> Count:
+        """Stop the sweeper; truthy when it has stopped within ``timeout`` seconds. May be awaited."""
+        if self._sweeper is None:
+            return Count(True)
+        stopped = self._sweeper.stop(timeout)
+        if stopped:
+            self._sweeper = None
+        return Count(stopped)
+
+
+def now_us() -> int:
+    """Microseconds since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+def _warn_degraded(error: EmbeddingError) -> None:
+    # Not the message: a provider may have put the text into it.
+    logger.warning("embedder failed (%s): searching by keywords", type(error.__cause__).__name__)
+
+
+def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:
+    """A given TTL config is read as SqliteStore reads it: reading an item prolongs its life only if
+    ``refresh_on_read`` says so, or the call does."""
+    if ttl is None:
+        return cast("TTLConfig", config.ttl.model_dump())
+    return cast("TTLConfig", {"refresh_on_read": False, **ttl})
+
+
+def _checked_ttl(minutes: float | None) -> float | None:
+    if minutes is not None and not minutes > 0:
+        raise ConfigError(f"ttl is {minutes} minutes; it must be above 0, or None for no expiry.")
+    return minutes
+
+
+class Opening(Generic[StoreT]):
+    """A store about to be opened, by ``with`` or ``async with``."""
+
+    def __init__(
+        self,
+        cls: type[StoreT],
+        path: str,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None,
+        ttl: TTLConfig | None,
+    ) -> None:
+        self._arguments: dict[str, Any] = {"index": index, "ttl": ttl}
+        self._cls, self._path = cls, path
+        self._store: StoreT | None = None
+
+    def _open(self) -> StoreT:
+        return self._cls(self._path, **self._arguments)
+
+    def __enter__(self) -> StoreT:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    async def __aenter__(self) -> StoreT:
+        store = await asyncio.to_thread(self._open)
+        store._guarded_loop = asyncio.get_running_loop()
+        self._store = store
+        return store
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._store is not None:
+            await self._store.aclose()

@@ -1,0 +1,320 @@
+"""What of an item is indexed, and the writes that carry it: texts, vectors, tokens, keyword bodies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, TypedDict, cast
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import get_text_at_path
+from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
+
+from langmemory.config import Config
+from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
+from langmemory.errors import ConfigError, EmbeddingModelMismatchError
+from langmemory.lexicon import index_text
+from langmemory.sqlite import Engine
+from langmemory.sqlite.items import IndexFields, Write
+from langmemory.sqlite.settings import ModelSetting
+from langmemory.sqlite.values import check_keys, from_json, leaves, readable_text, to_json
+from langmemory.sqlite.vectors import Floats
+from langmemory.types import Namespace, SearchMode
+
+ANONYMOUS_MODEL: Final = "custom"
+"""Model id of functions without a name; only their dims can be compared."""
+
+_static = StaticEmbedder()
+
+
+class IndexConfig(TypedDict, total=False):
+    """LangGraph's index config, and how to rank."""
+
+    dims: int
+    embed: Embeddings | EmbeddingsFunc | AEmbeddingsFunc | str
+    fields: list[str] | None
+    """Paths to embed. Without a config: the readable text of the value; with one: ``["$"]``."""
+    text_fields: list[str] | None
+    """The same under the name LangGraph's SqliteStore reads."""
+    search: SearchMode
+    """What ranks a search: ``hybrid`` (default), ``semantic`` or ``keyword``."""
+    model: str
+    """Name to remember the vectors by, where the embedder has none of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """An item checked and taken apart, before anything is embedded."""
+
+    write: Write
+    texts: tuple[str, ...]
+    """What is to be embedded, in order."""
+    text: str
+    """The readable text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indexing:
+    """How a store indexes: its embedder, its fields, its ranking."""
+
+    embedder: Embedder | None
+    mode: SearchMode
+    fields: tuple[str, ...] | None
+    """None: the readable text of the value."""
+    config: IndexConfig | None = field(default=None)
+    """As LangGraph shows it (``store.index_config``); None with ``index=False``."""
+
+    @property
+    def semantic(self) -> bool:
+        """Whether searches look at vectors."""
+        return self.embedder is not None and self.mode != "keyword"
+
+    def draft(
+        self,
+        namespace: Namespace,
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        index: IndexFields = None,
+        ttl_minutes: float | None = None,
+        **extra: Any,
+    ) -> Draft:
+        """Check an item and find its texts.
+
+        Raises:
+            InvalidValueError: The value has no JSON form; nothing is written.
+        """
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"The value of {key!r} is a {type(value).__name__}; pass a dict.")
+        check_keys(value)
+        json_text = to_json(value)
+        plain = cast("dict[str, Any]", from_json(json_text))
+        text = readable_text(plain)
+        texts = self._texts(plain, text, index)
+        body = None if index is False else index_text(self._body(plain, text, texts, index))
+        return Draft(
+            write=Write(
+                namespace=tuple(namespace),
+                key=key,
+                value=json_text,
+                leaves=leaves(plain),
+                index_fields=index,
+                body=body,
+                text_hash=text_hash(text),
+                ttl_minutes=ttl_minutes,
+                **extra,
+            ),
+            texts=texts,
+            text=text,
+        )
+
+    def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
+        if index is False or self.embedder is None:
+            return ()
+        fields = self.fields if index is None else tuple(index)
+        if fields is None:
+            return (text,) if text.strip() else ()
+        return tuple(
+            found for path in fields for found in get_text_at_path(value, path) if found.strip()
+        )
+
+    def _body(
+        self, value: dict[str, Any], text: str, texts: tuple[str, ...], index: IndexFields
+    ) -> str:
+        fields = self.fields if index is None else index
+        if fields is None or fields is False or "$" in fields:
+            return text
+        if self.embedder is not None:
+            return "\n".join(texts)
+        return "\n".join(found for path in fields for found in get_text_at_path(value, path))
+
+    def finish(self, drafts: Sequence[Draft], vectors: Embedded) -> list[Write]:
+        """The writes, with the vectors of `Pending` laid in."""
+        writes: list[Write] = []
+        start = 0
+        tokens = vectors.tokens
+        for n, draft in enumerate(drafts):
+            end = start + len(draft.texts)
+            changes: dict[str, Any] = {}
+            if tokens is not None:
+                changes["tokens"] = tokens[n]
+            if end > start:
+                changes["embedded"] = vectors.vectors[start:end]
+                changes["hashes"] = vectors.hashes[start:end]
+            writes.append(replace(draft.write, **changes) if changes else draft.write)
+            start = end
+        return writes
+
+    def unknown(self, drafts: Sequence[Draft]) -> Pending:
+        """Every text of these drafts, to be embedded."""
+        texts = [text for draft in drafts for text in draft.texts]
+        embedder = self.embedder
+        if embedder is None or embedder.cheap:
+            return Pending(texts=texts, hashes=[None] * len(texts), missing=texts)
+        hashes: list[bytes | None] = [cache_key(embedder.model_id, text) for text in texts]
+        return Pending(texts=texts, hashes=hashes, missing=list(dict.fromkeys(texts)))
+
+    def pending(self, engine: Engine, drafts: Sequence[Draft]) -> Pending:
+        """What has to be embedded for these drafts; texts the file already knows are looked up."""
+        found = self.unknown(drafts)
+        hashes = [digest for digest in found.hashes if digest is not None]
+        if not hashes:
+            return found
+        with engine.read() as snapshot:
+            known = snapshot.cached_vectors(list(dict.fromkeys(hashes)))
+        if not known:
+            return found
+        missing = dict.fromkeys(
+            text
+            for text, digest in zip(found.texts, found.hashes, strict=True)
+            if digest not in known
+        )
+        return replace(found, missing=list(missing), known=known)
+
+    def embed(self, drafts: Sequence[Draft], pending: Pending, *, tokens: bool) -> Embedded:
+        """Embed what is pending, in this thread.
+
+        Args:
+            drafts: The drafts.
+            pending: From `pending`.
+            tokens: Keep the token ids of the readable texts, for late interaction.
+        """
+        if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
+            split = _static.tokenize([draft.text for draft in drafts])
+            if all(draft.texts in ((), (draft.text,)) for draft in drafts):
+                wanted = [one for one, draft in zip(split, drafts, strict=True) if draft.texts]
+                vectors = _static.embed_tokens(wanted)
+            else:
+                vectors = self.embedder.embed_documents(pending.texts)
+            return Embedded(
+                vectors=vectors, hashes=pending.hashes, tokens=[one.tobytes() for one in split]
+            )
+        fresh = None
+        if self.embedder is not None and pending.missing:
+            fresh = self.embedder.embed_documents(pending.missing)
+        return self._assemble(drafts, pending, fresh, tokens=tokens)
+
+    async def aembed(self, drafts: Sequence[Draft], pending: Pending, *, tokens: bool) -> Embedded:
+        """`embed`, awaiting the model."""
+        if self.embedder is None or self.embedder.cheap:
+            return self.embed(drafts, pending, tokens=tokens)
+        fresh = None
+        if pending.missing:
+            fresh = await self.embedder.aembed_documents(pending.missing)
+        return self._assemble(drafts, pending, fresh, tokens=tokens)
+
+    def _assemble(
+        self, drafts: Sequence[Draft], pending: Pending, fresh: Floats | None, *, tokens: bool
+    ) -> Embedded:
+        vectors = np.empty((0, 0), np.float32)
+        if pending.texts and self.embedder is not None:
+            new = dict(zip(pending.missing, fresh if fresh is not None else (), strict=True))
+            vectors = np.stack(
+                [
+                    new[text] if text in new else pending.known[digest or b""]
+                    for text, digest in zip(pending.texts, pending.hashes, strict=True)
+                ]
+            )
+        split = _static.tokenize([draft.text for draft in drafts]) if tokens else None
+        return Embedded(
+            vectors=vectors,
+            hashes=pending.hashes,
+            tokens=None if split is None else [one.tobytes() for one in split],
+        )
+
+    def check_model(self, found: ModelSetting, path: str) -> None:
+        """Raise unless the file's vectors come from this embedder.
+
+        Raises:
+            EmbeddingModelMismatchError: Names both models and the way out.
+        """
+        if self.embedder is None or found.model is None or self.serves(found):
+            return
+        raise EmbeddingModelMismatchError(
+            f"The vectors in {path} come from {found.model} ({found.dims} dims), but the store was "
+            f"opened with {self.embedder.model_id}"
+            + (f" ({self.embedder.dims} dims)" if self.embedder.dims else "")
+            + ". Open it with that model, or run `langmemory reembed` to move the file to this one."
+        )
+
+    def serves(self, found: ModelSetting) -> bool:
+        """Whether this embedder's query vectors can be compared with the file's."""
+        if self.embedder is None or found.model is None:
+            return False
+        names = {found.model, self.embedder.model_id}
+        same_name = len(names) == 1 or ANONYMOUS_MODEL in names
+        return same_name and self.embedder.dims in (None, found.dims)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pending:
+    """Texts to embed, and vectors the file already has for some of them."""
+
+    texts: list[str]
+    hashes: list[bytes | None]
+    missing: list[str]
+    known: dict[bytes, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """Vectors for all texts of some drafts, in order."""
+
+    vectors: Floats
+    """float32[n, dims], L2-normalised."""
+    hashes: list[bytes | None]
+    tokens: list[bytes] | None
+    """uint16 token ids of each draft's readable text."""
+
+
+def text_hash(text: str) -> bytes:
+    """16 bytes of SHA-256 over the text with case and white space folded."""
+    return hashlib.sha256(" ".join(text.split()).casefold().encode()).digest()[:16]
+
+
+def cache_key(model_id: str, text: str) -> bytes:
+    """16 bytes that name a text under a model."""
+    return hashlib.blake2b(f"{model_id}\0{text}".encode(), digest_size=16).digest()
+
+
+def resolve_indexing(
+    index: IndexConfig | Mapping[str, Any] | Literal[False] | None, config: Config
+) -> Indexing:
+    """How a store indexes, from its ``index`` argument.
+
+    Raises:
+        ConfigError: An unknown key or value.
+        EmbeddingError: The embedder cannot be built.
+    """
+    if index is False:
+        return Indexing(embedder=None, mode="keyword", fields=None)
+    given = dict(index or {})
+    known = {*IndexConfig.__annotations__, "distance_type"}  # SqliteStore's; cosine is the only one
+    for name in given:
+        if name not in known:
+            raise ConfigError(
+                f"Unknown key {name!r} in the index config. Known: {', '.join(sorted(known))}."
+            )
+    mode = given.get("search", config.search.mode)
+    if mode not in ("hybrid", "semantic", "keyword"):
+        raise ConfigError(
+            f"index['search'] is {mode!r}; allowed are 'hybrid', 'semantic' and 'keyword'."
+        )
+    fields = given.get("fields") or given.get("text_fields")
+    if isinstance(fields, str):
+        raise ConfigError(f"index['fields'] is the string {fields!r}; pass a list of paths.")
+    if fields is None and "embed" in given:
+        fields = ["$"]
+    embedder = resolve_embedder(
+        given.get("embed"), given.get("dims"), model_id=given.get("model"), config=config
+    )
+    shown = cast("IndexConfig", {**given, "dims": embedder.dims, "search": mode})
+    shown.setdefault("embed", embedder.embeddings)
+    return Indexing(
+        embedder=embedder,
+        mode=mode,
+        fields=None if fields is None else tuple(fields),
+        config=shown,
+    )

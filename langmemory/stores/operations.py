@@ -1,0 +1,267 @@
+"""One batch of LangGraph operations: checked and taken apart, then run on a snapshot and a transaction."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from langgraph.store.base import (
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    validate_op_namespace,
+)
+
+from langmemory.errors import ConfigError
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.items import Write
+from langmemory.sqlite.namespaces import from_path, occupied, to_path
+from langmemory.sqlite.scopes import compile_scope
+from langmemory.sqlite.times import from_us
+from langmemory.sqlite.values import from_json
+from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.types import Namespace, Scope
+
+logger = logging.getLogger("langmemory.store")
+
+Ranked = tuple[Ids, Floats]
+Ranker = Callable[[Snapshot, SearchOp, Scope, int], Ranked]
+"""Item ids and their shown scores for a search with a query, best first."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Batch:
+    """Operations of one call. Reads see the store as it was before the writes."""
+
+    reads: list[tuple[int, GetOp | SearchOp | ListNamespacesOp]]
+    puts: list[PutOp]
+    """Writes and deletions, the last one for each key."""
+    results: list[Result]
+    refreshed: set[int] = field(default_factory=set)
+    """Ids of items whose TTL starts anew because they were read."""
+
+
+def take_apart(ops: Iterable[Op]) -> Batch:
+    """Check the operations and sort them into reads and writes.
+
+    Raises:
+        InvalidNamespaceError: A label is empty, not a string, or contains a period.
+        ConfigError: A negative limit or offset.
+        TypeError: Not an operation of LangGraph's BaseStore.
+    """
+    reads: list[tuple[int, GetOp | SearchOp | ListNamespacesOp]] = []
+    puts: dict[tuple[Namespace, str], PutOp] = {}
+    count = 0
+    for position, op in enumerate(ops):
+        count += 1
+        if isinstance(op, PutOp):
+            validate_op_namespace(op)
+            place = (tuple(op.namespace), op.key)
+            puts.pop(place, None)
+            puts[place] = op
+        elif isinstance(op, GetOp | SearchOp | ListNamespacesOp):
+            validate_op_namespace(op)
+            if not isinstance(op, GetOp) and (op.limit < 0 or op.offset < 0):
+                raise ConfigError(
+                    f"limit is {op.limit} and offset {op.offset}; both must be 0 or more."
+                )
+            reads.append((position, op))
+        else:
+            raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
+    return Batch(reads=reads, puts=list(puts.values()), results=[None] * count)
+
+
+def queries(batch: Batch) -> list[str]:
+    """Distinct texts that the searches of a batch ask for."""
+    return list(
+        dict.fromkeys(
+            op.query or "" for _, op in batch.reads if isinstance(op, SearchOp) and asks(op)
+        )
+    )
+
+
+def asks(op: SearchOp) -> bool:
+    return bool(op.query and op.query.strip())
+
+
+def read(batch: Batch, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None) -> None:
+    """Answer the reads of a batch in place.
+
+    Args:
+        batch: The batch.
+        snapshot: A view of the file.
+        rank: Orders the items of a search with a query.
+        alive_at_us: If given, items that expired before it are not seen.
+    """
+    for position, op in batch.reads:
+        if isinstance(op, GetOp):
+            batch.results[position] = _get(batch, op, snapshot.connection, alive_at_us)
+        elif isinstance(op, SearchOp):
+            batch.results[position] = _search(batch, op, snapshot, rank, alive_at_us)
+        else:
+            batch.results[position] = _list_namespaces(op, snapshot.connection, alive_at_us)
+
+
+def _get(batch: Batch, op: GetOp, connection: Connection, alive_at_us: int | None) -> Item | None:
+    row = connection.execute(
+        "SELECT i.id, i.value, i.created_at, i.updated_at, i.expires_at FROM namespace n "
+        "JOIN item i ON i.namespace = n.id WHERE n.path = ? AND i.key = ?",
+        (to_path(op.namespace), op.key),
+    ).fetchone()
+    if row is None or (alive_at_us is not None and row[4] is not None and row[4] <= alive_at_us):
+        return None
+    if op.refresh_ttl and row[4] is not None:
+        batch.refreshed.add(row[0])
+    return Item(
+        value=from_json(row[1]),
+        key=op.key,
+        namespace=tuple(op.namespace),
+        created_at=from_us(row[2]),
+        updated_at=from_us(row[3]),
+    )
+
+
+_COLUMNS = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
+
+
+def _search(
+    batch: Batch, op: SearchOp, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None
+) -> list[SearchItem]:
+    scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter)
+    if asks(op):
+        ids, scores = rank(snapshot, op, scope, op.offset + op.limit)
+        page = ids[op.offset : op.offset + op.limit]
+        rows = _rows_by_id(snapshot.connection, page)
+        shown: list[float | None] = [
+            None if math.isnan(score) else score
+            for score in scores[op.offset : op.offset + op.limit].tolist()
+        ]
+    else:
+        rows = _rows_by_time(snapshot.connection, op, scope, alive_at_us)
+        shown = [None] * len(rows)
+    found: list[SearchItem] = []
+    for row, score in zip(rows, shown, strict=True):
+        if row is None:
+            continue
+        if op.refresh_ttl and row[6] is not None:
+            batch.refreshed.add(row[0])
+        found.append(
+            SearchItem(
+                namespace=from_path(row[1]),
+                key=row[2],
+                value=from_json(row[3]),
+                created_at=from_us(row[4]),
+                updated_at=from_us(row[5]),
+                score=score,
+            )
+        )
+    return found
+
+
+def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
+    return [
+        connection.execute(
+            f"SELECT {_COLUMNS} FROM item i JOIN namespace n ON n.id = i.namespace WHERE i.id = ?",
+            (item,),
+        ).fetchone()
+        for item in ids.tolist()
+    ]
+
+
+def _rows_by_time(
+    connection: Connection, op: SearchOp, scope: Scope, alive_at_us: int | None
+) -> list[Any]:
+    """Most recently updated first, as LangGraph's SQL stores list."""
+    compiled = compile_scope(scope, alive_at_us=alive_at_us)
+    namespaces, bindings = compiled.namespaces()
+    residual = compiled.residual
+    driver = compiled.driver
+    start = "item i"
+    condition = f"i.namespace IN {namespaces} AND {compiled.where}"
+    bindings = (*bindings, *compiled.bindings)
+    if driver is not None:  # start from the items the filter names instead of all of them
+        start = f"(SELECT DISTINCT l.item FROM leaf l WHERE {driver.leaf}) d CROSS JOIN item i ON i.id = d.item"
+        bindings = (*driver.bindings, *bindings)
+    sql = (
+        f"SELECT {_COLUMNS} FROM {start} JOIN namespace n ON n.id = i.namespace "
+        f"WHERE {condition} ORDER BY i.updated_at DESC, i.id DESC"
+    )
+    if residual is None:
+        return list(connection.execute(f"{sql} LIMIT ? OFFSET ?", (*bindings, op.limit, op.offset)))
+    rows: list[Any] = []
+    skipped = 0
+    for row in connection.execute(sql, bindings):
+        if len(rows) == op.limit:
+            break
+        if residual(from_json(row[3])):
+            if skipped < op.offset:
+                skipped += 1
+            else:
+                rows.append(row)
+    return rows
+
+
+def _list_namespaces(
+    op: ListNamespacesOp, connection: Connection, alive_at_us: int | None
+) -> list[Namespace]:
+    conditions = op.match_conditions or ()
+    prefix: Namespace = ()
+    for condition in conditions:
+        if condition.match_type == "prefix":
+            labels = list(condition.path)
+            literal = labels[: labels.index("*")] if "*" in labels else labels
+            prefix = max(prefix, tuple(literal), key=len)
+    found = [
+        namespace
+        for namespace in occupied(connection, prefix, alive_at_us)
+        if all(_matches(namespace, condition) for condition in conditions)
+    ]
+    if op.max_depth is not None:
+        found = sorted({namespace[: op.max_depth] for namespace in found})
+    return found[op.offset : op.offset + op.limit]
+
+
+def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
+    path = condition.path
+    if len(path) > len(namespace):
+        return False
+    if condition.match_type == "prefix":
+        part = namespace[: len(path)]
+    elif condition.match_type == "suffix":
+        part = namespace[len(namespace) - len(path) :]
+    else:
+        raise ConfigError(
+            f"match_type is {condition.match_type!r}; allowed are 'prefix' and 'suffix'."
+        )
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
+
+def convex(
+    dense: Ranked, keyword: Ranked, dense_weight: float, keyword_weight: float, limit: int
+) -> Ids:
+    """Ids by the weighted sum of both arms' scores, each scaled to 0..1 (Bruch et al. 2023)."""
+    ids, place = np.unique(np.concatenate((dense[0], keyword[0])), return_inverse=True)
+    total = np.zeros(len(ids), np.float32)
+    start = 0
+    for (found, scores), weight in ((dense, dense_weight), (keyword, keyword_weight)):
+        if len(found):
+            low, high = float(scores.min()), float(scores.max())
+            scaled = (scores - low) / (high - low) if high > low else np.ones_like(scores)
+            total[place[start : start + len(found)]] += weight * scaled
+        start += len(found)
+    order = np.lexsort((ids, -total))[:limit]
+    return ids[order]
+
+
+__all__ = ["Batch", "Ranker", "Write", "asks", "convex", "queries", "read", "take_apart"]

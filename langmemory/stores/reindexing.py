@@ -1,0 +1,243 @@
+"""Deriving the indexes anew from the items: lost keywords, another embedding model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langmemory.config import Config, load_config
+from langmemory.errors import ConfigError
+from langmemory.sqlite import Engine, keywords, vectors
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import IndexFields
+from langmemory.sqlite.namespaces import from_path
+from langmemory.sqlite.settings import ModelSetting, read_model, write_model
+from langmemory.sqlite.times import from_us
+from langmemory.sqlite.values import from_json
+from langmemory.stores import verbatim
+from langmemory.stores.indexing import Draft, IndexConfig, Indexing, resolve_indexing
+from langmemory.types import Namespace
+
+BATCH: Final = 256
+"""Items embedded and written at a time."""
+
+Progress = Callable[[int, int], None]
+"""Called with (items done, items in all)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """What an item row says about how it is indexed."""
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    index: IndexFields
+    thread_id: str | None
+    speaker: str | None
+    said_us: int | None
+
+
+def reindexed(indexing: Indexing, stored: Stored) -> Draft:
+    """The item as it would be drafted today: a turn as a turn, anything else as a put."""
+    if stored.thread_id is not None and stored.said_us is not None and stored.index is None:
+        return verbatim.redraft(
+            indexing,
+            stored.namespace,
+            stored.key,
+            stored.value,
+            speaker=stored.speaker or "",
+            at=from_us(stored.said_us),
+        )
+    return indexing.draft(stored.namespace, stored.key, stored.value, index=stored.index)
+
+
+COLUMNS: Final = "i.id, n.path, i.key, i.value, i.index_fields, t.name, i.speaker, i.valid_at"
+TABLES: Final = (
+    "item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread"
+)
+
+
+def _stored(row: Sequence[Any]) -> Stored:
+    """`COLUMNS` as a `Stored`."""
+    return Stored(
+        namespace=from_path(row[1]),
+        key=row[2],
+        value=from_json(row[3]),
+        index=None if row[4] is None else json.loads(row[4]),
+        thread_id=row[5],
+        speaker=row[6],
+        said_us=row[7],
+    )
+
+
+def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
+    """Write the whole keyword index anew from the items; how many. In a write transaction."""
+    connection.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
+    count = 0
+    for row in connection.execute(f"SELECT {COLUMNS}, i.namespace FROM {TABLES}").fetchall():
+        draft = reindexed(indexing, _stored(row))
+        if draft.write.body is None:
+            continue
+        tokens = keywords.namespace_tokens(connection, row[8])
+        keywords.write(connection, [(row[0], tokens, draft.write.body, "")], fresh=True)
+        if row[5] is not None:
+            verbatim.refresh_contexts(connection, [row[0]])
+        count += 1
+    return count
+
+
+def reembed(
+    path: str,
+    *,
+    index: IndexConfig | Mapping[str, Any] | None = None,
+    config: Config | None = None,
+    progress: Progress = lambda done, total: None,
+) -> ModelSetting:
+    """Move a file to another embedding model, while its old index keeps serving.
+
+    New vectors are written beside the old ones in batches and take their place in one transaction
+    at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
+    that have the file open with the old model search by keywords after that, and say so.
+
+    Args:
+        path: The file.
+        index: The index config with the new embedder; None takes the configured model.
+        config: Settings; None reads them as `MemoryStore` does.
+        progress: Called after each batch.
+
+    Returns:
+        The model the vectors now come from.
+
+    Raises:
+        EmbeddingError: The model failed; the file is as it was, and what was done is kept.
+    """
+    config = config or load_config()
+    indexing = resolve_indexing(index, config)
+    embedder = indexing.embedder
+    if embedder is None:
+        raise ConfigError("reembed needs an embedding model; set models.embedding.")
+    engine = Engine(path, busy_timeout_ms=config.database.busy_timeout_ms)
+    try:
+        with engine.write() as connection:
+            _begin(connection, embedder.model_id)
+        total = _count(engine, "SELECT count(*) FROM item")
+        while True:
+            drafts, versions = _next(engine, indexing)
+            if not drafts:
+                with engine.write() as connection:
+                    if not connection.execute(f"{_TODO} LIMIT 1").fetchone():
+                        return _swap(connection, embedder.model_id)
+                continue
+            embedded = indexing.embed(
+                [draft for _, draft in drafts],
+                indexing.unknown([draft for _, draft in drafts]),
+                tokens=False,
+            )
+            with engine.write() as connection:
+                start = 0
+                for item, draft in drafts:
+                    end = start + len(draft.texts)
+                    _write_next(
+                        connection, item, versions[item], embedded.vectors[start:end],
+                        embedded.hashes[start:end],
+                    )  # fmt: skip
+                    start = end
+            progress(min(_count(engine, "SELECT count(*) FROM reembed_done"), total), total)
+    finally:
+        engine.close()
+
+
+_TODO: Final = (
+    f"SELECT {COLUMNS}, i.updated_at FROM {TABLES} LEFT JOIN reembed_done d ON d.item = i.id "
+    "WHERE d.item IS NULL OR d.version <> i.updated_at"
+)
+
+
+def _begin(connection: Connection, model: str) -> None:
+    """Tables beside the index; those of an earlier run towards the same model are kept."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS vector_next (id INTEGER PRIMARY KEY, hash BLOB, e BLOB NOT NULL) "
+        "STRICT; CREATE TABLE IF NOT EXISTS reembed_done (item INTEGER PRIMARY KEY, "
+        "version INTEGER NOT NULL) STRICT"
+    )
+    row = connection.execute("SELECT value FROM setting WHERE name = 'reembed'").fetchone()
+    if row is None or row[0] != model:
+        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES ('reembed', ?)", (model,)
+        )
+
+
+def _count(engine: Engine, sql: str) -> int:
+    with engine.read() as snapshot:
+        return int(snapshot.connection.execute(sql).fetchone()[0])
+
+
+def _next(engine: Engine, indexing: Indexing) -> tuple[list[tuple[int, Draft]], dict[int, int]]:
+    with engine.read() as snapshot:
+        rows = snapshot.connection.execute(f"{_TODO} ORDER BY i.id LIMIT {BATCH}").fetchall()
+    drafts = [(row[0], reindexed(indexing, _stored(row))) for row in rows]
+    return drafts, {row[0]: row[8] for row in rows}
+
+
+def _write_next(
+    connection: Connection,
+    item: int,
+    version: int,
+    embedded: vectors.Floats,
+    hashes: Sequence[bytes | None],
+) -> None:
+    first = item << vectors.SLOT_BITS
+    connection.execute(
+        "DELETE FROM vector_next WHERE id >= ? AND id < ?", (first, first + vectors.MAX_VECTORS)
+    )
+    connection.executemany(
+        "INSERT INTO vector_next (id, hash, e) VALUES (?, ?, ?)",
+        [
+            (first + n, digest, vector.tobytes())
+            for n, (vector, digest) in enumerate(zip(embedded, hashes, strict=True))
+        ],
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO reembed_done (item, version) VALUES (?, ?)", (item, version)
+    )
+
+
+def _swap(connection: Connection, model: str) -> ModelSetting:
+    """The new vectors take the place of the old ones."""
+    first = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
+    setting = ModelSetting(
+        model=model if first else None,
+        dims=first[0] if first else None,
+        generation=read_model(connection).generation + 1,
+    )
+    connection.execute(
+        "DELETE FROM vector_next WHERE id >> 16 NOT IN (SELECT id FROM item);"
+        "DELETE FROM vector; INSERT INTO vector SELECT id, hash, e FROM vector_next ORDER BY id;"
+        "DROP TABLE vector_next; DROP TABLE reembed_done; DELETE FROM setting WHERE name = 'reembed';"
+        "DELETE FROM code; DELETE FROM code_segment"
+    )
+    for rows in _runs(connection):
+        _, matrix = vectors.unpack([(row[0], row[2]) for row in rows])
+        bits = vectors.sign_bits(matrix)
+        connection.executemany(
+            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
+            [(row[0], row[1], bits[n].tobytes()) for n, row in enumerate(rows)],
+        )
+    write_model(connection, setting)
+    return setting
+
+
+def _runs(connection: Connection) -> Iterator[list[Any]]:
+    """(vector id, namespace id, blob) of every vector, some at a time."""
+    after = -1
+    while rows := connection.execute(
+        "SELECT v.id, i.namespace, v.e FROM vector v JOIN item i ON i.id = v.id >> 16 "
+        "WHERE v.id > ? ORDER BY v.id LIMIT 4096",
+        (after,),
+    ).fetchall():
+        after = rows[-1][0]
+        yield rows

@@ -1,0 +1,81 @@
+"""Recall's view of the file: `langmemory.recall.source.CandidateSource` over one snapshot."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.source import UNKNOWN_TIME, Edges, Floats, Found, Ids, KeywordQuery, Rows
+from langmemory.sqlite import candidates, items
+from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.scopes import CompiledScope
+from langmemory.types import Memory
+
+
+class SnapshotSource:
+    """Candidates of one scope, from one snapshot of the file."""
+
+    def __init__(self, snapshot: Snapshot, scope: CompiledScope, *, overfetch: int) -> None:
+        self._snapshot = snapshot
+        self._scope = scope
+        self._overfetch = overfetch
+
+    def dense(self, vector: Floats, limit: int) -> Found:
+        return Found(*self._snapshot.nearest(self._scope, vector, limit, overfetch=self._overfetch))
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        rank = None
+        if (query.body_weight, query.context_weight) != (1.0, 0.5):  # the file's default
+            rank = f"bm25(0.0, {query.body_weight:f}, {query.context_weight:f})"
+        return Found(*self._snapshot.keyword(self._scope, query.match, limit, rank=rank))
+
+    def window(self, since: int, until: int, limit: int) -> Ids:
+        return candidates.window(self._snapshot.connection, self._scope, since, until, limit)
+
+    def cosines(self, vector: Floats, ids: Ids) -> Floats:
+        return np.nan_to_num(self._snapshot.cosines(vector, ids))
+
+    def vectors(self, ids: Ids) -> Floats:
+        found, known = candidates.first_vectors(self._snapshot.connection, ids)
+        vectors = np.zeros((len(ids), self._snapshot.model().dims or 0), np.float32)
+        if len(found):
+            order = np.argsort(ids)
+            vectors[order[np.searchsorted(ids[order], found)]] = known
+        return vectors
+
+    def rows(self, ids: Ids) -> Rows:
+        return _rows(candidates.rows(self._snapshot.connection, ids))
+
+    def neighbours(self, ids: Ids, radius: int) -> Rows:
+        return _rows(candidates.neighbours(self._snapshot.connection, self._scope, ids, radius))
+
+    def edges(self, ids: Ids, fan_out: int) -> Edges:
+        nothing = np.empty(0, np.int64)
+        return Edges(nothing, nothing, ())
+
+    def memories(self, ids: Ids) -> list[Memory]:
+        return list(items.memories(self._snapshot.connection, ids.tolist()))
+
+
+def _rows(found: candidates.RowTuples) -> Rows:
+    columns = list(zip(*found, strict=True)) or [()] * 14
+    return Rows(
+        ids=np.array(columns[0], np.int64),
+        thread=_integers(columns[1], -1),
+        position=_integers(columns[2], -1),
+        speaker=columns[3],
+        said_at=np.array(columns[4], np.int64),
+        tokens=columns[5],
+        accessed_at=np.array(columns[6], np.int64),
+        access_count=np.array(columns[7], np.int64),
+        importance=np.array(columns[8], np.float32),
+        confidence=np.array(columns[9], np.float32),
+        priority=columns[10],
+        status=columns[11],
+        invalid_at=_integers(columns[12], UNKNOWN_TIME),
+        expired_at=_integers(columns[13], UNKNOWN_TIME),
+    )
+
+
+def _integers(values: tuple[int | None, ...], missing: int) -> NDArray[np.int64]:
+    return np.array([missing if value is None else value for value in values], np.int64)

@@ -1,0 +1,267 @@
+"""Everything a file knows as plain rows, and back: export, import, nothing lost.
+
+Rows are JSON objects: one ``meta``, then an ``item`` for each memory with its facets, times and
+TTL, then its ``history``. Vectors and indexes are derived, so an import may use another model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from langmemory.errors import ImportFormatError
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import Write, put
+from langmemory.sqlite.namespaces import below, from_path, intern, to_path
+from langmemory.sqlite.settings import read_model
+from langmemory.sqlite.times import from_us, to_us
+from langmemory.sqlite.values import from_json
+from langmemory.stores import verbatim
+from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.reindexing import Stored, reindexed
+from langmemory.types import Namespace
+
+FORMAT: Final = "langmemory-export"
+VERSION: Final = 1
+BATCH: Final = 500
+"""Items written in one transaction by an import."""
+
+FACETS: Final = (
+    "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
+    "pinned", "verified", "superseded_by", "position", "access_count",
+)  # fmt: skip
+"""Columns that are exported as they are."""
+TIMES: Final = (
+    "created_at", "updated_at", "expires_at", "valid_at", "invalid_at", "expired_at", "accessed_at",
+)  # fmt: skip
+"""Columns that are exported in ISO 8601."""
+
+
+def export_rows(connection: Connection, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a namespace and everything below it; ``()`` is the whole file."""
+    model = read_model(connection)
+    yield {
+        "type": "meta",
+        "format": FORMAT,
+        "version": VERSION,
+        "exported_at": datetime.now(UTC).isoformat(),
+        "model": model.model,
+        "dims": model.dims,
+    }
+    namespaces, bindings = below(prefix)
+    columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
+    for row in connection.execute(
+        f"SELECT i.id, n.path, i.key, i.value, i.index_fields, i.ttl_minutes, t.name, {columns} "
+        "FROM item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
+        f"WHERE i.namespace IN {namespaces} ORDER BY i.id",
+        bindings,
+    ):
+        item, path, key, value, index_fields, ttl_minutes, thread, *rest = row
+        facets = dict(zip(FACETS, rest, strict=False))
+        times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
+        yield {
+            "type": "item",
+            "namespace": list(from_path(path)),
+            "key": key,
+            "value": from_json(value),
+            "index": None if index_fields is None else json.loads(index_fields),
+            "ttl_minutes": ttl_minutes,
+            "thread_id": thread,
+            **{name: found for name, found in facets.items() if found is not None},
+            **{name: from_us(us).isoformat() for name, us in times.items() if us is not None},
+        }
+        yield from _history(connection, item, from_path(path), key)
+    for item, path, key in connection.execute(
+        "SELECT DISTINCT h.item, n.path, h.key FROM history h JOIN namespace n "
+        f"ON n.id = h.namespace WHERE h.namespace IN {namespaces} ORDER BY h.item",
+        bindings,
+    ):
+        yield from _history(connection, item, from_path(path), key, gone=item)
+
+
+def _history(
+    connection: Connection, item: int, namespace: Namespace, key: str, gone: int | None = None
+) -> Iterator[dict[str, Any]]:
+    for at, action, before, run, reason in connection.execute(
+        "SELECT at, action, before, run, reason FROM history WHERE item = ? ORDER BY seq", (item,)
+    ):
+        yield {
+            "type": "history",
+            "namespace": list(namespace),
+            "key": key,
+            "at": from_us(at).isoformat(),
+            "action": action,
+            "before": None if before is None else from_json(before),
+            "run": run,
+            "reason": reason,
+            **({} if gone is None else {"life": gone}),
+        }
+
+
+def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Runs of rows with at most `BATCH` items, an item never apart from its history."""
+    batch: list[Mapping[str, Any]] = []
+    count = 0
+    for row in rows:
+        if row.get("type") == "item":
+            if count == BATCH:
+                yield batch
+                batch, count = [], 0
+            count += 1
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Draft]:
+    """The items among the rows, ready to embed.
+
+    Raises:
+        ImportFormatError: A row is not what `export_rows` writes, or from a newer version.
+    """
+    made: list[Draft] = []
+    for row in rows:
+        if row.get("type") == "meta":
+            if row.get("format") != FORMAT or row.get("version", 0) > VERSION:
+                raise ImportFormatError(
+                    f"The rows are {row.get('format')!r} version {row.get('version')!r}; this "
+                    f"langmemory reads {FORMAT!r} up to version {VERSION}. Upgrade it."
+                )
+        elif row.get("type") == "item":
+            made.append(_draft(indexing, row))
+    return made
+
+
+def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
+    try:
+        facets: dict[str, Any] = {name: row[name] for name in FACETS if name in row}
+        times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
+        draft = reindexed(
+            indexing,
+            Stored(
+                namespace=tuple(row["namespace"]),
+                key=row["key"],
+                value=row["value"],
+                index=row.get("index"),
+                thread_id=row.get("thread_id"),
+                speaker=row.get("speaker"),
+                said_us=times.get("valid_at"),
+            ),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"The row of item {row.get('key')!r} is not from `langmemory export`: {error!r}."
+        ) from error
+    for name in ("valid_at", "invalid_at", "expired_at", "accessed_at", "expires_at"):
+        facets[name] = times.get(name)
+    facets["thread_name"] = row.get("thread_id")
+    write = replace(
+        draft.write,
+        ttl_minutes=row.get("ttl_minutes"),
+        facets=facets,
+        created_us=times["created_at"],
+        updated_us=times["updated_at"],
+    )
+    return replace(draft, write=write)
+
+
+def write_rows(
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    writes: Sequence[Write],
+    now_us: int,
+) -> int:
+    """Write a batch of rows; how many items are new or changed. Items already equal are left alone.
+
+    An item's own history replaces the record that the import itself would make.
+    """
+    changed: dict[tuple[Namespace, str], int] = {}
+    todo: list[Write] = []
+    for write in writes:
+        if not _same(connection, write):
+            todo.append(_with_thread(connection, write))
+    for write, item in zip(todo, put(connection, todo, now_us), strict=True):
+        changed[(write.namespace, write.key)] = item
+        connection.execute("DELETE FROM history WHERE item = ?", (item,))
+    lives: dict[Any, int] = {}
+    for row in rows:
+        if row.get("type") != "history":
+            continue
+        place = (tuple(row["namespace"]), row["key"])
+        namespace = intern(connection, place[0])
+        life = row.get("life")
+        if life is None:
+            if place not in changed:
+                continue
+            item = changed[place]
+        elif _life_known(connection, namespace, row):
+            continue
+        else:
+            if (place, life) not in lives:
+                lives[(place, life)] = _reserve_id(connection)
+            item = lives[(place, life)]
+        gone = life is not None and row["action"] in ("delete", "expire")
+        connection.execute(
+            "INSERT INTO history (at, action, item, namespace, key, before, run, reason) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                to_us(datetime.fromisoformat(row["at"])),
+                row["action"],
+                item,
+                namespace if gone else None,
+                row["key"] if gone else None,
+                None
+                if row.get("before") is None
+                else json.dumps(row["before"], ensure_ascii=False),
+                row.get("run"),
+                row.get("reason"),
+            ),
+        )
+    verbatim.refresh_contexts(connection, list(changed.values()))
+    return len(changed)
+
+
+def _same(connection: Connection, write: Write) -> bool:
+    row = connection.execute(
+        "SELECT i.value, i.updated_at FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ? AND i.key = ?",
+        (to_path(write.namespace), write.key),
+    ).fetchone()
+    return (
+        row is not None
+        and row[1] == write.updated_us
+        and from_json(row[0]) == from_json(write.value)
+    )
+
+
+def _with_thread(connection: Connection, write: Write) -> Write:
+    facets = dict(write.facets)
+    name = facets.pop("thread_name")
+    if name is not None:
+        namespace = intern(connection, write.namespace)
+        facets["thread"] = verbatim.intern_thread(connection, namespace, name)
+    return replace(write, facets=facets)
+
+
+def _life_known(connection: Connection, namespace: int, row: Mapping[str, Any]) -> bool:
+    """Whether this change of an item that is gone was imported before."""
+    return (
+        connection.execute(
+            "SELECT 1 FROM history g JOIN history h ON h.item = g.item WHERE g.namespace = ? "
+            "AND g.key = ? AND h.at = ? AND h.action = ?",
+            (namespace, row["key"], to_us(datetime.fromisoformat(row["at"])), row["action"]),
+        ).fetchone()
+        is not None
+    )
+
+
+def _reserve_id(connection: Connection) -> int:
+    """An item id that no item has or will have."""
+    connection.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'item'")
+    if not connection.changes():
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('item', 1)")
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'item'").fetchone()
+    return int(row[0])

@@ -1,0 +1,253 @@
+"""Verbatim memory: messages as episodic items, each findable with its speaker, time and neighbours."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage, convert_to_messages
+
+from langmemory.context import is_injected
+from langmemory.errors import InvalidValueError
+from langmemory.lexicon import index_text
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import Write, put
+from langmemory.sqlite.keywords import namespace_tokens
+from langmemory.sqlite.keywords import write as write_keywords
+from langmemory.sqlite.namespaces import intern
+from langmemory.sqlite.times import from_us, to_us
+from langmemory.sqlite.values import from_json, readable_text
+from langmemory.stores.indexing import Draft, Indexing
+from langmemory.types import Namespace
+
+Message = BaseMessage | Mapping[str, Any] | tuple[str, str]
+"""What `remember` takes: a LangChain message, a role/content dict, or a (role, content) pair."""
+
+ROLES: Final = {"human": "user", "ai": "assistant", "tool": "tool", "chat": "user"}
+"""LangChain's message types that are remembered, and what their role is called in the value."""
+
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A message about to be remembered."""
+
+    key: str
+    text: str
+    role: str
+    speaker: str
+    at: datetime
+    message_id: str | None
+
+
+def turns(
+    messages: Iterable[Message], *, thread_id: str, at: datetime | None, now: datetime
+) -> list[Turn]:
+    """The messages worth remembering: what somebody said, or a tool answered.
+
+    System prompts, memories injected for the model and empty messages are left out. The time of a
+    message is its own (``at`` or ``timestamp``, in the dict or in ``additional_kwargs``), else the
+    ``at`` of the call, else now. A message without an id is known by its thread, role, text and time.
+
+    Raises:
+        InvalidValueError: A message has no readable role, content or time.
+    """
+    found: list[Turn] = []
+    seen: Counter[str] = Counter()
+    for number, raw in enumerate(messages):
+        message, extra = _normalise(raw, number)
+        if message.type not in ROLES or is_injected(message):
+            continue
+        text = message.text.strip()
+        if not text:
+            continue
+        own = extra.get("at", extra.get("timestamp"))
+        said = _time(own, number) if own is not None else at or now
+        role = ROLES[message.type]
+        speaker = message.name or extra.get("speaker") or role
+        if message.id is None:
+            mark = f"{role}\0{text}\0{said.isoformat() if own is not None or at else ''}"
+            seen[mark] += 1
+            identity = f"{mark}\0{seen[mark]}"
+            name = hashlib.sha256(identity.encode()).hexdigest()[:20]
+        else:
+            name = message.id
+        found.append(
+            Turn(
+                key=f"{thread_id}/{name}",
+                text=text,
+                role=role,
+                speaker=str(speaker),
+                at=said,
+                message_id=message.id,
+            )
+        )
+    return found
+
+
+def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any]]:
+    if isinstance(raw, BaseMessage):
+        return raw, raw.additional_kwargs
+    extra: Mapping[str, Any] = {}
+    if isinstance(raw, Mapping):
+        extra = raw
+        raw = {
+            key: value
+            for key, value in raw.items()
+            if key in ("role", "content", "name", "id", "type")
+        }
+    try:
+        return convert_to_messages([raw])[0], extra
+    except (ValueError, NotImplementedError, KeyError, TypeError) as error:
+        raise InvalidValueError(
+            f"Message {number} is not one: {error}. Pass LangChain messages or dicts with role and "
+            "content."
+        ) from error
+
+
+def _time(value: Any, number: int) -> datetime:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = datetime.fromtimestamp(value, UTC)
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            pass
+    if not isinstance(value, datetime):
+        raise InvalidValueError(
+            f"The time of message {number} is {value!r:.80}. Use ISO 8601, a datetime, or seconds "
+            "since 1970."
+        )
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def draft(indexing: Indexing, namespace: Namespace, thread_id: str, turn: Turn) -> Draft:
+    """The turn as an item. Its ids are values, never indexed text."""
+    value = {
+        "role": turn.role,
+        "content": turn.text,
+        "speaker": turn.speaker,
+        "at": turn.at.isoformat(),
+        "thread_id": thread_id,
+        "message_id": turn.message_id,
+    }
+    return redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+
+
+def redraft(
+    indexing: Indexing,
+    namespace: Namespace,
+    key: str,
+    value: dict[str, Any],
+    *,
+    speaker: str,
+    at: datetime,
+) -> Draft:
+    """A turn's value as an item: embedded as it was said, findable also by who and when."""
+    made = indexing.draft(namespace, key, value)
+    write = replace(
+        made.write,
+        body=body(speaker, at, made.text),
+        facets={"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)},
+    )
+    texts = (made.text,) if indexing.embedder is not None else ()
+    return replace(made, write=write, texts=texts)
+
+
+def body(speaker: str, at: datetime, text: str) -> str:
+    """What the keyword index reads of a turn: who, when, what."""
+    return index_text(f"{speaker} {at.day} {MONTHS[at.month - 1]} {at.year} {text}")
+
+
+def store(
+    connection: Connection,
+    namespace: Namespace,
+    thread_id: str,
+    writes: Sequence[Write],
+    now_us: int,
+) -> list[str]:
+    """Append turns to their thread; those already there are left alone. Returns the keys added."""
+    namespace_id = intern(connection, namespace)
+    new = [
+        write
+        for write in writes
+        if connection.execute(
+            "SELECT 1 FROM item WHERE namespace = ? AND key = ?", (namespace_id, write.key)
+        ).fetchone()
+        is None
+    ]
+    if not new:
+        return []
+    thread = intern_thread(connection, namespace_id, thread_id)
+    last = connection.execute(
+        "SELECT id, value, position FROM item WHERE thread = ? ORDER BY position DESC LIMIT 1",
+        (thread,),
+    ).fetchall()
+    start = last[0][2] + 1 if last else 0
+    placed = [
+        replace(write, facets={**write.facets, "thread": thread, "position": start + n})
+        for n, write in enumerate(new)
+    ]
+    texts = [from_json(row[1])["content"] for row in last]
+    texts += [from_json(write.value)["content"] for write in placed]
+    placed = [
+        replace(write, context=_context(texts, n + len(last))) for n, write in enumerate(placed)
+    ]
+    put(connection, placed, now_us)
+    refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
+    return [write.key for write in placed]
+
+
+def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
+    """Write the keyword rows of turns anew, with the neighbours they have now."""
+    rows = []
+    for item in ids:
+        row = connection.execute(
+            "SELECT thread, position, namespace, speaker, valid_at FROM item "
+            "WHERE id = ? AND thread IS NOT NULL AND index_fields IS NULL",
+            (item,),
+        ).fetchone()
+        if row is None:
+            continue
+        thread, position, namespace, speaker, valid_at = row
+        around = {
+            place: readable_text(from_json(value))
+            for place, value in connection.execute(
+                "SELECT position, value FROM item WHERE thread = ? AND position BETWEEN ? AND ?",
+                (thread, position - 1, position + 1),
+            )
+        }
+        texts = [around.get(position + offset, "") for offset in (-1, 0, 1)]
+        rows.append(
+            (
+                item,
+                namespace_tokens(connection, namespace),
+                body(speaker, from_us(valid_at), texts[1]),
+                _context(texts, 1),
+            )
+        )
+    write_keywords(connection, rows, fresh=False)
+
+
+def _context(texts: Sequence[str], place: int) -> str:
+    """Neighbours of a turn, for the context column."""
+    return index_text(" ".join([*texts[max(place - 1, 0) : place], *texts[place + 1 : place + 2]]))
+
+
+def intern_thread(connection: Connection, namespace_id: int, name: str) -> int:
+    row = connection.execute(
+        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace_id, name)
+    ).fetchone()
+    if row is None:
+        row = connection.execute(
+            "INSERT INTO thread (namespace, name) VALUES (?, ?) RETURNING id", (namespace_id, name)
+        ).fetchone()
+    return int(row[0])

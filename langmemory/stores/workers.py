@@ -1,0 +1,105 @@
+"""Threads under the async methods: a few for reads, one for writes that commits in groups."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any, Final, Generic, TypeVar
+
+from langmemory.sqlite.connection import Connection
+
+T = TypeVar("T")
+
+READ_THREADS: Final = min(8, (os.cpu_count() or 1) + 2)
+GROUP_LIMIT: Final = 256
+"""Most writes that share one commit."""
+
+Apply = Callable[[Connection], Any]
+
+
+class Workers:
+    """Runs blocking store work for event loops. Bound to no loop, so any loop may use it."""
+
+    def __init__(self, transaction: Callable[[], AbstractContextManager[Connection]]) -> None:
+        """``transaction`` opens one write transaction."""
+        self._transaction = transaction
+        self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="langmemory-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="langmemory-write")
+        self._lock = threading.Lock()
+        self._pending: list[_Job[Any]] = []
+        self._draining = False
+
+    async def read(self, call: Callable[[], T]) -> T:
+        """Run a blocking read in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+
+    async def write(self, apply: Apply) -> Any:
+        """Run a write in order of arrival; concurrent ones share a commit, each all-or-nothing."""
+        job: _Job[Any] = _Job(apply)
+        with self._lock:
+            self._pending.append(job)
+            if not self._draining:
+                self._draining = True
+                self._writer.submit(self._drain)
+        return await asyncio.wrap_future(job.future)
+
+    def _drain(self) -> None:
+        while True:
+            with self._lock:
+                group, self._pending = self._pending[:GROUP_LIMIT], self._pending[GROUP_LIMIT:]
+                if not group:
+                    self._draining = False
+                    return
+            group = [job for job in group if job.future.set_running_or_notify_cancel()]
+            try:
+                with self._transaction() as connection:
+                    for job in group:
+                        job.run(connection)
+            except (
+                BaseException
+            ) as error:  # nothing of the group was committed: every caller learns it
+                for job in group:
+                    job.fail(error)
+            for job in group:
+                job.settle()
+
+    def close(self) -> None:
+        """Finish what was begun; nothing further is accepted."""
+        self._readers.shutdown(wait=True)
+        self._writer.shutdown(wait=True)
+
+
+class _Job(Generic[T]):
+    """One write within a group."""
+
+    __slots__ = ("_apply", "_error", "_result", "future")
+
+    def __init__(self, apply: Callable[[Connection], T]) -> None:
+        self._apply = apply
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.future: Future[Any] = Future()
+
+    def run(self, connection: Connection) -> None:
+        connection.execute("SAVEPOINT job")
+        try:
+            self._result = self._apply(connection)
+        except Exception as error:  # this caller's own fault: the others go on
+            if not connection.in_transaction:  # SQLite gave the whole transaction up
+                raise
+            connection.execute("ROLLBACK TO job")
+            self._error = error
+        connection.execute("RELEASE job")
+
+    def fail(self, error: BaseException) -> None:
+        self._error = self._error or error
+
+    def settle(self) -> None:
+        if self._error is not None:
+            self.future.set_exception(self._error)
+        else:
+            self.future.set_result(self._result)

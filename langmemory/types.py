@@ -1,0 +1,221 @@
+"""The values langmemory speaks in: memories, scopes, recall results, history, statistics.
+
+Plain frozen data, no behaviour beyond derived properties, no SQL, no LangGraph. Times are
+timezone-aware UTC ``datetime`` with microseconds; scores and weights are floats; everything that
+has a unit says so in its name or docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Namespace = tuple[str, ...]
+
+Kind = Literal["core", "working", "episodic", "semantic", "procedural", "archival", "resource"]
+"""What sort of memory an item is (see DESIGN: concepts)."""
+
+Priority = Literal["mandate", "guardrail", "reference", "archive"]
+"""How a memory is disclosed: always, when relevant, top-k by score, search only."""
+
+Status = Literal["pending", "approved", "active", "superseded", "archived"]
+"""Where a memory stands in its life. Deletion is an event in the history, not a status."""
+
+Privacy = Literal["public", "shared", "private"]
+"""Who may read it: anyone, everyone in the tenant (default), the owner only."""
+
+SearchMode = Literal["hybrid", "semantic", "keyword"]
+"""Which arms rank a search: vectors and words, vectors only, words only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """One stored item together with its facets.
+
+    Any item put through `BaseStore` is a memory; what nobody set has its default.
+    """
+
+    id: int
+    """Row id in this file: stable until the item is deleted, meaningless in another file."""
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    text: str
+    """What is indexed and shown: the message, the fact, or the value's readable leaves."""
+    created_at: datetime
+    """When the system first stored it."""
+    updated_at: datetime
+    kind: Kind = "semantic"
+    speaker: str | None = None
+    """Who said it, as displayed ("Maria", "assistant")."""
+    owner: str | None = None
+    privacy: Privacy = "shared"
+    status: Status = "active"
+    priority: Priority = "reference"
+    importance: float = 0.5
+    """0 (trivial) to 1 (vital)."""
+    confidence: float = 1.0
+    """0 (guess) to 1 (certain)."""
+    pinned: bool = False
+    verified: bool = False
+    valid_at: datetime | None = None
+    """When it became true in the world; for a message, when it was said."""
+    invalid_at: datetime | None = None
+    """When it stopped being true in the world."""
+    expired_at: datetime | None = None
+    """When the system stopped believing it (superseded, archived)."""
+    superseded_by: str | None = None
+    """Key, in the same namespace, of the memory that replaced this one."""
+    thread_id: str | None = None
+    position: int | None = None
+    """0-based place of a message within its thread."""
+    access_count: int = 0
+    accessed_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """Which memories a read may touch. It becomes predicates of the SQL query, never a filter after it."""
+
+    namespace: Namespace
+    """Prefix by whole labels; ``()`` is the whole store."""
+    filter: Mapping[str, Any] | None = None
+    """LangGraph filter over the item's value."""
+    kinds: tuple[Kind, ...] | None = None
+    statuses: tuple[Status, ...] | None = None
+    """None: every status."""
+    viewer: str | None = None
+    """None: the application itself, which sees everything in the namespace. Otherwise private
+    memories of other owners are out of reach."""
+    as_of: datetime | None = None
+    """Only what was true in the world at this time."""
+    known_at: datetime | None = None
+    """Only what the system believed at this time."""
+    since: datetime | None = None
+    """Only what was said, or became true, at or after this time."""
+    until: datetime | None = None
+    """Only what was said, or became true, before this time."""
+    exclude: frozenset[str] = frozenset()
+    """Keys that are not to be returned."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallResult:
+    """A recalled memory, its score and where the score came from."""
+
+    memory: Memory
+    score: float
+    """Final ranking score; higher is better, comparable only within one recall."""
+    parts: Mapping[str, float]
+    """The score's visible parts, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0), and
+    whatever further stage contributed."""
+    explanation: ResultExplanation | None = None
+    """Filled with ``explain=True``."""
+
+    @property
+    def text(self) -> str:
+        return self.memory.text
+
+    @property
+    def speaker(self) -> str | None:
+        return self.memory.speaker
+
+    @property
+    def at(self) -> datetime:
+        """When it was said or became true; when it was stored, if that is unknown."""
+        return self.memory.valid_at or self.memory.created_at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultExplanation:
+    """Why one memory was recalled, and why at this place."""
+
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """1-based rank in each channel that found it."""
+    raw_scores: Mapping[str, float] = field(default_factory=dict)
+    """Score of each channel before normalisation."""
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+    """Bounded multipliers by name; 1.0 is neutral."""
+    moves: tuple[str, ...] = ()
+    """Stages that moved, folded or removed it, in order: ``"diversity: 3 -> 5"``."""
+    matched_words: tuple[str, ...] = ()
+    hop_path: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """Keys of the memories it was derived from."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trace:
+    """How a recall went: always filled as far as it costs nothing, whole with ``explain=True``."""
+
+    degraded: tuple[str, ...] = ()
+    """What did not work and what was done instead: ``"embedder failed: keywords only"``."""
+    intent: Mapping[str, Any] = field(default_factory=dict)
+    expansions: tuple[str, ...] = ()
+    candidates: Mapping[str, int] = field(default_factory=dict)
+    """How many candidates each channel and stage handed on."""
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    """Wall time by stage, and ``total``."""
+    preset: str = "balanced"
+    removed: Mapping[str, str] = field(default_factory=dict)
+    """Key of a candidate a stage removed, and which stage and why."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recall:
+    """What `MemoryStore.recall` returns: ranked results and the trace that explains them."""
+
+    query: str
+    results: tuple[RecallResult, ...]
+    trace: Trace
+
+    def __iter__(self) -> Any:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        """Always true: "nothing found" is an answer. Test ``len(recall)`` for results."""
+        return True
+
+
+HistoryAction = Literal[
+    "add", "update", "delete", "expire", "supersede", "invalidate", "archive", "restore", "merge"
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HistoryEntry:
+    """One recorded change of one item."""
+
+    seq: int
+    """Grows with every change in the file."""
+    at: datetime
+    action: HistoryAction
+    namespace: Namespace
+    key: str
+    before: dict[str, Any] | None
+    """The value before the change; None for an addition."""
+    after: dict[str, Any] | None
+    """The value after the change; None for a deletion or an expiry."""
+    run_id: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stats:
+    """What is in the file."""
+
+    items: int
+    namespaces: int
+    vectors: int
+    keywords: int
+    history: int
+    by_kind: Mapping[str, int]
+    file_bytes: int
+    model: str | None
+    """Id of the embedding model the vectors come from; None when nothing is embedded."""
+    dims: int | None

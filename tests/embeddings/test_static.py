@@ -1,0 +1,168 @@
+"""StaticEmbedder: the embedded default model."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from langmemory.embeddings import StaticEmbedder, TokenTable, static
+
+TEXTS = [
+    "We adopted a puppy last weekend.",
+    "Our new dog came home on Saturday.",
+    "The stock market fell by three percent.",
+    "Wir haben am Wochenende einen Hund adoptiert.",
+    "私は犬を飼っています",
+    "Мы взяли щенка",
+    "mixed 😀 emoji and café",
+]
+WITHOUT_CONTENT = ["", "   ", "\x00", "😀🎉", "[PAD] [UNK]", "x" * 200]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+def test_every_text_is_a_unit_row_and_no_content_is_zero(embedder: StaticEmbedder) -> None:
+    """float32[n, 256], length 1; a text without a known word is the zero vector, not an error."""
+    vectors = embedder.embed_documents(TEXTS + WITHOUT_CONTENT)
+    assert vectors.shape == (len(TEXTS) + len(WITHOUT_CONTENT), embedder.dims)
+    assert vectors.dtype == np.float32
+    lengths = np.linalg.norm(vectors, axis=1)
+    np.testing.assert_allclose(lengths[: len(TEXTS)], 1.0, atol=1e-6)
+    assert (lengths[len(TEXTS) :] == 0).all()
+    assert embedder.embed_documents([]).shape == (0, embedder.dims)
+
+
+def test_a_text_has_the_same_bits_alone_in_a_batch_and_from_its_tokens(
+    embedder: StaticEmbedder,
+) -> None:
+    """A vector depends on its text only, so re-embedding in other batches changes nothing."""
+    together = embedder.embed_documents(TEXTS)
+    from_tokens = embedder.embed_tokens(embedder.tokenize(TEXTS))
+    for row, text in zip(together, TEXTS, strict=True):
+        assert (row == embedder.embed_query(text)).all()
+    assert (together == from_tokens).all()
+
+
+def test_meaning_is_nearer_than_another_subject(embedder: StaticEmbedder) -> None:
+    """Two texts about a new dog that share no content word are nearer than one about stocks."""
+    puppy, dog, stocks = embedder.embed_documents(TEXTS[:3])
+    assert puppy @ dog > puppy @ stocks + 0.2
+
+
+def test_long_texts_are_read_to_their_end(embedder: StaticEmbedder) -> None:
+    """Fifty thousand characters are one vector, and the last of them count."""
+    start = "weather report " * 3000
+    vectors = embedder.embed_documents([start, start + "birthday cake " * 400])
+    assert len(start) + 14 * 400 > 50_000
+    assert not np.allclose(vectors[0], vectors[1], atol=0.01)
+
+
+def test_invalid_unicode_is_embedded_like_the_rest_of_its_text(embedder: StaticEmbedder) -> None:
+    """A lone surrogate, which JSON can carry, does not make a text unstorable."""
+    assert embedder.embed_query("birthday \ud83d") @ embedder.embed_query("birthday") > 0.99
+
+
+def test_tokens_index_the_table_and_leave_out_what_is_unknown(embedder: StaticEmbedder) -> None:
+    """Late interaction needs no second tokenisation: ids are rows of `token_vectors`."""
+    ids = embedder.tokenize(["adoption 😀 the ?"])[0]
+    table = embedder.token_vectors()
+    assert ids.dtype == np.uint16
+    assert len(ids) == 3
+    adoption, the, mark = table.weights[ids]
+    assert adoption > 2 * the > 2 * mark > 0
+    mean = table.vectors[ids].astype(np.float32).mean(axis=0)
+    np.testing.assert_allclose(
+        mean / np.linalg.norm(mean), embedder.embed_query("adoption the ?"), atol=1e-6
+    )
+    lengths = np.linalg.norm(table.vectors[ids].astype(np.float32), axis=1)
+    np.testing.assert_allclose(lengths, table.weights[ids], rtol=1e-6)
+
+
+def test_the_shared_table_cannot_be_written(embedder: StaticEmbedder) -> None:
+    """No caller can spoil the vectors of every store in the process."""
+    table = embedder.token_vectors()
+    with pytest.raises(ValueError, match="read-only"):
+        table.vectors[2, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        table.weights[2] = 1
+
+
+def test_threads_that_start_together_read_the_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First use from eight threads at once loads once and gives all the same answer."""
+    monkeypatch.setattr(static, "_loaded", None)
+    reads: list[int] = []
+    read = static._read
+
+    def counting_read() -> tuple[Tokenizer, TokenTable]:
+        reads.append(1)
+        return read()
+
+    monkeypatch.setattr(static, "_read", counting_read)
+    barrier = threading.Barrier(8)
+
+    def embed(_: int) -> bytes:
+        barrier.wait()
+        return StaticEmbedder().embed_documents(TEXTS * 20).tobytes()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = set(pool.map(embed, range(8)))
+    assert len(reads) == 1
+    assert len(answers) == 1
+
+
+def _embed_in_child(expected: bytes, answer: multiprocessing.Queue[bool]) -> None:
+    answer.put(StaticEmbedder().embed_documents(TEXTS * 20).tobytes() == expected)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_embeds_as_its_parent_does(embedder: StaticEmbedder) -> None:
+    """A web server that forks workers after a warm-up does not hang in the tokenizer."""
+    context = multiprocessing.get_context("fork")
+    answer = context.Queue()
+    expected = embedder.embed_documents(TEXTS * 20).tobytes()
+    child = context.Process(target=_embed_in_child, args=(expected, answer))
+    child.start()
+    try:
+        assert answer.get(timeout=30)
+    finally:
+        child.kill()
+        child.join()
+
+
+def test_no_network_and_no_heavy_library() -> None:
+    """The default embedder opens no socket and imports no torch, transformers or hub client."""
+    program = """
+import socket, sys
+def refuse(*args, **kwargs): raise AssertionError("network")
+socket.socket.connect = socket.getaddrinfo = refuse
+from langmemory.embeddings import StaticEmbedder
+assert StaticEmbedder().embed_query("hello").any()
+heavy = {"torch", "transformers", "huggingface_hub", "model2vec", "ollama", "langchain_ollama"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_the_packaged_table_is_the_one_the_model_id_names() -> None:
+    """Other bytes are another model: whoever changes the table must raise `model_id` and this."""
+    data = Path(static.__file__).parent / "data"
+    digests = {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        for file in (data / "vectors.npy", data / "tokenizer.json")
+    }
+    assert StaticEmbedder.model_id == "langmemory/static-minilm-256@1"
+    assert digests == {"vectors.npy": "56c8a83012304957", "tokenizer.json": "f151cfac775f6587"}
+    assert sum(file.stat().st_size for file in data.iterdir()) <= 10_000_000

@@ -1,0 +1,146 @@
+"""Config: what is read from where, and what a mistake in it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from langmemory.config import Config, load_config, markdown
+from langmemory.errors import ConfigError
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(settings: Any) -> Path:
+        file = tmp_path / "memory.json"
+        file.write_text(settings if isinstance(settings, str) else json.dumps(settings))
+        return file
+
+    return write
+
+
+def test_without_file_and_environment_everything_has_its_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing configured is a working configuration."""
+    monkeypatch.chdir(tmp_path)
+    assert load_config(environ={}) == Config()
+
+
+def test_the_repository_file_shows_the_defaults() -> None:
+    """`config/memory.json` changes nothing: a template that copies it starts from the defaults."""
+    assert load_config(REPOSITORY / "config" / "memory.json", {}) == Config()
+
+
+def test_the_reference_is_printed_from_the_model() -> None:
+    """`docs/configuration.md` never drifts: `python -m langmemory.config` writes it."""
+    assert (REPOSITORY / "docs" / "configuration.md").read_text(encoding="utf-8") == markdown()
+
+
+def test_the_file_is_named_by_argument_then_variable_then_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An explicit path beats LANGMEMORY_CONFIG, which beats `./config/memory.json`."""
+    monkeypatch.chdir(tmp_path)
+    for folder, readers in (("config", 1), ("variable", 2), ("argument", 3)):
+        (tmp_path / folder).mkdir()
+        settings = {"database": {"readers": readers}}
+        (tmp_path / folder / "memory.json").write_text(json.dumps(settings))
+    named = {"LANGMEMORY_CONFIG": "variable/memory.json"}
+    assert load_config(environ={}).database.readers == 1
+    assert load_config(environ=named).database.readers == 2
+    assert load_config("argument/memory.json", named).database.readers == 3
+
+
+def test_the_environment_overrides_the_file(write: Any) -> None:
+    """Each documented variable replaces its key; an empty one counts as not set."""
+    file = write({"database": {"path": "a.db", "archive_path": "b.db", "readers": 7}})
+    environ = {
+        "MEMORY_DB_PATH": "/data/memory.db",
+        "MEMORY_ARCHIVE_DB_PATH": "",
+        "OLLAMA_URL": "http://gpu:11434",
+        "MOCK_EMBEDDINGS": "1",
+    }
+    config = load_config(file, environ)
+    assert config.database.path == "/data/memory.db"
+    assert config.database.archive_path == "b.db"
+    assert config.database.readers == 7
+    assert config.models.ollama_url == "http://gpu:11434"
+    assert config.models.mock_embeddings is True
+
+
+def test_a_home_folder_is_expanded(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "~" in a path means the user's home, also in JSON and in a container's environment."""
+    monkeypatch.setenv("HOME", "/home/maria")
+    file = write({"database": {"archive_path": "~/old.db"}})
+    config = load_config(file, {"MEMORY_DB_PATH": "~/memory.db"})
+    assert config.database.path == "/home/maria/memory.db"
+    assert config.database.archive_path == "/home/maria/old.db"
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts"),
+    [
+        ({"serch": {}}, ["'serch'", "did you mean 'search'"]),
+        ({"database": {"pth": "x"}}, ["'database.pth'", "'path'"]),
+        ({"database": {"busy_timeout_ms": -5}}, ["database.busy_timeout_ms", "-5", "0 to 600000"]),
+        ({"database": {"readers": True}}, ["database.readers", "true", "1 to 64"]),
+        ({"database": {"readers": "4"}}, ["database.readers", '"4"', "integer"]),
+        ({"database": {"synchronous": "off"}}, ['"off"', '"full", "normal"']),
+        ({"database": None}, ["database is null", "object"]),
+        ({"models": {"embedding": "minilm"}}, ["models.embedding", "minilm", "provider:model"]),
+        ({"models": {"ollama_url": "localhost:11434"}}, ["models.ollama_url", "http://"]),
+        ({"ttl": {"default_ttl": 0}}, ["ttl.default_ttl", "above 0"]),
+        ({"recall": {"presets": {"fast": 3}}}, ["recall.presets", "object"]),
+        ('{"search": {"dense_weight": NaN}}', ["search.dense_weight", "NaN", "0 to 1"]),
+        ([], ["the file", "object"]),
+        ("{nonsense", ["not a JSON file"]),
+    ],
+)
+def test_a_mistake_names_file_key_value_and_what_is_allowed(
+    write: Any, settings: Any, parts: list[str]
+) -> None:
+    """A typing error costs one look at the message."""
+    file = write(settings)
+    with pytest.raises(ConfigError) as caught:
+        load_config(file, {})
+    for part in [str(file), *parts]:
+        assert part in str(caught.value)
+
+
+def test_all_mistakes_are_told_at_once(write: Any) -> None:
+    """Two wrong keys are two lines, so that one start finds both."""
+    with pytest.raises(ConfigError) as caught:
+        load_config(write({"database": {"readers": 0, "pth": 1}}), {})
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "allowed"),
+    [
+        ("MOCK_EMBEDDINGS", "maybe", "1, true, 0, false"),
+        ("OLLAMA_URL", "gpu", "http://"),
+        ("LANGMEMORY_CONFIG", "/no/such/file.json", "/no/such/file.json"),
+    ],
+)
+def test_a_mistake_in_the_environment_names_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, allowed: str
+) -> None:
+    """Nobody searches the file for what the environment did."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        load_config(environ={variable: value})
+    assert variable in str(caught.value)
+    assert allowed in str(caught.value)
+
+
+def test_a_configuration_does_not_change_after_it_was_read() -> None:
+    """A running store never sees a setting move."""
+    with pytest.raises(ValidationError):
+        Config().database.path = "other.db"
