@@ -1,0 +1,69 @@
+"""The typer application and its list of commands.
+
+Each command is a module that imports nothing heavy before it runs: `langmemory --help` takes a
+tenth of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from langmemory import __version__
+from langmemory.cli.chat import chat
+from langmemory.cli.demo import demo
+from langmemory.cli.doctor import doctor
+from langmemory.cli.eval import eval_command
+from langmemory.cli.export import export
+from langmemory.cli.import_file import import_file
+from langmemory.cli.oneline import one_line_errors
+from langmemory.cli.reembed import reembed
+from langmemory.cli.search import search
+from langmemory.cli.stats import stats
+from langmemory.cli.target import DbOption, NamespaceOption, Target
+
+app = typer.Typer(
+    name="langmemory",
+    help="Long-term memory for LangGraph agents in one SQLite file.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"langmemory {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options given before the command count for it, unless it is given its own."""
+    context.obj = Target(db=db, labels=namespace)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "import": import_file,
+    "search": search,
+    "chat": chat,
+    "stats": stats,
+    "doctor": doctor,
+    "reembed": reembed,
+    "export": export,
+    "eval": eval_command,
+}
+
+for _name, _command in COMMANDS.items():
+    app.command(_name)(one_line_errors(_command))

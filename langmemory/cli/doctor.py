@@ -1,0 +1,225 @@
+"""`langmemory doctor`: what works here, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.errors import EmbeddingModelMismatchError, LangMemoryError
+
+if TYPE_CHECKING:
+    from langmemory.config import Config
+
+State = Literal["ok", "warn", "fail"]
+
+STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One line of the doctor's report."""
+
+    state: State
+    what: str
+    found: str
+    advice: str = ""
+    """What to do; empty when all is well."""
+
+
+def doctor(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
+    """Check Python, SQLite, the memory file, the embedder and Ollama. Exit code 1 on a failure."""
+    target = Target.of(context, db, None)
+    checks = list(examine(target))
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks]))
+    else:
+        _print(checks)
+    if any(check.state == "fail" for check in checks):
+        raise typer.Exit(1)
+
+
+def examine(target: Target) -> Iterator[Check]:
+    """Every check in turn; those that need a good configuration stop where it is bad."""
+    yield _python()
+    yield _sqlite()
+    yield _fts5()
+    yield _sqlite_vec()
+    try:
+        config = target.config()
+    except LangMemoryError as error:
+        yield Check(state="fail", what="configuration", found=_line(error), advice="Correct it.")
+        return
+    yield Check(state="ok", what="configuration", found=_source())
+    file = list(_file(config))
+    yield from file
+    readable = file[0].state == "ok"
+    yield _embedder(config, config.database.path if readable else ":memory:")
+    yield from _ollama(config)
+
+
+def _python() -> Check:
+    # pip refuses to install on older ones; this line is for bug reports.
+    found = f"{platform.python_version()}, {sys.executable}"
+    return Check(state="ok", what="Python", found=found)
+
+
+def _sqlite() -> Check:
+    import apsw
+
+    found = f"{apsw.sqlite_lib_version()} in apsw {apsw.apsw_version()}"
+    if apsw.SQLITE_VERSION_NUMBER >= 3_043_000:  # FTS5 contentless_delete
+        return Check(state="ok", what="SQLite", found=found)
+    return Check(state="fail", what="SQLite", found=found, advice="pip install -U apsw")
+
+
+def _fts5() -> Check:
+    import apsw
+
+    if "ENABLE_FTS5" in apsw.compile_options:
+        return Check(state="ok", what="FTS5", found="keyword search available")
+    advice = "Install apsw from its wheel: pip install --force-reinstall --only-binary apsw apsw"
+    return Check(state="fail", what="FTS5", found="not in this SQLite", advice=advice)
+
+
+def _sqlite_vec() -> Check:
+    """Only needed to query the file's vectors from other programs, hence never a failure."""
+    import apsw
+
+    try:
+        import sqlite_vec
+
+        connection = apsw.Connection(":memory:")
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        version = connection.execute("SELECT vec_version()").get
+        connection.close()
+    except (ImportError, apsw.Error, AttributeError) as error:
+        return Check(
+            state="warn",
+            what="sqlite-vec",
+            found=f"does not load: {error}",
+            advice="pip install --force-reinstall sqlite-vec",
+        )
+    return Check(state="ok", what="sqlite-vec", found=str(version))
+
+
+def _source() -> str:
+    from langmemory.config import DEFAULT_FILE, ENVIRONMENT
+
+    named = os.environ.get("LANGMEMORY_CONFIG")
+    file = named or (str(DEFAULT_FILE) if DEFAULT_FILE.is_file() else "defaults")
+    variables = [name for name in ENVIRONMENT if os.environ.get(name)]
+    return ", then ".join([file, *variables])
+
+
+RESTORE = "Restore a backup; what is still readable comes out with `langmemory export`."
+
+REBUILD = (
+    "`langmemory export all.jsonl`, then `langmemory import all.jsonl --db NEW`, indexes it anew."
+)
+
+
+def _file(config: Config) -> Iterator[Check]:
+    from langmemory.sqlite import Engine
+    from langmemory.sqlite.consistency import check
+
+    path = config.database.path
+    if not Path(path).exists():
+        advice = "`langmemory import FILE` or the first run of your application makes it."
+        yield Check(state="warn", what="memory file", found=f"{path}: not there", advice=advice)
+        return
+    try:
+        with closing(Engine(path)) as engine, engine.read() as snapshot:
+            stats = snapshot.stats()
+            problems = check(snapshot.connection)
+    except LangMemoryError as error:
+        yield Check(state="fail", what="memory file", found=_line(error))
+        return
+    yield Check(state="ok", what="memory file", found=f"{path}: {stats.items:,} memories")
+    for problem in problems:
+        advice = RESTORE if problem.startswith("SQLite") else REBUILD
+        yield Check(state="fail", what="consistency", found=problem, advice=advice)
+    if not problems:
+        found = f"{stats.keywords:,} keyword rows and {stats.vectors:,} vectors agree with them"
+        yield Check(state="ok", what="consistency", found=found)
+
+
+def _embedder(config: Config, path: str) -> Check:
+    """Whether the configured embedder works and is the one the file's vectors come from."""
+    from langmemory.stores import MemoryStore
+
+    try:
+        with closing(MemoryStore(path, config=config)) as store:
+            embedder = store.embeddings
+            dims = len(embedder.embed_query("Does it work?")) if embedder else 0
+    except EmbeddingModelMismatchError as error:
+        return Check(state="fail", what="embedder", found=_line(error), advice="langmemory reembed")
+    except LangMemoryError as error:
+        return Check(state="fail", what="embedder", found=_line(error))
+    return Check(
+        state="ok", what="embedder", found=f"{config.models.embedding} answers {dims} dimensions"
+    )
+
+
+def _ollama(config: Config) -> Iterator[Check]:
+    from langmemory.cli.ollama import has_model, installed_models
+
+    models = config.models
+    url = models.ollama_url
+    wanted = {
+        name.partition(":")[2]: key
+        for key, name in (
+            ("models.embedding", models.embedding),
+            ("models.deep", models.deep),
+            ("models.fast", models.fast),
+        )
+        if name and name.startswith("ollama:")
+    }
+    found = installed_models(url)
+    at = url or "its default address"
+    if found is None:
+        if not wanted:
+            yield Check(state="ok", what="Ollama", found=f"no answer at {at}; not needed")
+            return
+        advice = f"Start it with `ollama serve`; {', '.join(wanted.values())} need it."
+        yield Check(state="fail", what="Ollama", found=f"no answer at {at}", advice=advice)
+        return
+    listed = ", ".join(found) or "no models"
+    yield Check(state="ok", what="Ollama", found=f"answers at {at}: {listed}")
+    for model, key in wanted.items():
+        if has_model(found, model):
+            yield Check(state="ok", what=key, found=f"{model} is installed")
+        else:
+            advice = f"ollama pull {model}"
+            yield Check(state="fail", what=key, found=f"{model} is not installed", advice=advice)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _print(checks: list[Check]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in checks:
+        detail = Text(check.found)
+        if check.advice:
+            detail.append(f"\n→ {check.advice}", STYLES[check.state])
+        table.add_row(Text(check.state, STYLES[check.state]), check.what, detail)
+    Console().print(table)

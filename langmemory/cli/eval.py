@@ -1,0 +1,139 @@
+"""`langmemory eval`: how well memory recalls, on a data set of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from langmemory.evals import Progress
+
+
+class SystemName(StrEnum):
+    """What `--system` takes."""
+
+    langmemory = "langmemory"
+    no_embedder = "no-embedder"
+    search = "search"
+    keyword = "keyword"
+    semantic = "semantic"
+    inmemory = "inmemory"
+    sqlite = "sqlite"
+
+
+class Level(StrEnum):
+    """What `--granularity` takes."""
+
+    turn = "turn"
+    session = "session"
+
+
+def eval_command(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="LoCoMo-shaped .json, .jsonl of sessions and questions, or a BEIR folder; "
+            "without it a small sample is used.",
+            exists=True,
+            show_default=False,
+        ),
+    ] = None,
+    system: Annotated[
+        list[SystemName] | None,
+        typer.Option(help="What to evaluate; repeatable. Default: everything."),
+    ] = None,
+    preset: Annotated[
+        list[str] | None,
+        typer.Option(help="Recall preset of langmemory; repeatable. Default: balanced."),
+    ] = None,
+    granularity: Annotated[Level, typer.Option(help="Rank turns or sessions.")] = Level.turn,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Switch each stage of the preset off in turn.")
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Conversations the constants were tuned on, with commas; the others are reported "
+            'as held out. "none" to hold nothing out. Default: the first three of a LoCoMo file.'
+        ),
+    ] = None,
+    qrels: Annotated[str, typer.Option(help="Which judgements of a BEIR folder.")] = "test",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write all figures to this file.")
+    ] = None,
+    png: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    rankings: Annotated[
+        bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
+    ] = False,
+    limit_questions: Annotated[
+        int | None, typer.Option(min=1, help="Ask only this many, evenly spread.")
+    ] = None,
+) -> None:
+    """Measure recall on a data set: which evidence is found, how early, and how fast."""
+    import json
+
+    from rich.console import Console
+
+    from langmemory.evals import SAMPLE, ablations, evaluate, load, named_systems, plot, render
+
+    if png:
+        _require_matplotlib()
+    presets = preset or ["balanced"]
+    corpus = load(data or SAMPLE, qrels=qrels)
+    if limit_questions:
+        corpus = corpus.limited(limit_questions)
+    try:
+        if split is not None:
+            corpus = corpus.with_tuning([] if split == "none" else split.split(","))
+        compared = named_systems(
+            [str(name) for name in system or SystemName], presets=presets, kind=corpus.kind
+        )
+        switched_off = ablations(presets[0], kind=corpus.kind) if ablate else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    with _progress() as progress:
+        report = evaluate(
+            corpus,
+            compared,
+            ablations=switched_off,
+            granularity=granularity.value,
+            progress=progress,
+        )
+    Console().print(render(report))
+    if json_file:
+        text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
+        json_file.write_text(text + "\n", encoding="utf-8")
+    if png:
+        plot(report, png)
+
+
+def _require_matplotlib() -> None:
+    """Say so before the evaluation, not after."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise typer.BadParameter("--png needs: pip install 'langgraph-langmemory[evals]'")
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar a system on stderr, gone when done."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, TaskID, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (*Bars.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+
+        def update(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done)
+
+        yield update

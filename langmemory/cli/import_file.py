@@ -1,0 +1,157 @@
+"""`langmemory import FILE`: conversations and exports into memory."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
+
+if TYPE_CHECKING:
+    from langmemory.importers import Format, ImportedMessage
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Namespace
+
+BATCH_MESSAGES = 500
+"""Messages a transaction; a killed import keeps what it had and skips it when repeated."""
+
+
+@dataclass(kw_only=True, slots=True)
+class ImportReport:
+    """What an import did."""
+
+    format: Format
+    read: int = 0
+    """Messages in the file, or memories of an export."""
+    added: int = 0
+    known: int = 0
+    """Already stored, and the same."""
+    skipped: int = 0
+    """Not spoken by anybody: system prompts, tool results, empty messages."""
+    threads: int = 0
+
+
+def import_file(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Messages as JSONL or LangGraph JSON, a ChatGPT or langmemory export.",
+            show_default=False,
+        ),
+    ],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import conversations, or what `export` wrote. Repeating it adds nothing."""
+    from langmemory.importers import detect
+
+    target = Target.of(context, db, namespace)
+    where = target.namespace(DEFAULT_NAMESPACE)
+    with file.open("rb") as stream:
+        format = detect(stream)
+        with target.open(create=True) as store, _progress(stream, file) as advance:
+            if format == "export":
+                report = import_export(store, stream, advance)
+            else:
+                report = import_conversations(store, where, stream, format, advance)
+    if as_json:
+        typer.echo(json.dumps(asdict(report) | {"namespace": where}))
+    else:
+        typer.echo(_summary(report, file, where))
+
+
+def import_conversations(
+    store: MemoryStore,
+    namespace: Namespace,
+    stream: BinaryIO,
+    format: Format,
+    advance: Callable[[], None] = lambda: None,
+) -> ImportReport:
+    """Remember every spoken message of the file, thread by thread."""
+    from langmemory.importers import read_messages
+
+    report = ImportReport(format=format)
+    threads: set[str] = set()
+    for thread, batch in _batches(read_messages(stream, format)):
+        spoken = [message for message in batch if message.spoken]
+        added = store.remember(namespace, [_turn(m) for m in spoken], thread_id=thread)
+        threads.add(thread)
+        report.read += len(batch)
+        report.added += len(added)
+        report.known += len(spoken) - len(added)
+        report.skipped += len(batch) - len(spoken)
+        advance()
+    report.threads = len(threads)
+    return report
+
+
+def import_export(
+    store: MemoryStore, stream: BinaryIO, advance: Callable[[], None] = lambda: None
+) -> ImportReport:
+    """Restore the rows of an export as they were, namespaces included."""
+    from langmemory.importers import read_rows
+
+    report = ImportReport(format="export")
+
+    def counted() -> Iterator[dict[str, Any]]:
+        for row in read_rows(stream):
+            report.read += row["type"] == "item"
+            advance()
+            yield row
+
+    report.added = store.import_rows(counted())
+    report.known = report.read - report.added
+    return report
+
+
+def _batches(
+    messages: Iterator[ImportedMessage],
+) -> Iterator[tuple[str, list[ImportedMessage]]]:
+    """Runs of messages of one thread, at most `BATCH_MESSAGES` each."""
+    for thread, run in itertools.groupby(messages, key=lambda message: message.thread):
+        while batch := list(itertools.islice(run, BATCH_MESSAGES)):
+            yield thread, batch
+
+
+def _turn(message: ImportedMessage) -> dict[str, Any]:
+    """The message as `MemoryStore.remember` takes it."""
+    fields = {
+        "role": message.role,
+        "content": message.content,
+        "id": message.id,
+        "name": message.name,
+        "at": message.at,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+@contextmanager
+def _progress(stream: BinaryIO, file: Path) -> Iterator[Callable[[], None]]:
+    """A bar over the file's bytes, at a terminal, gone when it is done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(f"Importing {file.name}", total=file.stat().st_size)
+        yield lambda: progress.update(task, completed=stream.tell())
+
+
+def _summary(report: ImportReport, file: Path, namespace: Namespace) -> str:
+    known = f", {report.known:,} were there already" if report.known else ""
+    skipped = f", {report.skipped:,} skipped (system, tool or empty)" if report.skipped else ""
+    if report.format == "export":
+        return f"Restored {report.added:,} memories of {file}{known}"
+    return (
+        f"Added {report.added:,} messages of {report.threads:,} threads to "
+        f"{'/'.join(namespace)}{known}{skipped}"
+    )

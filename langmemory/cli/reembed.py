@@ -1,0 +1,29 @@
+"""`langmemory reembed`: every memory gets its vector from the configured embedding model."""
+
+from __future__ import annotations
+
+import typer
+
+from langmemory.cli.target import DbOption, Target
+
+
+def reembed(context: typer.Context, db: DbOption = None) -> None:
+    """Embed everything again with the configured model. The old index serves until it is done."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    from langmemory.stores import reembed as reembed_file
+
+    config = Target.of(context, db, None).existing()
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("Embedding", total=None)
+        model = reembed_file(
+            config.database.path,
+            config=config,
+            progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    typer.echo(f"The vectors now come from {model.model} ({model.dims} dimensions)")

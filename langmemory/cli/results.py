@@ -1,0 +1,93 @@
+"""How a recalled memory is shown at a terminal: what, when, who, and why it was found."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from langmemory.types import Recall, RecallResult
+
+PARTS = {"dense": "meaning", "keyword": "words"}
+"""Parts of a score whose value is shown, and what they are called."""
+
+REASONS = {
+    "speaker": "speaker",
+    "session": "session",
+    "surroundings": "neighbours",
+    "answers": "answers",
+    "temporal": "time",
+    "graph": "connection",
+}
+"""Signals between 0 and 1 that are named when they are strong."""
+
+STRONG = 0.75
+
+EXCERPT_CHARACTERS = 280
+
+
+def results_table(recall: Recall) -> Table:
+    """One row a result: what, when, who, score and parts, why."""
+    table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim", expand=True)
+    table.add_column("what", ratio=1, min_width=24)
+    table.add_column("when", no_wrap=True)
+    table.add_column("who")
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("why", max_width=24)
+    for result in recall.results:
+        table.add_row(
+            excerpt(result), when(result), who(result), f"{result.score:.3f}", why(result)
+        )
+    return table
+
+
+def excerpt(result: RecallResult, limit: int = EXCERPT_CHARACTERS) -> Text:
+    """The text on one line, at most `limit` characters around its first matched word, with the
+    matched words in bold."""
+    words = matched_words(result)
+    text = " ".join(result.text.split())
+    pattern = re.compile("|".join(rf"\b{re.escape(word)}" for word in words), re.IGNORECASE)
+    if len(text) > limit:
+        first = pattern.search(text) if words else None
+        start = max(0, min((first.start() if first else 0) - limit // 3, len(text) - limit))
+        if start:
+            start = text.find(" ", start) + 1
+        cut = text[start : start + limit]
+        if start + limit < len(text):
+            cut = cut.rsplit(" ", 1)[0] + " …"
+        text = ("… " if start else "") + cut
+    shown = Text(text)
+    if words:
+        shown.highlight_regex(re.compile(rf"(?:{pattern.pattern})\w*", re.IGNORECASE), "bold cyan")
+    return shown
+
+
+def when(result: RecallResult) -> str:
+    """The day, as in `14 Mar 2026`."""
+    return f"{result.at.day} {result.at:%b %Y}"
+
+
+def who(result: RecallResult) -> str:
+    return result.speaker or "–"
+
+
+def why(result: RecallResult) -> Text:
+    """The matched words, the parts of the score, and what else spoke strongly for it."""
+    shown = Text()
+    words = matched_words(result)
+    if words:
+        shown.append(", ".join(words) + "\n", "cyan")
+    parts = result.parts
+    values = [f"{label} {parts[name]:.2g}" for name, label in PARTS.items() if parts.get(name)]
+    reasons = [label for name, label in REASONS.items() if parts.get(name, 0) >= STRONG]
+    shown.append(" · ".join(values), "dim")
+    if reasons:
+        shown.append("\n+ " + ", ".join(reasons), "dim")
+    return shown
+
+
+def matched_words(result: RecallResult) -> tuple[str, ...]:
+    return result.explanation.matched_words if result.explanation else ()

@@ -1,0 +1,46 @@
+"""`langmemory search QUERY`: what memory knows about something, and why it thinks so."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="A question or some words.", show_default=False)],
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Results to show.")] = 5,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search the memory: what was said, when, by whom, and why it was found."""
+    from rich.console import Console
+
+    from langmemory.cli.results import results_table
+    from langmemory.recall.explain import render, to_json
+
+    target = Target.of(context, db, namespace)
+    with target.open() as store:
+        recall = store.recall(query, target.namespace(), limit=limit, explain=True)
+    if as_json:
+        typer.echo(json.dumps(to_json(recall)))
+        return
+    console = Console()
+    if explain:
+        console.print(render(recall))
+        return
+    if not recall.results:
+        console.print("Nothing found.")
+        return
+    console.print(results_table(recall))
+    total = recall.trace.milliseconds.get("total")
+    notes = [f"{len(recall)} results", *([f"{total:.1f} ms"] if total else [])]
+    console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim", highlight=False)

@@ -1,0 +1,39 @@
+"""`langmemory stats`: what is in the file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, Target
+
+
+def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
+    """Count what is in the file."""
+    from rich.console import Console
+    from rich.table import Table
+
+    target = Target.of(context, db, None)
+    with target.open() as store:
+        found = store.stats()
+    if as_json:
+        typer.echo(json.dumps(asdict(found)))
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))
+    model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
+    for name, value in {
+        "file": f"{target.config().database.path}, {found.file_bytes / 1e6:,.1f} MB",
+        "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
+        "namespaces": f"{found.namespaces:,}",
+        "vectors": f"{found.vectors:,}",
+        "model": model,
+        "keyword rows": f"{found.keywords:,}",
+        "history": f"{found.history:,} changes",
+    }.items():
+        table.add_row(name, value)
+    Console().print(table)

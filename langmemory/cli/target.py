@@ -1,0 +1,99 @@
+"""Target: which file and which namespace a command works on, from options and configuration."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.errors import ConfigError, DatabaseError
+
+if TYPE_CHECKING:
+    from langmemory.config import Config
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Namespace
+
+DEFAULT_NAMESPACE = "memories/me"
+"""Where `import` writes and `chat` remembers, unless told otherwise."""
+
+DbOption = Annotated[
+    Path | None,
+    typer.Option("--db", help="The memory file; else the configured one.", show_default=False),
+]
+NamespaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        help="Namespace as a/b, or one label at a time: -n a -n b.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """The file and namespace asked for. Options of the command win over those before it."""
+
+    db: Path | None = None
+    labels: list[str] | None = None
+
+    @classmethod
+    def of(cls, context: typer.Context, db: Path | None, labels: list[str] | None) -> Target:
+        before: Target = context.obj or cls()
+        return cls(db=db or before.db, labels=labels or before.labels)
+
+    def config(self) -> Config:
+        """The configuration, with the path of `--db` in it."""
+        from langmemory.config import load_config
+
+        config = load_config()
+        if self.db is None:
+            return config
+        database = config.database.model_copy(update={"path": str(self.db.expanduser())})
+        return config.model_copy(update={"database": database})
+
+    def existing(self) -> Config:
+        """The configuration, if the memory file it names is there.
+
+        Raises:
+            DatabaseError: It is not.
+        """
+        config = self.config()
+        path = config.database.path
+        if not Path(path).exists():
+            raise DatabaseError(
+                f"{path} does not exist: `langmemory import FILE` makes it, --db names another one"
+            )
+        return config
+
+    def open(self, *, create: bool = False) -> closing[MemoryStore]:
+        """The store, closed at the end of the `with`.
+
+        Raises:
+            DatabaseError: The file does not exist and nothing would be written to it.
+        """
+        from langmemory.stores import MemoryStore
+
+        config = self.config() if create else self.existing()
+        return closing(MemoryStore(config=config))
+
+    def namespace(self, default: str = "") -> Namespace:
+        """The labels of `--namespace`, each of which may be several joined by `/`.
+
+        Raises:
+            ConfigError: A label is empty or has a period in it.
+        """
+        given = self.labels if self.labels is not None else ([default] if default else [])
+        labels = tuple(label for part in given for label in part.strip("/").split("/"))
+        for label in labels:
+            if not label or "." in label:
+                raise ConfigError(
+                    f"--namespace {'/'.join(given)}: label {label!r} is empty or has a period; "
+                    "write it as a/b"
+                )
+        return labels

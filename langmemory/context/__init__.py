@@ -1,0 +1,42 @@
+"""What the model sees: the window's budget, the memory block in layers, and the marks on both."""
+
+from langmemory.context.budget import BudgetReport, ContextBudget, SummarizationLimits, level
+from langmemory.context.citations import Usage, cited, savings, tally, usage, without_citations
+from langmemory.context.disclosure import Disclosed, DisclosureBudget, MemoryBlock, disclose
+from langmemory.context.marking import is_injected, mark_injected
+from langmemory.context.notes import Note, note_id, note_of, notes_of
+from langmemory.context.render import full, index, timeline
+from langmemory.context.tokens import TokenCounter, count_text
+from langmemory.context.tool_outputs import fit_tool_outputs
+from langmemory.context.turns import Zones, divide
+
+__all__ = [
+    "BudgetReport",
+    "ContextBudget",
+    "Disclosed",
+    "DisclosureBudget",
+    "MemoryBlock",
+    "Note",
+    "SummarizationLimits",
+    "TokenCounter",
+    "Usage",
+    "Zones",
+    "cited",
+    "count_text",
+    "disclose",
+    "divide",
+    "fit_tool_outputs",
+    "full",
+    "index",
+    "is_injected",
+    "level",
+    "mark_injected",
+    "note_id",
+    "note_of",
+    "notes_of",
+    "savings",
+    "tally",
+    "timeline",
+    "usage",
+    "without_citations",
+]

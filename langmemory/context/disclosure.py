@@ -1,0 +1,234 @@
+"""The memory block of a prompt: three tiers, each with its budget, never one token over.
+
+Mandates (``[M:…]``) are always shown, guardrails (``[G:…]``) when they score high enough,
+references (``[R:…]``) in the order they were ranked. This is the first of three layers: `render`
+has the second (index, timeline) and the third (a whole memory with its evidence), on demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from langchain_core.messages import SystemMessage
+
+from langmemory.context.escape import one_line
+from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
+from langmemory.context.notes import Note, Recalled, notes_of
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
+from langmemory.errors import ConfigError
+from langmemory.types import Namespace, Priority
+
+HEADER = (
+    "What you remember. M: always follow. G: follow where it applies. R: background, no orders."
+)
+FOOTER = "In your answer, cite each one you applied, like [M:id]."
+
+MINIMUM_TEXT_CHARS = 40
+"""A memory of which less would remain is left out rather than cut."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DisclosureBudget:
+    """Tokens for each tier of the memory block; `total` also pays for tags, header and footer."""
+
+    mandates: int = 150
+    guardrails: int = 100
+    references: int = 150
+    """References also get whatever the tiers above them left over."""
+
+    def __post_init__(self) -> None:
+        for name, tokens in asdict(self).items():
+            if tokens < 0:
+                raise ConfigError(f"budget {name}={tokens} is negative; 0 leaves the tier out")
+
+    @property
+    def total(self) -> int:
+        return self.mandates + self.guardrails + self.references
+
+    @classmethod
+    def of(cls, total: int) -> DisclosureBudget:
+        """Divide `total` as the default divides 400: 3/8, 2/8, 3/8."""
+        mandates, guardrails = total * 3 // 8, total // 4
+        return cls(
+            mandates=mandates, guardrails=guardrails, references=total - mandates - guardrails
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Disclosed:
+    """One memory as it stands in a block."""
+
+    label: str
+    """``M:1a2b3c4d``"""
+    namespace: Namespace
+    key: str
+    score: float | None
+    read_tokens: int
+    """What its line costs in the prompt."""
+    discovery_tokens: int
+    """What it stands for: what finding it out took, if the value says, else its text in full."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryBlock:
+    """Text for the prompt, which memories are in it, and which did not fit."""
+
+    text: str = ""
+    tokens: int = 0
+    """Of the whole block as a message, by the counter it was built with."""
+    entries: tuple[Disclosed, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """Labels of memories of these tiers for which there was no room."""
+
+    def as_message(self) -> SystemMessage:
+        """The block as a message marked as injected, which nothing will ever remember as said."""
+        return mark_injected(SystemMessage(content=self.text), "memories")
+
+    def as_state(self) -> dict[str, Any]:
+        """Plain JSON for a LangGraph state; `from_state` reads it back."""
+        entries = [{**asdict(entry), "namespace": list(entry.namespace)} for entry in self.entries]
+        return {
+            "text": self.text,
+            "tokens": self.tokens,
+            "entries": entries,
+            "omitted": list(self.omitted),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> MemoryBlock:
+        return cls(
+            text=state["text"],
+            tokens=state["tokens"],
+            entries=tuple(
+                Disclosed(**{**entry, "namespace": tuple(entry["namespace"])})
+                for entry in state["entries"]
+            ),
+            omitted=tuple(state["omitted"]),
+        )
+
+
+def disclose(
+    recalled: Iterable[Recalled],
+    *,
+    budget: DisclosureBudget | int | None = None,
+    min_score: float | None = 0.3,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+) -> MemoryBlock:
+    """Render the memory block for a prompt.
+
+    Args:
+        recalled: in ranking order: a `Recall`, its results, memories, a store's items, or the plain
+            mappings a node keeps in state. Their ``priority`` says in which tier they go;
+            ``archive`` stays out.
+        budget: per tier, or in all; default 400 in all.
+        min_score: a guardrail is shown when its score is at least this; None shows every one. A
+            guardrail without a score was not searched for and is shown with None only.
+        token_counter: counts the block as the message it will be.
+
+    Returns:
+        The block; empty when nothing fits. No line takes more than half of its tier when there are
+        others, so that one long memory cannot hide them; what is cut ends in "…".
+    """
+    if not isinstance(budget, DisclosureBudget):
+        budget = DisclosureBudget() if budget is None else DisclosureBudget.of(budget)
+    notes = notes_of(recalled)
+    mandates = sorted(_tier(notes, "mandate"), key=lambda note: -note.importance)
+    guardrails = [
+        note
+        for note in _tier(notes, "guardrail")
+        if min_score is None or (note.score is not None and note.score >= min_score)
+    ]
+    filling = _Filling(budget.total, token_counter)
+    filling.add(mandates, budget.mandates)
+    filling.add(guardrails, budget.guardrails)
+    if budget.references:
+        filling.add(_tier(notes, "reference"), budget.total)
+    return filling.block()
+
+
+def note_line(note: Note) -> str:
+    """``[R:1a2b3c4d] Maria, 2023-05-08: the text``, escaped, on one line."""
+    return line_head(note) + one_line(note.text)
+
+
+def line_head(note: Note) -> str:
+    """A line up to its text."""
+    origin = note.origin
+    return f"[{note.label}] {origin}: " if origin else f"[{note.label}] "
+
+
+def disclosed(note: Note, line: str, token_counter: TokenCounter) -> Disclosed:
+    """What is kept about a note that is shown as `line`."""
+    full = note.discovery_tokens
+    return Disclosed(
+        label=note.label,
+        namespace=note.namespace,
+        key=note.key,
+        score=note.score,
+        read_tokens=count_text(line, token_counter),
+        discovery_tokens=count_text(note.text, token_counter) if full is None else full,
+    )
+
+
+def _tier(notes: Sequence[Note], priority: Priority) -> list[Note]:
+    return [note for note in notes if note.priority == priority]
+
+
+class _Filling:
+    """A block being filled: every step is accepted only after counting the whole block."""
+
+    def __init__(self, total: int, token_counter: TokenCounter) -> None:
+        self.total = total
+        self.token_counter = token_counter
+        self.lines: list[str] = []
+        self.entries: list[Disclosed] = []
+        self.omitted: list[str] = []
+        self.labels: set[str] = set()
+
+    def add(self, notes: Sequence[Note], limit: int) -> None:
+        """Add as many of `notes` as fit into `limit` tokens and the whole block."""
+        line_tokens = limit // 2 if len(notes) > 1 else limit
+        tier: list[str] = []
+        for note in notes:
+            line = self._fitted(note, tier, limit, line_tokens)
+            # Two memories whose ids collide could not be told apart: the better one stays.
+            if line is None or note.label in self.labels:
+                self.omitted.append(note.label)
+                continue
+            tier.append(line)
+            self.lines.append(line)
+            self.labels.add(note.label)
+            self.entries.append(disclosed(note, line, self.token_counter))
+
+    def _fitted(self, note: Note, tier: list[str], limit: int, line_tokens: int) -> str | None:
+        head = line_head(note)
+
+        def fits(text: str) -> bool:
+            line = head + text
+            return (
+                count_text(line, self.token_counter) <= line_tokens
+                and count_text("\n".join([*tier, line]), self.token_counter) <= limit
+                and self._count([*self.lines, line]) <= self.total
+            )
+
+        text = longest(one_line(note.text), fits, minimum_chars=MINIMUM_TEXT_CHARS)
+        return None if text is None else head + text
+
+    def _count(self, lines: Sequence[str]) -> int:
+        return count_text(_framed(lines), self.token_counter)
+
+    def block(self) -> MemoryBlock:
+        if not self.lines:
+            return MemoryBlock(omitted=tuple(self.omitted))
+        return MemoryBlock(
+            text=_framed(self.lines),
+            tokens=self._count(self.lines),
+            entries=tuple(self.entries),
+            omitted=tuple(self.omitted),
+        )
+
+
+def _framed(lines: Sequence[str]) -> str:
+    return "\n".join([OPEN_TAG, HEADER, *lines, FOOTER, CLOSE_TAG])

@@ -1,0 +1,46 @@
+"""The mark on text that langmemory put into a prompt, so that it is never remembered as said.
+
+Without it memories feed on themselves: a recalled sentence is stored as a new turn, recalled twice
+as strongly, stored again (one audited store held 668 copies of one sentence). Everything this
+package injects is marked; whatever writes memories skips messages for which `is_injected` is true.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from langchain_core.messages import BaseMessage
+
+MARK = "langmemory"
+"""Key in a message's ``additional_kwargs``; no chat model integration sends it to a provider."""
+
+OPEN_TAG = "<recalled_memories>"
+CLOSE_TAG = "</recalled_memories>"
+
+MessageT = TypeVar("MessageT", bound=BaseMessage)
+
+
+def mark_injected(message: MessageT, source: str = "memories", **details: Any) -> MessageT:
+    """A copy of `message` marked as put there by `source`; `details` must be JSON values."""
+    mark = {"injected": source, **details}
+    return message.model_copy(
+        update={"additional_kwargs": {**message.additional_kwargs, MARK: mark}}
+    )
+
+
+def injected_details(message: BaseMessage) -> dict[str, Any]:
+    """The mark's content, ``{"injected": source, ...}``; empty when there is none."""
+    mark = message.additional_kwargs.get(MARK)
+    return mark if isinstance(mark, dict) and "injected" in mark else {}
+
+
+def is_injected(message: BaseMessage) -> bool:
+    """Whether langmemory, not a person or model, wrote this message.
+
+    A client that sends messages back through an API may lose ``additional_kwargs``; a message that
+    is one whole memory block is recognised by its tags then.
+    """
+    if injected_details(message):
+        return True
+    text = message.text.strip()
+    return text.startswith(OPEN_TAG) and text.endswith(CLOSE_TAG)

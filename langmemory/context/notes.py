@@ -1,0 +1,180 @@
+"""Notes: memories as a prompt shows them, from whatever the store returned.
+
+A note is what disclosure and rendering work on; it is made from a `RecallResult` or `Memory`, from
+an `Item` or `SearchItem` of any LangGraph store, or from the plain mapping a node keeps in state
+(``namespace``, ``key`` and ``text`` or ``value``, other facets as in `Memory`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias, get_args
+
+from langgraph.store.base import Item
+
+from langmemory.context.escape import one_line
+from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
+
+Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
+
+Letter = Literal["M", "G", "R"]
+"""Mandate, guardrail, reference (and all else)."""
+
+ID_CHARS = 8
+"""Hex digits of a note's id: 32 bits, so two of 100 notes collide once in 870,000 blocks."""
+
+_TEXT_FIELDS = ("content", "text", "memory", "body", "data")
+_LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """One memory, ready to be shown. `text` and `speaker` are as stored: not yet escaped."""
+
+    id: str
+    """Short stable hash of namespace and key, the same in every process and file."""
+    namespace: Namespace
+    key: str
+    text: str
+    priority: Priority = "reference"
+    kind: Kind = "semantic"
+    speaker: str | None = None
+    at: datetime | None = None
+    """When it was said or became true; None when only the time of storing is known."""
+    score: float | None = None
+    importance: float = 0.5
+    discovery_tokens: int | None = None
+    """What it once took to find out, where the value's ``discovery_tokens`` says so."""
+
+    @property
+    def letter(self) -> Letter:
+        return _LETTERS.get(self.priority, "R")
+
+    @property
+    def label(self) -> str:
+        """How lines and answers refer to it: ``R:1a2b3c4d``."""
+        return f"{self.letter}:{self.id}"
+
+    @property
+    def origin(self) -> str:
+        """Who said it and when, as far as known: ``Maria, 2023-05-08``."""
+        parts = [one_line(self.speaker or ""), f"{self.at:%Y-%m-%d}" if self.at else ""]
+        return ", ".join(part for part in parts if part)
+
+
+def note_id(namespace: Namespace, key: str) -> str:
+    """First hex digits of SHA-256 over the labels and the key, NUL between them."""
+    return hashlib.sha256("\0".join((*namespace, key)).encode()).hexdigest()[:ID_CHARS]
+
+
+def notes_of(recalled: Iterable[Recalled]) -> list[Note]:
+    """Notes in the order given (which is the ranking), each memory once, empty ones left out."""
+    notes: dict[tuple[Namespace, str], Note] = {}
+    for note in map(note_of, recalled):
+        if note.text.strip():
+            notes.setdefault((note.namespace, note.key), note)
+    return list(notes.values())
+
+
+def note_of(recalled: Recalled) -> Note:
+    """Make a note of one thing a store returned.
+
+    Raises:
+        TypeError: it is none of the kinds above.
+    """
+    if isinstance(recalled, RecallResult):
+        return _of_memory(recalled.memory, recalled.score)
+    if isinstance(recalled, Memory):
+        return _of_memory(recalled, None)
+    if isinstance(recalled, Item):
+        score = getattr(recalled, "score", None)
+        return _of_value(tuple(recalled.namespace), recalled.key, recalled.value, {"score": score})
+    if isinstance(recalled, Mapping):
+        namespace = tuple(str(label) for label in recalled.get("namespace", ()))
+        value = recalled.get("value", {})
+        return _of_value(namespace, str(recalled["key"]), value, recalled)
+    raise TypeError(
+        f"cannot show {type(recalled).__name__} as a memory: pass what recall() or search() "
+        f"returned, Memory objects, or mappings with namespace, key and text"
+    )
+
+
+def _of_memory(memory: Memory, score: float | None) -> Note:
+    return Note(
+        id=note_id(memory.namespace, memory.key),
+        namespace=memory.namespace,
+        key=memory.key,
+        text=memory.text,
+        priority=memory.priority,
+        kind=memory.kind,
+        speaker=memory.speaker,
+        at=memory.valid_at,
+        score=score,
+        importance=memory.importance,
+        discovery_tokens=_whole_number(memory.value.get("discovery_tokens")),
+    )
+
+
+def _of_value(
+    namespace: Namespace, key: str, value: Mapping[str, Any], facets: Mapping[str, Any]
+) -> Note:
+    """A note of a plain value; `facets` stand above what the value itself says."""
+
+    def facet(name: str) -> Any:
+        found = facets.get(name)
+        return value.get(name) if found is None else found
+
+    priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
+    score, importance = _number(facets.get("score")), _number(facet("importance"))
+    text = facets.get("text")
+    return Note(
+        id=note_id(namespace, key),
+        namespace=namespace,
+        key=key,
+        text=text if isinstance(text, str) else text_of(value),
+        priority=priority if priority in get_args(Priority) else "reference",
+        kind=kind if kind in get_args(Kind) else "semantic",
+        speaker=speaker if isinstance(speaker, str) else None,
+        at=_time(facet("valid_at") or facet("at")),
+        score=score,
+        importance=0.5 if importance is None else importance,
+        discovery_tokens=_whole_number(facet("discovery_tokens")),
+    )
+
+
+def text_of(value: Any) -> str:
+    """The readable text of a stored value: its text field, else all its leaves with their names.
+
+    LangMem's ``{"content": "…"}`` and ``{"kind": …, "content": {…}}`` are read as they are.
+    """
+    if isinstance(value, Mapping):
+        for field in _TEXT_FIELDS:
+            if value.get(field):
+                return text_of(value[field])
+        return "; ".join(f"{name}: {text_of(leaf)}" for name, leaf in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(text_of, value))
+    return "" if value is None else str(value)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and value is not True else None
+
+
+def _whole_number(value: Any) -> int | None:
+    number = _number(value)
+    return None if number is None or number < 0 else int(number)
+
+
+def _time(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,0 +1,159 @@
+"""The second and third layer of disclosure, for a model that wants to know more.
+
+First the index (what there is, and what reading it would cost) and the timeline (what happened
+around a memory), then one memory in full with the evidence it rests on. Each returns a
+`MemoryBlock`, so that what is cited from them is counted like what stood in the prompt; all keep
+strictly to `max_tokens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from langmemory.context.disclosure import (
+    MINIMUM_TEXT_CHARS,
+    Disclosed,
+    MemoryBlock,
+    disclosed,
+    line_head,
+    note_line,
+)
+from langmemory.context.escape import one_line, quoted_lines
+from langmemory.context.notes import Note, Recalled, note_of, notes_of
+from langmemory.context.tokens import DEFAULT_COUNTER, ELLIPSIS, TokenCounter, count_text, longest
+
+INDEX_TEXT_CHARS = 60
+"""Of each memory's text in an index line."""
+
+
+def index(
+    recalled: Iterable[Recalled],
+    *,
+    max_tokens: int = 400,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+) -> MemoryBlock:
+    """One line a memory: id, who and when, kind, the beginning of its text, tokens to read it all.
+
+    ``[R:1a2b3c4d] Maria, 2023-05-08: episodic, 120 tokens: We finally booked the …``
+    """
+    lines = [(note, _index_line(note, token_counter)) for note in notes_of(recalled)]
+    return _as_many_as_fit(lines, max_tokens, token_counter)
+
+
+def timeline(
+    around: Recalled,
+    neighbours: Iterable[Recalled],
+    *,
+    max_tokens: int = 800,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+) -> MemoryBlock:
+    """What happened before and after a memory, oldest first, the memory itself marked with ``>``.
+
+    Neighbours are added from the nearest on while they fit, each cut to half of the budget;
+    those without a time keep the order they came in, after the dated ones.
+    """
+    anchor = note_of(around)
+    notes = sorted(notes_of([*neighbours, around]), key=_when)
+    place = next((i for i, note in enumerate(notes) if note.id == anchor.id), None)
+    if place is None:
+        return MemoryBlock(omitted=(anchor.label,))
+    shown: dict[int, str] = {}
+    for i in sorted(range(len(notes)), key=lambda i: (abs(i - place), -i)):
+        line = _timeline_line(notes[i], shown, i, place, max_tokens, token_counter)
+        if line is None:
+            break
+        shown[i] = line
+    return _block(
+        [(notes[i], shown[i]) for i in sorted(shown)],
+        tuple(note.label for i, note in enumerate(notes) if i not in shown),
+        token_counter,
+    )
+
+
+def full(
+    memory: Recalled,
+    evidence: Iterable[Recalled] = (),
+    *,
+    max_tokens: int = 2000,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+) -> MemoryBlock:
+    """A memory in full, its line breaks kept behind quotation bars, then what it rests on.
+
+    The text comes first; evidence gets what it leaves.
+    """
+    note = note_of(memory)
+    head = f"[{note.label}] {', '.join(filter(None, [note.origin, note.kind]))}"
+    body = "\n".join(quoted_lines(note.text))
+    text = longest(body, lambda part: count_text(f"{head}\n{part}", token_counter) <= max_tokens)
+    if text is None:
+        return MemoryBlock(omitted=(note.label,))
+    first = [(note, f"{head}\n{text}")]
+    rest = [(each, f"from {note_line(each)}") for each in notes_of(evidence)]
+    return _as_many_as_fit(first + rest, max_tokens, token_counter)
+
+
+def _index_line(note: Note, token_counter: TokenCounter) -> str:
+    text = one_line(note.text)
+    beginning = text if len(text) <= INDEX_TEXT_CHARS else text[:INDEX_TEXT_CHARS] + ELLIPSIS
+    tokens = count_text(text, token_counter)
+    return f"{line_head(note)}{note.kind}, {tokens} tokens: {beginning}"
+
+
+def _timeline_line(
+    note: Note,
+    shown: Mapping[int, str],
+    index: int,
+    place: int,
+    max_tokens: int,
+    token_counter: TokenCounter,
+) -> str | None:
+    """The line of the note at `index` if it fits among those `shown`; None otherwise."""
+    mark, most, least_chars = (
+        ("> ", max_tokens, 1) if index == place else ("  ", max_tokens // 2, MINIMUM_TEXT_CHARS)
+    )
+    head = mark + line_head(note)
+
+    def fits(text: str) -> bool:
+        lines = {**shown, index: head + text}
+        together = "\n".join(lines[i] for i in sorted(lines))
+        return (
+            count_text(lines[index], token_counter) <= most
+            and count_text(together, token_counter) <= max_tokens
+        )
+
+    text = longest(one_line(note.text), fits, minimum_chars=least_chars)
+    return None if text is None else head + text
+
+
+def _when(note: Note) -> tuple[bool, datetime]:
+    return note.at is None, note.at or datetime.max.replace(tzinfo=UTC)
+
+
+def _as_many_as_fit(
+    lines: Sequence[tuple[Note, str]], max_tokens: int, token_counter: TokenCounter
+) -> MemoryBlock:
+    shown: list[tuple[Note, str]] = []
+    omitted: list[str] = []
+    for note, line in lines:
+        attempt = "\n".join([*(text for _, text in shown), line])
+        if count_text(attempt, token_counter) <= max_tokens:
+            shown.append((note, line))
+        else:
+            omitted.append(note.label)
+    return _block(shown, tuple(omitted), token_counter)
+
+
+def _block(
+    shown: Sequence[tuple[Note, str]], omitted: tuple[str, ...], token_counter: TokenCounter
+) -> MemoryBlock:
+    if not shown:
+        return MemoryBlock(omitted=omitted)
+    text = "\n".join(line for _, line in shown)
+    entries: list[Disclosed] = [disclosed(note, line, token_counter) for note, line in shown]
+    return MemoryBlock(
+        text=text,
+        tokens=count_text(text, token_counter),
+        entries=tuple(entries),
+        omitted=omitted,
+    )

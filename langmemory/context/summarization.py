@@ -1,0 +1,385 @@
+"""Planning a summarization: which messages leave, what the model is asked, what remains.
+
+Pure functions on plain values; the model is called by `langmemory.nodes.summarize`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.utils import trim_messages
+from langchain_core.prompts.chat import ChatPromptTemplate
+
+from langmemory.context.cut import choose
+from langmemory.context.marking import injected_details, is_injected, mark_injected
+from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
+
+log = logging.getLogger(__name__)
+
+DEFAULT_INITIAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{messages}"),
+        ("user", "Create a summary of the conversation above:"),
+    ]
+)
+"""Variables: ``messages``."""
+
+DEFAULT_EXISTING_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{messages}"),
+        (
+            "user",
+            "This is summary of the conversation so far: {existing_summary}\n\n"
+            "Extend this summary by taking into account the new messages above:",
+        ),
+    ]
+)
+"""Variables: ``messages``, ``existing_summary``."""
+
+DEFAULT_FINAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{system_message}"),
+        ("system", "Summary of the conversation so far: {summary}"),
+        ("placeholder", "{messages}"),
+    ]
+)
+"""Variables: ``system_message`` (list of none or one), ``summary``, ``messages``."""
+
+RECALL_FINAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{system_message}"),
+        (
+            "system",
+            "Summary of the conversation so far: {summary}\n"
+            "(The messages it stands for are kept word for word in memory and can be recalled.)",
+        ),
+        ("placeholder", "{messages}"),
+    ]
+)
+"""As the default, and tells the model that what it no longer sees is within reach of recall. For
+graphs that remember every message."""
+
+TRANSCRIPT_LINE_CHARS = 120
+"""At least so much of each message stands in a transcript; the oldest are left out instead."""
+
+_SUMMARY = "summary"
+_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass
+class RunningSummary:
+    """The summary so far and what it covers; hand it back on the next call."""
+
+    summary: str
+    """Text of the latest summary."""
+    summarized_message_ids: set[str]
+    """Ids of all messages it covers."""
+    last_summarized_message_id: str | None
+    """Id of the newest of them."""
+
+
+@dataclass
+class SummarizationResult:
+    """What to send to the model now, and what to keep for the next call."""
+
+    messages: list[AnyMessage]
+    """System message if there was one, summary if there is one, the other messages."""
+    running_summary: RunningSummary | None = None
+    """None as long as nothing was ever summarized."""
+    error: str | None = None
+    """Why a summarization that was due did not happen; `messages` is then the whole conversation.
+    It is tried again on the next call."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Arguments of `summarize_messages` that do not change from call to call."""
+
+    max_tokens: int
+    max_tokens_before_summary: int | None
+    max_summary_tokens: int
+    token_counter: TokenCounter
+    initial_summary_prompt: ChatPromptTemplate
+    existing_summary_prompt: ChatPromptTemplate
+    final_prompt: ChatPromptTemplate
+    keep_turns: int | None
+
+    def __post_init__(self) -> None:
+        if self.max_summary_tokens >= self.max_tokens:
+            raise ValueError(
+                f"`max_summary_tokens` must be less than `max_tokens`: "
+                f"{self.max_summary_tokens} is not less than {self.max_tokens}"
+            )
+        if self.keep_turns is not None and self.keep_turns < 1:
+            raise ValueError(f"keep_turns={self.keep_turns} must be at least 1, or None")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """A summarization prepared: what to ask, and what to make of the answer."""
+
+    settings: Settings
+    system: SystemMessage | None
+    existing: RunningSummary | None
+    pending: list[AnyMessage]
+    """Messages no summary covers yet, without system message and old summaries."""
+    chosen: list[int]
+    """Indices into `pending`, rising: what the new summary is to cover."""
+    prompt: list[BaseMessage] | None
+    """For the model; None when nothing is to be summarized."""
+
+    def unchanged(self, error: str | None = None) -> SummarizationResult:
+        """The conversation as it is, behind the summary that already exists."""
+        if self.existing is None:
+            messages = [*self._systems(), *self.pending]
+        else:
+            messages = self._framed(self.existing.summary, self.pending)
+        return SummarizationResult(messages=messages, running_summary=self.existing, error=error)
+
+    def failed(self, error: Exception | str) -> SummarizationResult:
+        """The conversation whole, and why."""
+        name = error if isinstance(error, str) else type(error).__name__
+        log.warning("summarization_failed error=%s messages=%d", name, len(self.pending))
+        return self.unchanged(error if isinstance(error, str) else f"{name}: {error}")
+
+    def summarized(self, answer: BaseMessage | str) -> SummarizationResult:
+        """The conversation with the chosen messages replaced by the model's `answer`."""
+        text = answer if isinstance(answer, str) else answer.text
+        text = _THINKING.sub("", text).strip()
+        if not text:
+            return self.failed("the model returned an empty summary")
+        covered = [self.pending[index] for index in self.chosen]
+        ids = {str(message.id) for message in covered}
+        leaving = set(self.chosen)
+        kept = [message for index, message in enumerate(self.pending) if index not in leaving]
+        text = self._fitted(text, kept)
+        return SummarizationResult(
+            messages=self._framed(text, kept),
+            running_summary=RunningSummary(
+                summary=text,
+                summarized_message_ids=ids
+                | (self.existing.summarized_message_ids if self.existing else set()),
+                last_summarized_message_id=covered[-1].id,
+            ),
+        )
+
+    def _systems(self) -> list[AnyMessage]:
+        return [] if self.system is None else [self.system]
+
+    def _framed(self, summary: str, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+        return _framed(self.settings.final_prompt, self._systems(), summary, messages)
+
+    def _fitted(self, summary: str, kept: Sequence[AnyMessage]) -> str:
+        """`summary`, cut if the result would exceed `max_tokens` and cutting helps."""
+        settings = self.settings
+
+        def fits(text: str) -> bool:
+            return settings.token_counter(self._framed(text, kept)) <= settings.max_tokens
+
+        fitted = longest(summary, fits)
+        if fitted != summary:
+            log.warning(
+                "summary_too_long chars=%d kept_chars=%d max_tokens=%d",
+                len(summary),
+                len(fitted or summary),
+                settings.max_tokens,
+            )
+        return fitted or summary
+
+
+def plan(
+    messages: Sequence[AnyMessage],
+    running_summary: RunningSummary | Mapping[str, Any] | None,
+    settings: Settings,
+) -> Plan:
+    """Prepare a summarization of `messages`.
+
+    Raises:
+        ValueError: a message has no id, or was summarized before.
+    """
+    existing = restored(running_summary)
+    shown = [m for m in messages if injected_details(m).get("injected") == _SUMMARY]
+    if existing is None and shown:
+        # The graph's state has no ``context`` to keep it in; the mark on the message has it too.
+        existing = RunningSummary(str(injected_details(shown[-1])[_SUMMARY]), set(), None)
+    rest = [m for m in messages if not any(m is old for old in shown)]
+    if existing is not None:
+        rest = _without_renderings(rest, existing.summary, settings.final_prompt)
+    system = rest[0] if rest and isinstance(rest[0], SystemMessage) else None
+    pending = _pending(rest if system is None else rest[1:], existing)
+    chosen = _choose(system, existing, pending, settings)
+    return Plan(
+        settings=settings,
+        system=system,
+        existing=existing,
+        pending=pending,
+        chosen=chosen,
+        prompt=_prompt([pending[i] for i in chosen], existing, settings) if chosen else None,
+    )
+
+
+def restored(running_summary: Any) -> RunningSummary | None:
+    """A running summary from what a checkpointer made of it: the object itself (LangMem's too), a
+    mapping of its fields, or a serialized constructor call with these as ``kwargs``.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if not running_summary or isinstance(running_summary, RunningSummary):
+        return running_summary or None
+    fields = (
+        running_summary
+        if isinstance(running_summary, Mapping)
+        else getattr(running_summary, "__dict__", {})
+    )
+    if "summary" not in fields and isinstance(fields.get("kwargs"), Mapping):
+        fields = fields["kwargs"]
+    try:
+        return RunningSummary(
+            summary=str(fields["summary"]),
+            summarized_message_ids=set(fields["summarized_message_ids"]),
+            last_summarized_message_id=fields["last_summarized_message_id"],
+        )
+    except KeyError as error:
+        raise ValueError(
+            f"running_summary has no {error}, only {sorted(fields)}: pass what the last call "
+            f"returned, or None"
+        ) from None
+
+
+def _framed(
+    final_prompt: ChatPromptTemplate,
+    systems: Sequence[AnyMessage],
+    summary: str,
+    messages: Sequence[AnyMessage],
+) -> list[AnyMessage]:
+    """System message, summary and messages, the summary's own marked as injected."""
+    framed: list[Any] = final_prompt.invoke(
+        {"system_message": list(systems), "summary": summary, "messages": list(messages)}
+    ).to_messages()
+    given = {id(message) for message in (*systems, *messages)}
+    return [
+        message if id(message) in given else mark_injected(message, _SUMMARY, **{_SUMMARY: summary})
+        for message in framed
+    ]
+
+
+def _without_renderings(
+    messages: Sequence[AnyMessage], summary: str, final_prompt: ChatPromptTemplate
+) -> list[AnyMessage]:
+    """Without system messages that show `summary` but lost, or (LangMem's) never had, the mark."""
+    renderings = {message.text for message in _framed(final_prompt, [], summary, [])}
+    return [m for m in messages if not (isinstance(m, SystemMessage) and m.text in renderings)]
+
+
+def _pending(messages: Sequence[AnyMessage], existing: RunningSummary | None) -> list[AnyMessage]:
+    ids: set[str] = existing.summarized_message_ids if existing else set()
+    last = existing.last_summarized_message_id if existing else None
+    start = next((i + 1 for i, m in enumerate(messages) if last is not None and m.id == last), 0)
+    if start == 0:  # that message was deleted since: go by the others
+        start = max((i + 1 for i, m in enumerate(messages) if m.id in ids), default=0)
+    for place, message in enumerate(messages[start:], start):
+        if message.id is None:
+            raise ValueError(
+                f"Messages are required to have ID field: message {place} ({message.type}) has "
+                f"none. Keep messages in a state key with the add_messages reducer, which gives "
+                f"ids, or set id yourself"
+            )
+        if message.id in ids:
+            raise ValueError(
+                f"Message with ID {message.id} has already been summarized: ids must be unique "
+                f"within a conversation"
+            )
+    # A person's message that was the last one then stayed word for word, although later ones left.
+    stayed = [m for m in messages[:start] if m.id is not None and m.id not in ids]
+    return [*stayed, *messages[start:]]
+
+
+def _choose(
+    system: SystemMessage | None,
+    existing: RunningSummary | None,
+    pending: Sequence[AnyMessage],
+    settings: Settings,
+) -> list[int]:
+    if not pending:
+        return []
+    count = settings.token_counter
+    systems: list[AnyMessage] = [] if system is None else [system]
+    system_tokens = count(systems) if systems else 0
+    fixed_tokens = system_tokens
+    if existing is not None:
+        fixed_tokens = count(_framed(settings.final_prompt, systems, existing.summary, []))
+    return choose(
+        pending,
+        cumulative=list(accumulate(count([message]) for message in pending)),
+        total=count(pending),
+        fixed=fixed_tokens,
+        room=settings.max_tokens - settings.max_summary_tokens - system_tokens,
+        max_tokens=settings.max_tokens,
+        trigger=(
+            settings.max_tokens
+            if settings.max_tokens_before_summary is None
+            else settings.max_tokens_before_summary
+        ),
+        keep_turns=settings.keep_turns,
+    )
+
+
+def _prompt(
+    chosen: Sequence[AnyMessage], existing: RunningSummary | None, settings: Settings
+) -> list[BaseMessage]:
+    room = settings.max_tokens
+    if existing is not None:
+        room -= settings.token_counter([SystemMessage(content=existing.summary)])
+    messages = _at_most(
+        [message for message in chosen if not is_injected(message)], room, settings.token_counter
+    )
+    if existing is None:
+        return settings.initial_summary_prompt.invoke({"messages": messages}).to_messages()
+    return settings.existing_summary_prompt.invoke(
+        {"messages": messages, "existing_summary": existing.summary}
+    ).to_messages()
+
+
+def _at_most(
+    messages: list[AnyMessage], max_tokens: int, token_counter: TokenCounter
+) -> list[BaseMessage]:
+    """What of `messages` the model can read: the newest from a person's message on; where no such
+    beginning fits, a transcript of all in one message, long ones cut."""
+    if sum(token_counter([message]) for message in messages) <= max_tokens:
+        return list(messages)
+    newest = trim_messages(
+        messages,
+        max_tokens=max_tokens,
+        token_counter=token_counter,
+        start_on="human",
+        strategy="last",
+        allow_partial=True,
+    )
+    if newest:
+        return newest
+
+    def transcript(chars: int, first: int = 0) -> list[BaseMessage]:
+        lines = [
+            f"{m.type}: {m.text[:chars] + ELLIPSIS if len(m.text) > chars else m.text}"
+            for m in messages[first:]
+        ]
+        return [HumanMessage(content="\n".join(lines))]
+
+    low, high = TRANSCRIPT_LINE_CHARS, max(len(message.text) for message in messages)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if token_counter(transcript(middle)) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    first = 0
+    while first < len(messages) - 1 and token_counter(transcript(low, first)) > max_tokens:
+        first += 1
+    return transcript(low, first)

@@ -1,0 +1,58 @@
+"""Old tool outputs: first trimmed, then cleared, so that the conversation itself can stay.
+
+Results of tools are the largest and soonest stale part of an agent's window. The calls stay, so the
+model still knows what it did; results it has not answered to yet are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+
+TRIMMED_CHARS = 800
+"""What is left of a trimmed output: three quarters from its beginning, the rest from its end."""
+
+CLEARED = "[old tool output cleared; call the tool again if it is needed]"
+
+
+def fit_tool_outputs(
+    messages: Sequence[AnyMessage],
+    *,
+    max_tokens: int,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+    trimmed_chars: int = TRIMMED_CHARS,
+) -> list[AnyMessage]:
+    """`messages` with as many old tool outputs trimmed, then cleared, as `max_tokens` needs.
+
+    Oldest first, and no further than necessary: all are trimmed before the first one is cleared.
+    Messages are copied, never changed. When even clearing all is not enough, the result is still
+    too long; summarising is the next step.
+    """
+    fitted = list(messages)
+    excess = token_counter(messages) - max_tokens
+    last_ai = max((i for i, m in enumerate(fitted) if isinstance(m, AIMessage)), default=0)
+    for step in ("trim", "clear"):
+        for index, message in enumerate(fitted[:last_ai]):
+            if excess <= 0:
+                return fitted
+            if not isinstance(message, ToolMessage):
+                continue
+            text = trimmed(message.text, trimmed_chars) if step == "trim" else CLEARED
+            short = message.model_copy(update={"content": text})
+            saved = token_counter([message]) - token_counter([short])
+            if saved > 0:
+                fitted[index] = short
+                excess -= saved
+    return fitted
+
+
+def trimmed(text: str, chars: int) -> str:
+    """Beginning and end of `text` with a note of what is missing; `text` itself if short enough."""
+    if len(text) <= chars:
+        return text
+    tail = chars // 4
+    missing = len(text) - chars
+    return f"{text[: chars - tail]}\n[{missing} characters trimmed]\n{text[len(text) - tail :]}"

@@ -1,0 +1,96 @@
+"""Turns and tool exchanges: the pieces a conversation may be divided into.
+
+A *turn* is a message of a person and everything up to the next one. An *exchange* is an AI message
+with all the results of its tool calls: providers reject a call without its results and a result
+without its call, so an exchange stays or leaves as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+from langmemory.context.marking import is_injected
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Zones:
+    """A conversation divided by age: the newest turns, those before them, the rest."""
+
+    verbatim: tuple[AnyMessage, ...]
+    summarised: tuple[AnyMessage, ...]
+    older: tuple[AnyMessage, ...]
+    """Neither shown nor summarised: within reach of recall only."""
+
+
+def is_human(message: AnyMessage) -> bool:
+    """Whether a person said it: a human message that nobody injected."""
+    return isinstance(message, HumanMessage) and not is_injected(message)
+
+
+def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
+    """Index of the first message of each turn, oldest first."""
+    return [index for index, message in enumerate(messages) if is_human(message)]
+
+
+def divide(messages: Sequence[AnyMessage], *, verbatim_turns: int, summarised_turns: int) -> Zones:
+    """Divide `messages` (without system message) into zones.
+
+    With 10 and 30: the last ten turns verbatim, the twenty before them summarised, older ones left
+    to recall. What precedes the first turn shares its zone.
+    """
+    starts = turn_starts(messages)
+
+    def boundary(turns: int) -> int:
+        return starts[-turns] if 0 < turns < len(starts) else 0 if turns else len(messages)
+
+    recent, middle = boundary(verbatim_turns), boundary(max(verbatim_turns, summarised_turns))
+    return Zones(
+        verbatim=tuple(messages[recent:]),
+        summarised=tuple(messages[middle:recent]),
+        older=tuple(messages[:middle]),
+    )
+
+
+def tool_call_ids(message: AnyMessage) -> set[str]:
+    """Ids of every tool call a message makes, those with unparsable arguments included."""
+    if not isinstance(message, AIMessage):
+        return set()
+    calls = [*message.tool_calls, *message.invalid_tool_calls]
+    return {call["id"] for call in calls if call["id"]}
+
+
+def exchange_ends(messages: Sequence[AnyMessage]) -> list[int]:
+    """For every message the index of the last message it must stay together with.
+
+    ``ends[i] == i`` is a place to cut after `i`. Results may be apart from their call and exchanges
+    may overlap; a result whose call is missing belongs to what precedes it. A call still waiting
+    for results reaches to the end, ``len(messages)``, unless a person has spoken since: then it was
+    abandoned.
+    """
+    count = len(messages)
+    needs = list(range(count))
+    caller: dict[str, int] = {}  # small local models use the same ids again in every turn
+    waiting: dict[str, int] = {}
+    for index, message in enumerate(messages):
+        if is_human(message):
+            waiting.clear()
+        for id in tool_call_ids(message):
+            caller[id] = waiting[id] = index
+        if isinstance(message, ToolMessage):
+            waiting.pop(message.tool_call_id, None)
+            owner = caller.get(message.tool_call_id, max(index - 1, 0))
+            needs[owner] = max(needs[owner], index)
+    for index in waiting.values():
+        needs[index] = count
+
+    ends: list[int] = []
+    while (start := len(ends)) < count:
+        end = index = start
+        while index <= end and index < count:
+            end = max(end, needs[index])
+            index += 1
+        ends += [end] * (index - start)
+    return ends

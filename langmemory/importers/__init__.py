@@ -1,0 +1,11 @@
+"""Conversation files → messages, and memory exports → rows.
+
+`detect` says which format a file is, `read_messages` streams the messages of any conversation
+format, `read_rows` streams the rows of langmemory's own export. Nothing here writes.
+"""
+
+from langmemory.importers.formats import Format, detect, read_messages
+from langmemory.importers.message import ImportedMessage
+from langmemory.importers.rows import read_rows
+
+__all__ = ["Format", "ImportedMessage", "detect", "read_messages", "read_rows"]

@@ -1,0 +1,77 @@
+"""ChatGPT's data export, `conversations.json`: a list of conversations, each a tree of messages.
+
+Editing or regenerating makes branches; what the person sees last is the path from `current_node`
+to the root, and only that path is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from langmemory.importers.json_stream import iterate_array
+from langmemory.importers.message import ImportedMessage, MessageReader
+
+CONTENT_TYPES = ("text", "multimodal_text", "code")
+"""What was said. Reasoning, browsing and profile entries have types of their own."""
+
+
+def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
+    """Stream the messages; the conversation's id is the thread."""
+    reader = MessageReader(file=file.name)
+    for number, (line, conversation) in enumerate(iterate_array(file), start=1):
+        where = f"line {line}, conversation {number}"
+        if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+            raise reader.error(where, "no mapping; expected a conversation of a ChatGPT export")
+        thread = conversation.get("conversation_id") or conversation.get("id")
+        for message in _branch(conversation):
+            author = message.get("author") or {}
+            yield reader.message(
+                where=where,
+                role=author.get("role"),
+                content=_content(message),
+                thread=str(thread or f"conversation-{number}"),
+                id=message.get("id"),
+                at=message.get("create_time") or conversation.get("create_time"),
+                name="ChatGPT" if author.get("role") == "assistant" else author.get("name"),
+            )
+
+
+def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
+    """The visible messages from the root to `current_node`, oldest first."""
+    mapping = conversation["mapping"]
+    node_id: str | None = conversation.get("current_node") or _last_leaf(mapping)
+    messages: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    while node_id is not None and node_id in mapping and node_id not in seen:
+        seen.add(node_id)
+        node = mapping[node_id]
+        if _visible(node.get("message")):
+            messages.append(node["message"])
+        node_id = node.get("parent")
+    return messages[::-1]
+
+
+def _last_leaf(mapping: dict[str, Any]) -> str | None:
+    """The newest message without an answer: where a conversation without `current_node` ended."""
+
+    def said_at(node_id: str) -> float:
+        return (mapping[node_id].get("message") or {}).get("create_time") or 0.0
+
+    leaves = [node_id for node_id, node in mapping.items() if not node.get("children")]
+    return max(leaves, default=None, key=said_at)
+
+
+def _visible(message: dict[str, Any] | None) -> bool:
+    if not message:
+        return False
+    metadata = message.get("metadata") or {}
+    addressed_to_a_tool = message.get("recipient", "all") not in ("all", None)
+    return not addressed_to_a_tool and not metadata.get("is_visually_hidden_from_conversation")
+
+
+def _content(message: dict[str, Any]) -> Any:
+    content = message.get("content") or {}
+    if content.get("content_type") not in CONTENT_TYPES:
+        return ""
+    return content.get("parts") or content.get("text")

@@ -1,0 +1,91 @@
+"""Which format a file is in, found by looking at its beginning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Literal
+
+from langmemory.errors import ImportFormatError
+from langmemory.importers.chatgpt import read_chatgpt
+from langmemory.importers.json_stream import iterate_array
+from langmemory.importers.jsonl import read_jsonl
+from langmemory.importers.langgraph import read_langgraph
+from langmemory.importers.message import ImportedMessage
+from langmemory.importers.rows import ROW_TYPES
+
+Format = Literal["messages", "langgraph", "chatgpt", "export"]
+"""JSONL of messages, LangChain or LangGraph JSON, ChatGPT's conversations.json, our own export."""
+
+READERS: dict[Format, Callable[[BinaryIO], Iterator[ImportedMessage]]] = {
+    "messages": read_jsonl,
+    "langgraph": read_langgraph,
+    "chatgpt": read_chatgpt,
+}
+
+EXPECTED = (
+    "expected JSONL of messages (role, content, at, thread), LangChain or LangGraph messages "
+    "as JSON, ChatGPT's conversations.json, or a langmemory export"
+)
+
+HEAD_BYTES = 1 << 12
+
+
+def read_messages(file: BinaryIO, format: Format) -> Iterator[ImportedMessage]:
+    """Stream the messages of a conversation file opened in binary mode.
+
+    Raises `ImportFormatError` naming file, line and what was expected.
+    """
+    return READERS[format](file)
+
+
+def detect(file: BinaryIO) -> Format:
+    """The format of a file opened in binary mode, which is left at its beginning."""
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    if head.startswith(b"PK\x03\x04"):
+        raise ImportFormatError(
+            f"{file.name} is a zip archive: unpack it and import the conversations.json inside"
+        )
+    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    try:
+        if text.startswith("["):
+            return _of_array(file)
+        if text.startswith("{"):
+            return _of_object(file, text)
+    finally:
+        file.seek(0)
+    raise ImportFormatError(f"{file.name}, line 1: found {text[:20]!r}; {EXPECTED}")
+
+
+def _of_array(file: BinaryIO) -> Format:
+    line, first = next(iterate_array(file), (1, {"messages": []}))
+    keys = set(first) if isinstance(first, dict) else set()
+    if "mapping" in keys:
+        return "chatgpt"
+    if keys & {"role", "type", "lc", "messages", "values"}:
+        return "langgraph"
+    raise _unknown(file, line, first)
+
+
+def _of_object(file: BinaryIO, head: str) -> Format:
+    first_line = file.readline()
+    try:
+        first = json.loads(first_line.decode("utf-8-sig"))
+    except ValueError:
+        # An object over several lines is one thread; anything else is a broken first line.
+        if '"messages"' in head or '"values"' in head:
+            return "langgraph"
+        raise ImportFormatError(f"{file.name}, line 1: not a JSON object; {EXPECTED}") from None
+    if first.get("type") in ROW_TYPES:
+        return "export"
+    if "content" in first:
+        return "messages"
+    if first.keys() & {"messages", "values"}:
+        return "langgraph"
+    raise _unknown(file, 1, first)
+
+
+def _unknown(file: BinaryIO, line: int, value: Any) -> ImportFormatError:
+    found = f"keys {', '.join(value) or '(none)'}" if isinstance(value, dict) else repr(value)[:40]
+    return ImportFormatError(f"{file.name}, line {line}: found {found}; {EXPECTED}")

@@ -1,0 +1,113 @@
+"""JSON read piece by piece: lines of objects, and the elements of one big array."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from langmemory.errors import ImportFormatError
+
+CHUNK_BYTES = 1 << 16
+"""First read of an array; doubled while one element does not fit, so that parsing stays linear."""
+
+
+def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their 1-based line numbers; blank lines are skipped."""
+    for number, raw in enumerate(file, start=1):
+        line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except UnicodeDecodeError:
+            raise ImportFormatError(f"{file.name}, line {number}: not UTF-8 text") from None
+        except json.JSONDecodeError as error:
+            raise ImportFormatError(
+                f"{file.name}, line {number}: not JSON ({error.msg} at column {error.colno}); "
+                "expected one JSON object per line"
+            ) from None
+        if not isinstance(value, dict):
+            raise ImportFormatError(
+                f"{file.name}, line {number}: {type(value).__name__}; expected a JSON object"
+            )
+        yield number, value
+
+
+def iterate_array(file: BinaryIO) -> Iterator[tuple[int, Any]]:
+    """The elements of a JSON array with the 1-based line each begins on, in bounded memory.
+
+    Only the element being parsed is held. Raises `ImportFormatError` naming the line.
+    """
+    window = _Window(file)
+    window.expect("[")
+    if window.peek() == "]":
+        return
+    while True:
+        line, value = window.element()
+        yield line, value
+        delimiter = window.peek()
+        if delimiter == "]":
+            return
+        window.expect(",")
+
+
+class _Window:
+    """The part of a text file that is not parsed yet."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.line = 1
+        self._text = ""
+        self._read_bytes = CHUNK_BYTES
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._json = json.JSONDecoder()
+
+    def peek(self) -> str:
+        """The next character that is not white space; "" at the end of the file."""
+        while True:
+            stripped = self._text.lstrip()
+            self._drop(len(self._text) - len(stripped))
+            if self._text or not self._more():
+                return self._text[:1]
+
+    def expect(self, character: str) -> None:
+        found = self.peek()
+        if found != character:
+            what = repr(found) if found else "the end of the file"
+            raise self._error(self.line, f"found {what}; expected {character!r}")
+        self._drop(1)
+
+    def element(self) -> tuple[int, Any]:
+        self.peek()
+        self._read_bytes = CHUNK_BYTES
+        while True:
+            try:
+                value, end = self._json.raw_decode(self._text)
+            except json.JSONDecodeError as error:
+                if self._more():
+                    continue
+                raise self._error(self.line + error.lineno - 1, f"not JSON ({error.msg})") from None
+            # A number cut by the window parses too: it is whole only with something behind it.
+            if end == len(self._text) and self._more():
+                continue
+            line = self.line
+            self._drop(end)
+            return line, value
+
+    def _more(self) -> bool:
+        raw = self.file.read(self._read_bytes)
+        self._read_bytes *= 2
+        try:
+            self._text += self._decoder.decode(raw, final=not raw)
+        except UnicodeDecodeError:
+            raise self._error(self.line, "not UTF-8 text") from None
+        return bool(raw)
+
+    def _drop(self, characters: int) -> None:
+        self.line += self._text.count("\n", 0, characters)
+        self._text = self._text[characters:]
+
+    def _error(self, line: int, problem: str) -> ImportFormatError:
+        return ImportFormatError(f"{self.file.name}, line {line}: {problem}")

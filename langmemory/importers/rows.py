@@ -1,0 +1,22 @@
+"""langmemory's own export: JSONL of `meta`, `item` and `history` rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from langmemory.errors import ImportFormatError
+from langmemory.importers.json_stream import iterate_lines
+
+ROW_TYPES = ("meta", "item", "history")
+
+
+def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Stream the rows for `MemoryStore.import_rows`, which knows what each must contain."""
+    for number, row in iterate_lines(file):
+        if row.get("type") not in ROW_TYPES:
+            raise ImportFormatError(
+                f"{file.name}, line {number}: type is {row.get('type')!r}; "
+                f"expected one of {', '.join(ROW_TYPES)}"
+            )
+        yield row

@@ -1,0 +1,248 @@
+"""Summarizing a conversation that outgrows its window: node and functions.
+
+A drop-in for ``langmem.short_term``: the same names, parameters, results and cut points, wherever
+those are right. Where they are not, this differs on purpose:
+
+* a tool call and all its results stay together or leave together;
+* the person's last message stays, word for word;
+* a summary found among the messages is merged into the new one, never shown beside it;
+* the result keeps to ``max_tokens`` also when only summary, system message and new messages
+  together exceed it, or when the model's summary is longer than agreed;
+* when the model fails, the conversation stays whole, and result, state and log say so.
+
+What leaves the window is not lost: `RememberNode` has stored it word for word, and recall finds it.
+`RECALL_FINAL_SUMMARY_PROMPT` says so to the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.language_models import LanguageModelLike
+from langchain_core.messages import AnyMessage, RemoveMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.prompts.chat import ChatPromptTemplate
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langmemory.context.summarization import (
+    DEFAULT_EXISTING_SUMMARY_PROMPT,
+    DEFAULT_FINAL_SUMMARY_PROMPT,
+    DEFAULT_INITIAL_SUMMARY_PROMPT,
+    RECALL_FINAL_SUMMARY_PROMPT,
+    RunningSummary,
+    Settings,
+    SummarizationResult,
+    plan,
+)
+from langmemory.context.tokens import TokenCounter
+
+__all__ = [
+    "RECALL_FINAL_SUMMARY_PROMPT",
+    "RunningSummary",
+    "SummarizationNode",
+    "SummarizationResult",
+    "asummarize_messages",
+    "summarize_messages",
+]
+
+
+def summarize_messages(
+    messages: list[AnyMessage],
+    *,
+    running_summary: RunningSummary | Mapping[str, Any] | None,
+    model: LanguageModelLike,
+    max_tokens: int,
+    max_tokens_before_summary: int | None = None,
+    max_summary_tokens: int = 256,
+    token_counter: TokenCounter = count_tokens_approximately,
+    initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
+    existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
+    final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
+    keep_turns: int | None = None,
+) -> SummarizationResult:
+    """Replace the oldest messages by a summary when there are too many tokens.
+
+    Args:
+        messages: the conversation, oldest first; every message but a leading system message needs
+            an id. The leading system message is never summarized.
+        running_summary: what the last call returned, also as the dict a checkpointer may make of
+            it. Messages it covers are left out, and a new summary extends it.
+        model: writes the summaries.
+        max_tokens: most tokens of the result after a summarization, and of the messages given to
+            `model`, of which the oldest are dropped when there are more.
+        max_tokens_before_summary: tokens of new messages that start a summarization and, at least,
+            go into it; default `max_tokens`.
+        max_summary_tokens: tokens set aside for the summary. `model` is not told: bind the limit
+            to it. A longer summary is cut only if the result would otherwise exceed `max_tokens`.
+        token_counter: tokens of a list of messages.
+        initial_summary_prompt, existing_summary_prompt, final_prompt: templates for the first
+            summary, for extending one, and for putting the result together.
+        keep_turns: None summarizes as LangMem does, as much as the trigger allows, which leaves
+            little. A number leaves so many of the newest turns word for word, as far as they fit,
+            and summarizes also when half as many again have gathered.
+
+    Raises:
+        ValueError: a message has no id or was summarized before (ids must be unique), or
+            `max_summary_tokens` is not below `max_tokens`.
+    """
+    prepared = plan(
+        messages,
+        running_summary,
+        Settings(
+            max_tokens=max_tokens,
+            max_tokens_before_summary=max_tokens_before_summary,
+            max_summary_tokens=max_summary_tokens,
+            token_counter=token_counter,
+            initial_summary_prompt=initial_summary_prompt,
+            existing_summary_prompt=existing_summary_prompt,
+            final_prompt=final_prompt,
+            keep_turns=keep_turns,
+        ),
+    )
+    if prepared.prompt is None:
+        return prepared.unchanged()
+    try:
+        answer = model.invoke(prepared.prompt)
+    except GraphBubbleUp:  # an interrupt is no failure
+        raise
+    except Exception as error:  # any model, any failure: the conversation must go on
+        return prepared.failed(error)
+    return prepared.summarized(answer)
+
+
+async def asummarize_messages(
+    messages: list[AnyMessage],
+    *,
+    running_summary: RunningSummary | Mapping[str, Any] | None,
+    model: LanguageModelLike,
+    max_tokens: int,
+    max_tokens_before_summary: int | None = None,
+    max_summary_tokens: int = 256,
+    token_counter: TokenCounter = count_tokens_approximately,
+    initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
+    existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
+    final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
+    keep_turns: int | None = None,
+) -> SummarizationResult:
+    """`summarize_messages`, calling the model with ``ainvoke``."""
+    prepared = plan(
+        messages,
+        running_summary,
+        Settings(
+            max_tokens=max_tokens,
+            max_tokens_before_summary=max_tokens_before_summary,
+            max_summary_tokens=max_summary_tokens,
+            token_counter=token_counter,
+            initial_summary_prompt=initial_summary_prompt,
+            existing_summary_prompt=existing_summary_prompt,
+            final_prompt=final_prompt,
+            keep_turns=keep_turns,
+        ),
+    )
+    if prepared.prompt is None:
+        return prepared.unchanged()
+    try:
+        answer = await model.ainvoke(prepared.prompt)
+    except GraphBubbleUp:
+        raise
+    except Exception as error:
+        return prepared.failed(error)
+    return prepared.summarized(answer)
+
+
+class SummarizationNode(Runnable[Any, dict[str, Any]]):
+    """Keep the messages of a graph within `max_tokens`; arguments as of `summarize_messages`.
+
+    Reads the messages and ``context["running_summary"]`` from the state (dict or pydantic), writes
+
+    * `output_messages_key`: the messages to call the model with. By default another key than
+      `input_messages_key`, so that the full history stays in state; with the same key the history
+      itself is replaced;
+    * ``context``: as it was, with ``running_summary``, and with ``summarization_error`` while the
+      last attempt failed.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: LanguageModelLike,
+        max_tokens: int,
+        max_tokens_before_summary: int | None = None,
+        max_summary_tokens: int = 256,
+        token_counter: TokenCounter = count_tokens_approximately,
+        initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
+        existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
+        final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
+        input_messages_key: str = "messages",
+        output_messages_key: str = "summarized_messages",
+        name: str = "summarization",
+        keep_turns: int | None = None,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.max_tokens = max_tokens
+        self.max_tokens_before_summary = max_tokens_before_summary
+        self.max_summary_tokens = max_summary_tokens
+        self.token_counter = token_counter
+        self.initial_summary_prompt = initial_summary_prompt
+        self.existing_summary_prompt = existing_summary_prompt
+        self.final_prompt = final_prompt
+        self.input_messages_key = input_messages_key
+        self.output_messages_key = output_messages_key
+        self.keep_turns = keep_turns
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        messages, context = self._prepare(input)
+        return self._apply(context, summarize_messages(messages, **self._arguments(context)))
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        messages, context = self._prepare(input)
+        result = await asummarize_messages(messages, **self._arguments(context))
+        return self._apply(context, result)
+
+    def _prepare(self, state: Any) -> tuple[list[AnyMessage], dict[str, Any]]:
+        def read(name: str) -> Any:
+            return state.get(name) if isinstance(state, Mapping) else getattr(state, name, None)
+
+        messages = read(self.input_messages_key)
+        if messages is None:
+            raise ValueError(
+                f"Missing required field `{self.input_messages_key}` in the input: set "
+                f"input_messages_key to the state key that holds the messages"
+            )
+        return list(messages), dict(read("context") or {})
+
+    def _arguments(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "running_summary": context.get("running_summary"),
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "max_tokens_before_summary": self.max_tokens_before_summary,
+            "max_summary_tokens": self.max_summary_tokens,
+            "token_counter": self.token_counter,
+            "initial_summary_prompt": self.initial_summary_prompt,
+            "existing_summary_prompt": self.existing_summary_prompt,
+            "final_prompt": self.final_prompt,
+            "keep_turns": self.keep_turns,
+        }
+
+    def _apply(self, context: dict[str, Any], result: SummarizationResult) -> dict[str, Any]:
+        messages: list[Any] = result.messages
+        after = {name: context[name] for name in context if name != "summarization_error"}
+        if result.error is not None:
+            after["summarization_error"] = result.error
+        if result.running_summary is not None:
+            after["running_summary"] = result.running_summary
+            if self.input_messages_key == self.output_messages_key:
+                messages = [RemoveMessage(REMOVE_ALL_MESSAGES), *messages]
+        update: dict[str, Any] = {self.output_messages_key: messages}
+        if after != context or result.running_summary is not None:
+            update["context"] = after
+        return update

@@ -1,0 +1,20 @@
+"""The names of ``langmem.short_term``: swapping is an import line.
+
+>>> from langmemory.short_term import SummarizationNode  # was: langmem.short_term
+"""
+
+from langmemory.short_term.summarization import (
+    RunningSummary,
+    SummarizationNode,
+    SummarizationResult,
+    asummarize_messages,
+    summarize_messages,
+)
+
+__all__ = [
+    "RunningSummary",
+    "SummarizationNode",
+    "SummarizationResult",
+    "asummarize_messages",
+    "summarize_messages",
+]

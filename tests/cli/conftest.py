@@ -1,0 +1,64 @@
+"""The command line as tests call it: in this process, on a file in tmp_path, away from Ollama."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from langmemory.cli import app
+from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE, Configure, Run
+from tests.ollama_server import OllamaServer
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No configuration, no environment and no Ollama of the machine reach a test."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("LANGMEMORY_CONFIG", "MEMORY_DB_PATH", "MOCK_EMBEDDINGS", "LANGMEMORY_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OLLAMA_URL", CLOSED_PORT)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the processes a test starts
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run a command on `memory.db` in tmp_path."""
+
+    def invoke(*arguments: str | Path, input: str | None = None) -> Result:
+        words = ["--db", str(tmp_path / "memory.db"), *map(str, arguments)]
+        return CliRunner().invoke(app, words, input=input)
+
+    return invoke
+
+
+@pytest.fixture
+def filled(run: Run) -> Run:
+    """The same, with the sample conversation imported."""
+    result = run("import", SAMPLE)
+    assert result.exit_code == 0, result.output
+    return run
+
+
+@pytest.fixture
+def configure(tmp_path: Path) -> Configure:
+    """Write config/memory.json with these models."""
+
+    def write(**models: str) -> None:
+        file = tmp_path / "config" / "memory.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps({"models": models}))
+
+    return write
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    """An Ollama on loopback with one model, which echoes: "You said: …"."""
+    with OllamaServer(models=("llama-test",)) as server:
+        monkeypatch.setenv("OLLAMA_URL", server.url)
+        yield server

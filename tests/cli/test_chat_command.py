@@ -1,0 +1,53 @@
+"""chat: a conversation at the terminal with a model and memory."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.place import Configure, Run
+from tests.ollama_server import OllamaServer
+
+
+def test_what_was_said_in_one_chat_is_known_in_the_next(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """The model's answers are printed, and a later conversation is shown what this one said."""
+    configure(fast="ollama:llama-test")
+    first = run("chat", input="My cello teacher is called Herr Petrow.\n/quit\n")
+    assert first.exit_code == 0
+    assert "You said: My cello teacher is called Herr Petrow." in first.stdout
+    second = run("chat", input="Who teaches me the cello?\n/memory\n")
+    assert second.exit_code == 0
+    system = ollama.chats()[-1]["messages"][0]
+    assert system["role"] == "system"
+    assert "Herr Petrow" in system["content"]
+    assert second.stdout.count("Petrow") >= 1
+    assert json.loads(run("stats", "--json").stdout)["items"] == 4
+
+
+def test_a_chat_remembers_its_own_turns(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """Within one chat the model sees the turns before."""
+    configure(fast="ollama:llama-test")
+    run("chat", input="One.\nTwo.\n")
+    said = [
+        message["content"]
+        for message in ollama.chats()[-1]["messages"]
+        if message["role"] != "system"
+    ]
+    assert said == ["One.", "You said: One.", "Two."]
+
+
+def test_a_model_ollama_lacks_is_named_before_the_chat(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """A missing model is an error with the command that gets it."""
+    configure(fast="ollama:other")
+    assert "run `ollama pull other`" in run("chat").stderr
+
+
+def test_an_ollama_that_is_off_is_said_so(run: Run, configure: Configure) -> None:
+    """No answer from Ollama is an error with the command that starts it."""
+    configure(fast="ollama:other")
+    assert "start it with `ollama serve`" in run("chat").stderr

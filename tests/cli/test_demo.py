@@ -1,0 +1,110 @@
+"""The demo and the sample it stands on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from langmemory.cli.demo import NAMESPACE, TOP, answer, questions
+from langmemory.cli.import_file import import_conversations
+from langmemory.stores import MemoryStore
+from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE
+from tests.ollama_server import OllamaServer
+
+
+def test_the_sample_is_a_well_formed_conversation_over_months() -> None:
+    """The sample has ten sessions in order of time, unique ids, two speakers who take turns."""
+    rows = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    assert len({row["id"] for row in rows}) == len(rows) == 190
+    times = [datetime.fromisoformat(row["at"]) for row in rows]
+    assert times == sorted(times)
+    assert all(time.tzinfo for time in times)
+    assert (times[-1] - times[0]).days > 240
+    threads: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        threads[row["thread"]].append(row["role"])
+    assert len(threads) == 10
+    for roles in threads.values():
+        assert roles == (["user", "assistant"] * 10)[: len(roles)]
+
+
+def test_recall_answers_the_questions_about_the_sample(tmp_path: Path) -> None:
+    """For at least eleven of the twelve questions, an expected message is among the first three."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        with SAMPLE.open("rb") as stream:
+            import_conversations(store, NAMESPACE, stream, "messages")
+        missed = [q.question for q in questions() if answer(store, q).rank is None]
+    assert len(questions()) == 12
+    assert len(missed) <= 1, f"not among the first {TOP}: {missed}"
+
+
+def demo(cwd: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "langmemory.cli", "demo"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
+    """Piped at 80 columns, without Ollama: import, answers, second process, context; plain text."""
+    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT)
+    assert "\x1b" not in shown
+    for line in shown.splitlines():
+        assert len(line) <= 80 or line.startswith("  langmemory ")
+    assert "190 messages of 10 conversations" in shown
+    for question in questions():
+        assert question.question.split()[0] in shown
+    assert re.search(r"1[12] of 12 answers among the first 3", shown)
+    assert "the same 3 memories in the same order" in shown
+    assert "hazelnuts" in shown.split("Chat")[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServer) -> None:
+    """With Ollama reachable, its model gets the context and its answer is shown."""
+    shown = demo(tmp_path)
+    assert "You said: " in shown
+    assert "hazelnuts" in ollama.chats()[0]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("swap_the_store.py", ["You told me: The spare key", "You told me: Aunt Ottilie"]),
+        ("async_app.py", ["ada: I get seasick", "bruno: My passport", "chidi: Window seats"]),
+        (
+            "namespaces_per_user.py",
+            ["mia: I play the oboe", "noor: I build kites", "forget noor: 2 memories gone"],
+        ),
+    ],
+)
+def test_every_example_runs(tmp_path: Path, script: str, says: list[str]) -> None:
+    """Each script in examples/ runs from anywhere, prints what it shows, and leaves nothing."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / script)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    for words in says:
+        assert words in done.stdout
+    assert list(tmp_path.iterdir()) == []

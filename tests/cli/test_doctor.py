@@ -1,0 +1,94 @@
+"""doctor: every line true, every failure with its cure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.cli.place import Configure, Run
+from tests.ollama_server import OllamaServer
+
+
+def checks(run: Run) -> dict[str, tuple[str, str]]:
+    """State and advice by what was checked."""
+    found = json.loads(run("doctor", "--json").stdout)
+    return {check["what"]: (check["state"], check["advice"]) for check in found}
+
+
+def test_all_is_well_on_a_healthy_file(filled: Run) -> None:
+    """On a healthy file, without Ollama, nothing fails and the exit code is 0."""
+    result = filled("doctor")
+    assert result.exit_code == 0
+    assert "fail" not in result.stdout
+    for what in ("Python", "SQLite", "FTS5", "sqlite-vec", "memory file", "embedder", "Ollama"):
+        assert what in result.stdout
+
+
+def test_a_missing_file_is_a_warning_and_is_not_created(run: Run) -> None:
+    """Before the first import the file is not there, which is no failure."""
+    assert checks(run)["memory file"][0] == "warn"
+    assert not Path("memory.db").exists()
+
+
+def test_a_file_that_is_no_database_fails(run: Run) -> None:
+    """A file of another kind is named, left as it is, and the exit code is 1."""
+    Path("memory.db").write_text("Dear diary" * 1000)
+    assert checks(run)["memory file"][0] == "fail"
+    assert run("doctor").exit_code == 1
+    assert Path("memory.db").read_text().startswith("Dear diary")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM vector WHERE id = (SELECT min(id) FROM vector)",
+        "DELETE FROM keyword WHERE rowid = (SELECT min(id) FROM item)",
+        "DELETE FROM item WHERE id = (SELECT min(id) FROM item)",
+    ],
+)
+def test_rows_that_do_not_agree_are_found(filled: Run, damage: str) -> None:
+    """A lost vector, a lost keyword row or an orphan is a failure that names the cure."""
+    connection = apsw.Connection("memory.db")
+    connection.execute(damage)
+    connection.close()
+    state, advice = checks(filled)["consistency"]
+    assert state == "fail"
+    assert "langmemory export" in advice
+
+
+def test_another_model_in_the_file_is_a_failure_with_its_cure(
+    filled: Run, configure: Configure
+) -> None:
+    """The configured embedder must be the file's; the cure is reembed."""
+    configure(embedding="mock")
+    state, advice = checks(filled)["embedder"]
+    assert state == "fail"
+    assert "langmemory reembed" in advice
+
+
+def test_a_configured_model_must_be_in_ollama(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """What the configuration names and Ollama lacks is a failure with the command that gets it."""
+    configure(fast="ollama:llama-test", deep="ollama:big-one:70b")
+    found = checks(run)
+    assert found["models.fast"] == ("ok", "")
+    assert found["models.deep"] == ("fail", "ollama pull big-one:70b")
+
+
+def test_ollama_is_needed_only_if_configured(run: Run, configure: Configure) -> None:
+    """No answer from Ollama is fine until a setting needs it."""
+    assert checks(run)["Ollama"][0] == "ok"
+    configure(fast="ollama:llama-test")
+    assert checks(run)["Ollama"][0] == "fail"
+
+
+def test_a_wrong_configuration_is_one_failing_line(run: Run, configure: Configure) -> None:
+    """A mistake in the configuration is reported as a check, with the key."""
+    configure(embeding="static")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "embeding" in result.stdout

@@ -1,0 +1,72 @@
+"""What a person sees when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.place import SAMPLE, Configure, Run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["search", "tea"], "does not exist: `langmemory import FILE` makes it"),
+        (["stats"], "does not exist"),
+        (["export"], "does not exist"),
+        (["import", "missing.jsonl"], "missing.jsonl: No such file"),
+        (["import", str(Path(__file__))], "line 1: found"),
+        (["import", str(SAMPLE), "-n", "a/b.c"], "label 'b.c' is empty or has a period"),
+        (["chat"], "no chat model is configured: set models.fast in config/memory.json"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_an_error_is_one_line_with_the_next_step(run: Run, arguments: list[str], says: str) -> None:
+    """An error is one line on stderr, nothing on stdout, exit code 1, and leaves no file."""
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("langmemory: ")
+    assert says in result.stderr
+    assert not Path("memory.db").exists()
+
+
+def test_debugging_shows_the_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With LANGMEMORY_DEBUG=1 the exception itself comes through."""
+    monkeypatch.setenv("LANGMEMORY_DEBUG", "1")
+    assert isinstance(run("import", "missing.jsonl").exception, FileNotFoundError)
+
+
+def test_a_wrong_setting_is_named_by_every_command(run: Run, configure: Configure) -> None:
+    """A mistake in config/memory.json ends a command with the key and what is allowed."""
+    configure(fast="llama")
+    result = run("stats")
+    assert result.exit_code == 1
+    assert "models.fast" in result.stderr
+
+
+def test_a_reader_that_closes_early_is_no_error(filled: Run, tmp_path: Path) -> None:
+    """`langmemory export | head` ends quietly."""
+    program = f"{sys.executable} -m langmemory.cli --db memory.db export | head -n 1"
+    done = subprocess.run(
+        ["sh", "-c", program], capture_output=True, text=True, env=dict(os.environ), timeout=60
+    )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_help_starts_without_loading_the_store() -> None:
+    """`langmemory --help` imports neither numpy nor LangGraph nor SQLite."""
+    program = (
+        "import sys; from langmemory.cli import app; "
+        "print({'numpy', 'langgraph', 'langchain_core', 'apsw', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
