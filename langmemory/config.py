@@ -118,11 +118,10 @@ class SearchConfig(Section):
         default="hybrid", description="Rank by vectors and words, or one of them."
     )
     overfetch: int = Field(
-        default=32,
+        default=4,
         ge=1,
         le=1_024,
-        description="Candidates taken from the sign bits and rescored exactly, "
-        "per result asked for.",
+        description="Vectors compared exactly per result asked for, beyond the first 160.",
     )
     dense_weight: float = Field(
         default=0.5, ge=0, le=1, description="Weight of the vector score in a hybrid ranking."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -12,9 +12,18 @@ from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json
-from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits, unpack
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, unpack
 
 NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+EXACT_FLOOR: Final = 160
+"""Vectors that a search compares exactly however few are wanted: with 40 more, the ten nearest of
+100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
+
+
+FILTERED_FIRST: Final = 8192
+"""A filter that leaves at most so many items is answered first (about 2 ms at most)."""
 
 
 def nearest(
@@ -38,16 +47,15 @@ def nearest(
         scope: What may be found.
         query: float32[dims], L2-normalised.
         limit: How many at most.
-        overfetch: Candidates by sign bits for each wanted item.
+        overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
         exact: Compare every vector in scope instead.
     """
     if limit <= 0:
         return NOTHING
-    bits = sign_bits(query[None, :])[0]
-    wanted = limit * overfetch
-    selected = _by_filter(connection, scope, 4 * wanted)
+    wanted = EXACT_FLOOR + limit * overfetch
+    selected = _by_filter(connection, scope, max(4 * wanted, FILTERED_FIRST))
     if selected is not None:
-        ids = None if exact else index.closest_of(bits, selected, wanted)
+        ids = None if exact else index.closest_of(query, selected, wanted)
         if ids is None:
             ids, vectors = _of_items(connection, selected)
         else:
@@ -57,10 +65,12 @@ def nearest(
     if scope.scope.namespace:
         namespaces = np.array(ids_below(connection, scope.scope.namespace), np.int64)
     while True:
-        candidates = index.candidates(connection, bits, 1 << 62 if exact else wanted, namespaces)
+        candidates, complete = index.candidates(
+            connection, query, 1 << 40 if exact else wanted, namespaces
+        )
         ids, vectors = _in_scope(connection, scope, candidates)
         found = _pool(ids, vectors, query, limit)
-        if len(found[0]) >= limit or len(candidates) < wanted or exact:
+        if len(found[0]) >= limit or complete:
             return found
         wanted *= 4  # the filter, or items with many vectors, left too few
 
@@ -104,14 +114,14 @@ def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
 def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> tuple[Ids, Floats]:
     if scope.trivial:
         return fetch(connection, candidates)
-    join = f"JOIN item i ON i.id = v.id >> {SLOT_BITS} WHERE {scope.where}"
+    join = f"CROSS JOIN item i ON i.id = v.id >> {SLOT_BITS} WHERE {scope.where}"
     residual = scope.residual
     if residual is None:
         return fetch(connection, candidates, join=join, bindings=scope.bindings)
     if not len(candidates):
         return fetch(connection, candidates)
     rows = connection.execute(
-        f"SELECT v.id, v.e, i.value FROM carray(?) c JOIN vector v ON v.id = c.value {join}",
+        f"SELECT v.id, v.e, i.value FROM carray(?) c CROSS JOIN vector v ON v.id = c.value {join}",
         (apsw.carray(candidates), *scope.bindings),
     )
     return unpack([(row[0], row[1]) for row in rows if residual(from_json(row[2]))])
@@ -121,7 +131,7 @@ def _pool(ids: Ids, vectors: Floats, query: Floats, limit: int) -> tuple[Ids, Fl
     """Best cosine per item, best items first."""
     if not len(ids):
         return NOTHING
-    cosines = vectors @ query
+    cosines = np.vecdot(vectors, query)
     items = ids >> SLOT_BITS
     order = np.lexsort((items, -cosines))
     items, cosines = items[order], cosines[order]
@@ -140,7 +150,7 @@ def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
     ids, vectors = _of_items(connection, np.ascontiguousarray(items[order]))
     if len(ids):
         place = order[np.searchsorted(items[order], ids >> SLOT_BITS)]
-        np.fmax.at(result, place, vectors @ query)
+        np.fmax.at(result, place, np.vecdot(vectors, query))
     return result
 
 
@@ -153,7 +163,7 @@ def without_vectors(connection: Connection, scope: CompiledScope, known: Ids, li
         "AND i.id NOT IN (SELECT value FROM carray(?)) AND NOT EXISTS (SELECT 1 FROM vector v "
         f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
         "ORDER BY i.updated_at DESC, i.id DESC" + ("" if residual else f" LIMIT {limit:d}"),
-        (*bindings, *scope.bindings, apsw.carray(np.ascontiguousarray(known))),
+        (*bindings, *scope.bindings, apsw.carray(np.append(known, -1))),  # never an empty carray
     ).fetchall()
     if residual is not None:
         found = [row for row in found if residual(from_json(row[1]))][:limit]
@@ -199,13 +209,22 @@ def neighbours(connection: Connection, scope: CompiledScope, items: Ids, radius:
     same thread, each once, without these; in any order."""
     if not len(items) or radius < 1:
         return []
-    ids = apsw.carray(np.ascontiguousarray(items))
+    placed = connection.execute(
+        "SELECT i.thread, i.position FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "WHERE i.thread IS NOT NULL",
+        (apsw.carray(np.ascontiguousarray(items)),),
+    ).fetchall()
+    if not placed:
+        return []
+    # Thread and position in one number, so that overlapping neighbourhoods are looked up once.
+    here = np.array([thread << 32 | position for thread, position in placed], np.int64)
+    offsets = np.arange(-radius, radius + 1)
+    around = np.setdiff1d((here[:, None] + offsets).ravel(), here)
     found: RowTuples = connection.execute(
-        f"SELECT DISTINCT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item a ON a.id = c.value "
-        "CROSS JOIN item i ON i.thread = a.thread "
-        "AND i.position BETWEEN a.position - ? AND a.position + ? "
-        f"WHERE a.thread IS NOT NULL AND i.id NOT IN (SELECT value FROM carray(?)) AND {scope.where}",
-        (ids, radius, radius, ids, *scope.bindings),
+        f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
+        "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
+        f"WHERE i.thread IS NOT NULL AND {scope.where}",
+        (apsw.carray(around), *scope.bindings),
     ).fetchall()
     return found
 

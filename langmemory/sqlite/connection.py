@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import apsw
 
-from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError
 
 logger = logging.getLogger("langmemory.sqlite")
 
@@ -22,6 +22,8 @@ with suppress(apsw.MisuseError):
     apsw.config(apsw.SQLITE_CONFIG_MEMSTATUS, False)
 
 MEMORY = ":memory:"
+
+APPLICATION_ID = 0x4C4D454D  # "LMEM"
 
 CHECKPOINT_PAGES = 4000
 """WAL pages (4 KiB each) after which the background thread is asked to checkpoint."""
@@ -51,10 +53,30 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
     return DatabaseError(text)
 
 
+@contextmanager
+def clear_errors(path: str) -> Iterator[None]:
+    """Turn what SQLite and its binding raise into errors of ours.
+
+    Raises:
+        DatabaseError: What `describe` says.
+        InvalidValueError: Half of a surrogate pair in a key, namespace, filter or text.
+    """
+    try:
+        yield
+    except apsw.Error as error:
+        raise describe(error, path) from error
+    except UnicodeEncodeError as error:
+        raise InvalidValueError(
+            f"{error.object!r:.80} is not text: it holds half of a surrogate pair at character "
+            f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
+        ) from error
+
+
 class Connection(apsw.Connection):
-    """A connection that remembers which version of the file was last looked at through it."""
+    """A connection that remembers what of the file was last looked at through it."""
 
     seen_version: int = -1
+    seen_generation: int = -1
 
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
@@ -90,8 +112,10 @@ class Database:
         Raises:
             DatabaseError: The file cannot be opened or is not a database.
         """
-        self.path = os.fspath(path)
+        self.path = os.path.expanduser(path)
         self.in_memory = self.path == MEMORY
+        if not self.path:
+            raise DatabaseError("The path is empty. Name a file, or ':memory:'.")
         self._synchronous = synchronous
         self._busy_timeout_ms = busy_timeout_ms
         self._mmap_bytes = mmap_bytes
@@ -104,8 +128,8 @@ class Database:
         self._keeper: threading.Thread | None = None
         self._pid = os.getpid()
         if not self.in_memory:
-            parent = Path(self.path).expanduser().resolve().parent
-            if not parent.is_dir():
+            parent = Path(self.path).resolve().parent
+            if not os.path.isdir(parent):  # Path.is_dir raises where it may not look
                 raise DatabaseError(
                     f"{self.path} cannot be created: the folder {parent} does not exist. Create it."
                 )
@@ -116,78 +140,94 @@ class Database:
         """Called by the background thread after a checkpoint; may write."""
 
     def _open(self) -> Connection:
-        try:
+        with clear_errors(self.path):
             connection = Connection(self.path)
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)
             if not self.in_memory:
-                connection.pragma("journal_mode", "wal")
+                if _ours_or_empty(connection):  # what is refused later must stay as it was
+                    connection.pragma("journal_mode", "wal")
                 connection.wal_autocheckpoint(0)  # the writer's hook wakes a background thread
                 connection.pragma("mmap_size", self._mmap_bytes)
             connection.pragma("synchronous", self._synchronous)
             connection.pragma("cache_size", -4096)
             connection.pragma("temp_store", "memory")
             connection.pragma("trusted_schema", False)
-        except apsw.Error as error:
-            raise describe(error, self.path) from error
         return connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: committed at the end, rolled back whole on any exception."""
-        with self._write_lock:
-            self._check_usable()
+        with self._write_lock, clear_errors(self.path):
+            self.check_usable()
             connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield connection
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
-            except apsw.Error as error:
-                raise describe(error, self.path) from error
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def part(self, connection: Connection) -> Iterator[None]:
+        """A part of a write transaction that may fail alone: undone on an exception, which goes on.
+
+        The caller asks ``connection.in_transaction`` whether SQLite gave up the whole transaction.
+        """
+        with clear_errors(self.path):
+            connection.execute("SAVEPOINT part")
+            try:
+                yield
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK TO part; RELEASE part")
+                raise
+            connection.execute("RELEASE part")
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection with one consistent snapshot of the file. Do not write through it."""
         if self.in_memory:
-            with self._write_lock:
-                self._check_usable()
-                try:
-                    yield self._writer
-                except apsw.Error as error:
-                    raise describe(error, self.path) from error
+            with self._write_lock, clear_errors(self.path):
+                self.check_usable()
+                yield self._writer
             return
-        self._check_usable()
+        self.check_usable()
         with self._pool_lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             connection = self._open()
+        healthy = True
         try:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("COMMIT")
-        except apsw.Error as error:
-            connection.close()
-            raise describe(error, self.path) from error
+            with clear_errors(self.path):
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    if connection.in_transaction:  # unlike COMMIT, ends it in a damaged file too
+                        connection.execute("ROLLBACK")
+        except DatabaseError:
+            healthy = False
+            raise
+        finally:
+            self._give_back(connection, healthy)
+
+    def _give_back(self, connection: Connection, healthy: bool) -> None:
         with self._pool_lock:
-            if not self._closed and len(self._idle) < self._max_idle:
+            if healthy and not self._closed and len(self._idle) < self._max_idle:
                 self._idle.append(connection)
                 return
         connection.close()
 
     def new_connection(self) -> Connection:
         """A further connection of the caller's own; for ``:memory:`` the only one there is."""
-        self._check_usable()
+        self.check_usable()
         return self._writer if self.in_memory else self._open()
 
-    def _check_usable(self) -> None:
+    def check_usable(self) -> None:
+        """Raise ClosedStoreError after `close`, and in a forked child."""
         if self._closed:
             raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
         if self._pid != os.getpid():
@@ -230,6 +270,9 @@ class Database:
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""
+        if self._pid != os.getpid():  # a forked child: the connections belong to its parent
+            self._closed = True
+            return
         with self._write_lock:
             if self._closed:
                 return
@@ -241,5 +284,11 @@ class Database:
                 idle, self._idle = self._idle, []
             for connection in idle:
                 connection.close()
-            if self._pid == os.getpid():
-                self._writer.close()
+            self._writer.close()
+
+
+def _ours_or_empty(connection: Connection) -> bool:
+    application, tables = connection.execute(
+        "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id"
+    ).fetchone()
+    return bool(application == APPLICATION_ID or tables == 0)

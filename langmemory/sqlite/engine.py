@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from langmemory.sqlite import candidates, keywords, schema, signs, vectors
+from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
-from langmemory.sqlite.namespaces import find as find_namespace
-from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.settings import ModelSetting, read_model
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
-from langmemory.types import Stats
+from langmemory.types import Scope, Stats
 
 
 class Engine:
@@ -47,9 +48,16 @@ class Engine:
             path, synchronous=synchronous, busy_timeout_ms=busy_timeout_ms, mmap_bytes=mmap_bytes
         )
         self._sign_index_bytes = sign_index_bytes
-        self.keywords_lost = schema.setup(self.database)
-        """The keyword index had to be created anew and is empty: index the items again."""
+        try:
+            lost = schema.setup(self.database)
+        except BaseException:
+            self.database.close()
+            raise
+        self.keywords_lost = lost
+        """The keyword index had to be created anew and is empty: index the items again, then call
+        `keywords.found`."""
         self.database.housekeeping = self.pack_signs
+        self.census = Census()
         self._model = ModelSetting()
         self._signs: signs.SignIndex | None = None
         with self.database.read() as connection:
@@ -82,11 +90,16 @@ class Engine:
     def up_to_date_signs(self, connection: Connection) -> signs.SignIndex | None:
         """The sign index as of this connection's snapshot; None while nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
-        if connection.seen_version != seen or self.database.in_memory:
+        if (
+            connection.seen_version != seen
+            or connection.seen_generation != self._model.generation  # another thread saw older
+            or self.database.in_memory
+        ):
             self._adopt(read_model(connection))
             if self._signs is not None:
                 self._signs.refresh(connection)
             connection.seen_version = seen
+            connection.seen_generation = self._model.generation
         return self._signs
 
     def _adopt(self, setting: ModelSetting) -> None:
@@ -104,13 +117,13 @@ class Engine:
 
     def pack_signs(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast."""
-        if self._model.dims is None:
-            return
         with self.database.read() as connection:
             if signs.tail_length(connection) < signs.PACK_AFTER:
                 return
         with self.database.write() as connection:
-            signs.pack(connection, self._model.words)
+            model = read_model(connection)  # of the file as it is now, not as last seen
+            if model.dims is not None:
+                signs.pack(connection, model.words)
 
 
 class Snapshot:
@@ -119,6 +132,18 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
+
+    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+        """See `scopes.compile_scope`; without a condition that every item of the file meets."""
+        if scope.statuses == ("active",) and not self._has_inactive():
+            scope = replace(scope, statuses=None)
+        return compile_scope(scope, alive_at_us=alive_at_us)
+
+    def _has_inactive(self) -> bool:
+        row = self.connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM item WHERE status <> 'active')"
+        ).fetchone()
+        return bool(row[0])
 
     def nearest(
         self,
@@ -141,11 +166,9 @@ class Snapshot:
         self, scope: CompiledScope, match: str, limit: int, *, rank: str | None = None
     ) -> tuple[Ids, Floats]:
         """See `keywords.search`; as (int64[n], float32[n])."""
-        namespace = scope.scope.namespace
-        namespace_id = find_namespace(self.connection, namespace) if namespace else None
         residual = scope.residual
         rows = keywords.search(
-            self.connection, scope, (namespace, namespace_id), match,
+            self.connection, self.engine.census, scope, match,
             limit if residual is None else 1 << 60, rank=rank,
         )  # fmt: skip
         if residual is not None:

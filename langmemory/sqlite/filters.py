@@ -8,12 +8,12 @@ The SQL reads the ``leaf`` table and is exact, or, where SQLite cannot compare w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.errors import InvalidFilterError
-from langmemory.sqlite.values import LONG_STRING, exact, leaf_value
+from langmemory.sqlite.values import ELEMENT, LONG_STRING, exact, leaf_value
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
@@ -59,14 +59,15 @@ def matches(value: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
     """Whether a JSON value passes the filter. The meaning of a filter, in Python.
 
     Equality is Python's (``1 == 1.0 == True``); a missing place equals ``None``; ordering holds only
-    between numbers or between strings; an object as operand asks for its entries, not for identity.
+    between numbers or between strings; an object as operand asks for its entries, not for identity,
+    also where it is an element of a list. ``{"a": {"b": 1}}`` and ``{"a.b": 1}`` are one place.
     """
     for key, operand in _entries(filter):
         if key in COMBINERS:
             decide = all if key == "$and" else any
             if not decide([matches(value, one) for one in _branches(key, operand)]):
                 return False
-        elif not _place_matches(list(_reach(value, key.split("."))), operand):
+        elif not _place_matches(value, key, operand):
             return False
     return True
 
@@ -111,7 +112,14 @@ def _operators(key: str, operand: Mapping[str, Any]) -> Iterator[tuple[str, Any]
             )
         if name == "$in" and not isinstance(argument, list | tuple | set | frozenset):
             raise InvalidFilterError(f"$in on {key!r} takes a list, not {argument!r:.80}.")
-        yield name, argument
+        yield name, [_plain(one) for one in argument] if name == "$in" else _plain(argument)
+
+
+def _plain(operand: Any) -> Any:
+    """Tuples as the lists that JSON made of them."""
+    if isinstance(operand, list | tuple):
+        return [_plain(one) for one in operand]
+    return operand
 
 
 # In Python.
@@ -129,14 +137,32 @@ def _reach(value: Any, labels: list[str]) -> Iterator[Any]:
                 yield from _reach(value[name], labels[end:])
 
 
-def _place_matches(found: list[Any], operand: Any) -> bool:
-    """``found``: the values at the place; empty when it is missing."""
-    present = [one for one in found if one is not None]
+def _place_matches(value: Mapping[str, Any], path: str, operand: Any) -> bool:
+    present = [one for one in _reach(value, path.split(".")) if one is not None]
     if _is_operators(operand):
         return all(
-            _operator_matches(present, name, argument) for name, argument in _operators("", operand)
+            _operator_matches(present, name, argument)
+            for name, argument in _operators(path, operand)
         )
-    return _equal(present, operand)
+    if isinstance(operand, Mapping):
+        return any(isinstance(one, Mapping) for one in present) and all(
+            _place_matches(value, f"{path}.{key}", sub) for key, sub in _entries(operand)
+        )
+    if isinstance(operand, list | tuple):
+        return any(_list_matches(one, operand) for one in present)
+    return _operator_matches(present, "$eq", operand)
+
+
+def _list_matches(one: Any, operand: Sequence[Any]) -> bool:
+    """Element by element, as InMemoryStore compares."""
+    return (
+        isinstance(one, list)
+        and len(one) == len(operand)
+        and all(
+            _place_matches({"element": inner}, "element", wanted)
+            for inner, wanted in zip(one, operand, strict=True)
+        )
+    )
 
 
 def _operator_matches(present: list[Any], name: str, argument: Any) -> bool:
@@ -153,17 +179,6 @@ def _operator_matches(present: list[Any], name: str, argument: Any) -> bool:
             for one in present
         )
     return any(_ordered(one, name, argument) for one in present)
-
-
-def _equal(present: list[Any], operand: Any) -> bool:
-    if operand is None:
-        return not present
-    if isinstance(operand, Mapping):
-        objects = [one for one in present if isinstance(one, Mapping)]
-        return any(matches(one, operand) for one in objects)
-    if isinstance(operand, tuple):
-        operand = list(operand)
-    return any(one == operand for one in present)
 
 
 def _ordered(one: Any, name: str, argument: Any) -> bool:
@@ -219,13 +234,11 @@ def _compile_place(path: str, operand: Any) -> list[Condition]:
         inner = [
             condition
             for key, sub in _entries(operand)
-            for condition in (
-                _compile_place(f"{path}.{key}", sub)
-                if key not in COMBINERS
-                else [Condition("1", residual=True)]
-            )
+            for condition in _compile_place(f"{path}.{key}", sub)
         ]
         return [_lookup(path, "l.value = ?", b"{}"), *inner]
+    if isinstance(operand, list | tuple) and not exact(operand):
+        return [_lookup(path, "typeof(l.value) = 'blob'", residual=True)]
     return [_compile_operator(path, "$eq", operand)]
 
 
@@ -253,25 +266,20 @@ def _compile_equal(path: str, argument: Any) -> Condition:
         return FALSE
     if isinstance(argument, Mapping):
         return _lookup(path, "l.value = ?", b"{}", residual=True)
-    inexact = not isinstance(argument, list | tuple) and not exact(argument)
-    return _lookup(
-        path,
-        "l.value = ?",
-        leaf_value(argument),
-        residual=inexact and not isinstance(argument, str),
-    )
+    inexact = not exact(argument) and not isinstance(argument, str)  # a digest is as good as it
+    return _lookup(path, "l.value = ?", leaf_value(argument), residual=inexact)
 
 
 def _compile_contains(path: str, argument: Any) -> Condition:
     if argument is None:
         return FALSE
-    element = _compile_equal(f"{path}[]", argument)
+    element = _compile_equal(path + ELEMENT, argument)
     if not isinstance(argument, str):
         return element
-    # length() of a long string stops at the NUL before its digest, that is at LONG_STRING.
     text = _lookup(
         path,
-        f"typeof(l.value) = 'text' AND (instr(l.value, ?) > 0 OR length(l.value) >= {LONG_STRING})",
+        "typeof(l.value) = 'text' AND "
+        f"(instr(l.value, ?) > 0 OR octet_length(l.value) > {LONG_STRING})",
         argument,
         residual=True,
     )
@@ -297,10 +305,7 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
         return FALSE
     inexact = not exact(argument)
     # Integers beyond 64 bits are stored rounded: keep the edge and let Python decide.
-    sign = sign[0] + "=" if inexact or abs(argument) >= 2**63 else sign
+    sign = sign[0] + "=" if inexact else sign
     return _lookup(
-        path,
-        f"l.value {sign} ? AND l.value < ''",
-        leaf_value(argument),
-        residual=inexact or abs(argument) >= 2**63,
+        path, f"l.value {sign} ? AND l.value < ''", leaf_value(argument), residual=inexact
     )

@@ -51,11 +51,18 @@ def of_item(connection: Connection, namespace: Namespace, key: str) -> list[Hist
     if current is not None:
         lives.add(current[0])
     entries: list[HistoryEntry] = []
-    for item in sorted(lives):
-        rows = connection.execute(
-            "SELECT seq, at, action, before, run, reason FROM history WHERE item = ? ORDER BY seq",
-            (item,),
-        ).fetchall()
+    recorded = [
+        (
+            item,
+            connection.execute(
+                "SELECT seq, at, action, before, run, reason FROM history WHERE item = ? ORDER BY seq",
+                (item,),
+            ).fetchall(),
+        )
+        for item in lives
+    ]
+    # By time: an import writes lives that are over after the present one.
+    for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
         alive = current is not None and current[0] == item
         afters = [row[3] for row in rows[1:]] + [current[1] if alive and current else None]
         entries.extend(

@@ -6,18 +6,19 @@ An item, its filter leaves, keywords, vectors, sign bits and history change in o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+import apsw
 import numpy as np
 
 from langmemory.sqlite import history, keywords, vectors
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import from_path, intern, to_path
 from langmemory.sqlite.times import from_us, maybe_datetime
-from langmemory.sqlite.values import LeafValue, from_json, leaves, readable_text
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.values import LeafValue, from_json, readable_text
+from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Memory, Namespace
 
 IndexFields = Literal[False] | list[str] | None
@@ -142,7 +143,7 @@ class _Batch:
             self.connection.execute(
                 f"UPDATE item SET {changes} WHERE id = ?", (*columns.values(), item)
             )
-            _delete_leaves(self.connection, item, namespace, before, self.path)
+            self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
             self.replaced.append((write, item, namespace))
             history.record(
                 self.connection, self.now_us, "update", item,
@@ -185,15 +186,6 @@ def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
     return None if ttl_minutes is None else now_us + round(ttl_minutes * 60_000_000)
 
 
-def _delete_leaves(
-    connection: Connection, item: int, namespace: int, value: str, path: Any
-) -> None:
-    connection.executemany(
-        "DELETE FROM leaf WHERE path = ? AND value = ? AND namespace = ? AND item = ?",
-        [(path(name), leaf, namespace, item) for name, leaf in leaves(from_json(value))],
-    )
-
-
 def delete(
     connection: Connection,
     item: int,
@@ -209,11 +201,7 @@ def delete(
         "SELECT namespace, key, value FROM item WHERE id = ?", (item,)
     ).fetchone()
 
-    def path(name: str) -> int:
-        row = connection.execute("SELECT id FROM path WHERE name = ?", (name,)).fetchone()
-        return int(row[0])
-
-    _delete_leaves(connection, item, namespace, value, path)
+    connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
     keywords.delete(connection, item)
     vectors.delete(connection, item, namespace)
     connection.execute("DELETE FROM item WHERE id = ?", (item,))
@@ -225,15 +213,14 @@ def delete(
         connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
 
 
-def delete_key(connection: Connection, namespace: Namespace, key: str, now_us: int) -> None:
-    """Delete by name; nothing happens when there is no such item."""
+def find(connection: Connection, namespace: Namespace, key: str) -> int | None:
+    """Id of an item; None if there is none."""
     row = connection.execute(
         "SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
         "WHERE n.path = ? AND i.key = ?",
         (to_path(namespace), key),
     ).fetchone()
-    if row is not None:
-        delete(connection, row[0], now_us)
+    return None if row is None else int(row[0])
 
 
 def delete_namespaces(connection: Connection, namespaces: Iterable[int], now_us: int) -> int:
@@ -247,12 +234,10 @@ def delete_namespaces(connection: Connection, namespaces: Iterable[int], now_us:
     return count
 
 
-def sweep(connection: Connection, now_us: int) -> int:
-    """Delete the items whose TTL has ended; how many."""
-    expired = connection.execute("SELECT id FROM item WHERE expires_at <= ?", (now_us,)).fetchall()
-    for (item,) in expired:
-        delete(connection, item, now_us, action="expire")
-    return len(expired)
+def expired(connection: Connection, now_us: int) -> list[int]:
+    """Ids of the items whose TTL has ended."""
+    rows = connection.execute("SELECT id FROM item WHERE expires_at <= ?", (now_us,))
+    return [int(row[0]) for row in rows]
 
 
 def refresh_ttl(connection: Connection, ids: Iterable[int], now_us: int) -> None:
@@ -264,14 +249,20 @@ def refresh_ttl(connection: Connection, ids: Iterable[int], now_us: int) -> None
     )
 
 
+def count_accesses(connection: Connection, uses: Iterable[tuple[int, int, int]]) -> None:
+    """Add to the usage counters of items: (id, times, last at in microseconds)."""
+    connection.executemany(
+        "UPDATE item SET access_count = access_count + ?, "
+        "accessed_at = max(coalesce(accessed_at, 0), ?) WHERE id = ?",
+        [(times, last_us, item) for item, times, last_us in uses],
+    )
+
+
 MEMORY_COLUMNS: Final = (
     "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.kind, i.speaker, i.owner, "
     "i.privacy, i.status, i.priority, i.importance, i.confidence, i.pinned, i.verified, "
     "i.valid_at, i.invalid_at, i.expired_at, i.superseded_by, t.name, i.position, "
     "i.access_count, i.accessed_at"
-)
-MEMORY_TABLES: Final = (
-    "item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread"
 )
 
 
@@ -289,11 +280,13 @@ def memory(row: Sequence[Any]) -> Memory:
     )  # fmt: skip
 
 
-def memories(connection: Connection, ids: Sequence[int]) -> Iterator[Memory]:
+def memories(connection: Connection, ids: Ids) -> list[Memory]:
     """Memories in the order of the ids; unknown ids are left out."""
-    for item in ids:
-        row = connection.execute(
-            f"SELECT {MEMORY_COLUMNS} FROM {MEMORY_TABLES} WHERE i.id = ?", (item,)
-        ).fetchone()
-        if row is not None:
-            yield memory(row)
+    if not len(ids):
+        return []
+    rows = connection.execute(
+        f"SELECT {MEMORY_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread",
+        (apsw.carray(np.ascontiguousarray(ids)),),
+    )
+    return [memory(row) for row in rows]

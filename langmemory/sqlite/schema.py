@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Final
 
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.sqlite import keywords
-from langmemory.sqlite.connection import Connection, Database
-
-APPLICATION_ID: Final = 0x4C4D454D  # "LMEM"
+from langmemory.sqlite.connection import APPLICATION_ID, Connection, Database
+from langmemory.sqlite.settings import initialise
 
 
 def schema_sql() -> str:
@@ -33,7 +31,7 @@ def setup(database: Database) -> bool:
     """Bring the file to the current version. Cheap and safe to repeat, also from several processes.
 
     Returns:
-        Whether the keyword index had lost its tables and was created anew, empty.
+        Whether the keyword index had lost its tables and is empty, until `keywords.found` is called.
 
     Raises:
         SchemaVersionError: The file is from a newer langmemory.
@@ -43,21 +41,21 @@ def setup(database: Database) -> bool:
     with database.read() as connection:
         _check(connection, database.path, len(steps))
         if version(connection) == len(steps) and not keywords.shadow_tables_lost(connection):
-            return False
+            return keywords.lost(connection)
     with database.write() as connection:
         found = version(connection)  # another process may have been faster
         _check(connection, database.path, len(steps))
         if found == 0:
             connection.execute(schema_sql())
             keywords.set_default_rank(connection)
+            initialise(connection)
         for script in steps[found:] if found else ():
             connection.execute(script)
         connection.pragma("user_version", len(steps))
         connection.pragma("application_id", APPLICATION_ID)
-        lost = keywords.shadow_tables_lost(connection)
-        if lost:
+        if keywords.shadow_tables_lost(connection):
             keywords.recreate(connection, schema_sql())
-        return lost
+        return keywords.lost(connection)
 
 
 def _check(connection: Connection, path: str, newest: int) -> None:

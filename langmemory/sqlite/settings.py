@@ -15,12 +15,19 @@ class ModelSetting:
     """None: nothing was ever embedded here."""
     dims: int | None = None
     generation: int = 0
-    """Grows when the file is re-embedded."""
+    """Starts at random, so that no two files are taken for one another; grows when re-embedded."""
 
     @property
     def words(self) -> int:
         """64-bit words of sign bits a vector."""
         return -(-(self.dims or 0) // 64)
+
+
+def initialise(connection: Connection) -> None:
+    """Settings of a new file."""
+    connection.execute(
+        "INSERT INTO setting (name, value) VALUES ('generation', abs(random() >> 1))"
+    )
 
 
 def read_model(connection: Connection) -> ModelSetting:

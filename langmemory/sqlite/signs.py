@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.vectors import SLOT_BITS, Ids
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, sign_bits
 
 Words = NDArray[np.uint64]
 
-BLOCK: Final = 32_768
+BLOCK: Final = 65_536
 """Vectors compared at a time, so that the intermediate arrays stay in the CPU cache."""
+COARSE: Final = 6
+"""Vectors kept by Hamming distance for each one kept by the finer comparison."""
 PACK_AFTER: Final = 65_536
 """Log rows after which the tail is packed into a segment."""
 
@@ -64,6 +66,14 @@ class Chunk:
                 else:
                     out[:] = count
         return distances
+
+    def dots(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
+        """Dot products of the query with the signs of some rows, up to a constant: float32[rows]."""
+        packed = np.ascontiguousarray(self.bits[:, rows].T).view(np.uint8)
+        ones = np.unpackbits(packed, axis=1, count=len(query), bitorder="little")
+        # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
+        scores: Floats = np.vecdot(ones.astype(np.float32), query)
+        return scores
 
 
 class SignIndex:
@@ -129,41 +139,46 @@ class SignIndex:
     def candidates(
         self,
         connection: Connection,
-        query: Words,
+        query: Floats,
         limit: int,
         namespaces: NDArray[np.int64] | None,
-    ) -> Ids:
-        """Ids of about ``limit`` vectors closest by Hamming distance (ties all included).
+    ) -> tuple[Ids, bool]:
+        """Ids of the ``limit`` vectors that are likely the closest, and whether they are all there are.
+
+        First by Hamming distance of the sign bits, then, of `COARSE` times as many, by the dot
+        product of the query itself with the signs, which tells them apart much better (asymmetric
+        distances, Gordo and Perronnin 2011).
 
         Args:
             connection: Where to stream from, if need be.
-            query: uint64[words].
-            limit: How many at least, as far as there are any.
+            query: float32[dims].
+            limit: How many, as far as there are any. When streaming, outdated bits of changed
+                vectors count too, so there may be fewer.
             namespaces: int64 namespace ids in scope; None for every namespace.
         """
+        bits = sign_bits(query[None, :])[0]
         ids: list[Ids] = []
-        distances: list[NDArray[np.uint16]] = []
+        scores: list[Floats] = []
+        total = 0
         for chunk in self.chunks(connection):
             rows = _in_scope(chunk, namespaces)
-            if rows is not None and not len(rows):
-                continue
             if rows is None or len(rows) > chunk.n // 4:
-                found = chunk.distances(query)
-                if rows is not None:
-                    found = found[rows]
+                found = chunk.distances(bits)
+                best = _closest(found if rows is None else found[rows], COARSE * limit)
             else:
-                found = chunk.distances(query, rows)
-            best = _closest(found, limit)
-            ids.append(chunk.ids[: chunk.n][best if rows is None else rows[best]])
-            distances.append(found[best])
+                best = _closest(chunk.distances(bits, rows), COARSE * limit)
+            total += chunk.n if rows is None else len(rows)
+            rows = best if rows is None else rows[best]
+            ids.append(chunk.ids[rows])
+            scores.append(chunk.dots(query, rows))
         if not ids:
-            return np.empty(0, np.int64)
-        if len(ids) == 1:
-            return ids[0]
-        together = np.concatenate(ids)
-        return np.unique(together[_closest(np.concatenate(distances), limit)])
+            return np.empty(0, np.int64), True
+        together, score = np.concatenate(ids), np.concatenate(scores)
+        if len(together) > limit:
+            together = together[np.argpartition(-score, limit - 1)[:limit]]
+        return np.unique(together), total <= limit
 
-    def closest_of(self, query: Words, items: Ids, limit: int) -> Ids | None:
+    def closest_of(self, query: Floats, items: Ids, limit: int) -> Ids | None:
         """Of the vectors of some items (ascending ids), about ``limit`` closest; None when streaming."""
         if self._streaming:
             return None
@@ -176,7 +191,7 @@ class SignIndex:
         rows = rows + np.arange(len(rows))
         rows = rows[chunk.namespaces[rows] >= 0]
         if len(rows) > limit:
-            rows = rows[_closest(chunk.distances(query, rows), limit)]
+            rows = rows[np.argpartition(-chunk.dots(query, rows), limit - 1)[:limit]]
         return np.ascontiguousarray(ids[rows])
 
 
@@ -236,10 +251,7 @@ def _load(connection: Connection, words: int) -> Chunk:
         "SELECT last_seq FROM code_segment ORDER BY last_seq"
     ).fetchall():
         segment = _segment(connection, last, words)
-        if chunk.n == 0:
-            chunk = segment
-        else:
-            chunk = _merge(chunk, segment.ids, segment.namespaces, segment.bits)
+        chunk = _merge(chunk, segment.ids, segment.namespaces, segment.bits) if chunk.n else segment
     return chunk
 
 

@@ -19,6 +19,12 @@ from langmemory.errors import InvalidValueError
 LONG_STRING: Final = 120
 """Strings longer than this are indexed for filters by their start and a digest."""
 
+MAX_DEPTH: Final = 200
+"""How deep a value may nest; Python's own JSON reader gives up somewhere below 1,000."""
+
+ELEMENT: Final = "."
+"""Ends the path of a list's elements. No filter key ends so, and no other leaf."""
+
 LeafValue = int | float | str | bytes
 
 
@@ -70,12 +76,17 @@ def _encode(value: object) -> Any:
     )
 
 
-def check_keys(value: Any, where: str = "value") -> None:
+def check_keys(value: Any, where: str = "value", depth: int = 1) -> None:
     """json.dumps would turn the key 1 into "1" without a word.
 
     Raises:
-        InvalidValueError: A key is not a string; the message names it and where it stands.
+        InvalidValueError: A key is not a string, and where it stands; or the value is too deep.
     """
+    if depth > MAX_DEPTH:
+        raise InvalidValueError(
+            f"The value nests deeper than {MAX_DEPTH} levels, at {where:.80}… Store it flatter, or "
+            "as a string."
+        )
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if not isinstance(key, str):
@@ -83,11 +94,11 @@ def check_keys(value: Any, where: str = "value") -> None:
                     f"The key {key!r} in {where} is a {type(key).__name__}. Keys must be strings."
                 )
             if isinstance(inner, Mapping | list | tuple):
-                check_keys(inner, f"{where}.{key}")
+                check_keys(inner, f"{where}.{key}", depth + 1)
     elif isinstance(value, list | tuple):
         for inner in value:
             if isinstance(inner, Mapping | list | tuple):
-                check_keys(inner, f"{where}[]")
+                check_keys(inner, f"{where}[]", depth + 1)
 
 
 TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")
@@ -128,7 +139,8 @@ def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
     """What filters look up: (path, comparable value) for every non-null place of a JSON value.
 
     ``value`` must be what `from_json` returns. Paths join keys with ``.``; the elements of a list
-    stand under ``path[]`` as well.
+    stand under ``path.`` as well (`ELEMENT`). What no filter can name, below a key with an empty
+    label, is left out.
     """
     found: set[tuple[str, LeafValue]] = set()
     _collect(value, "", found)
@@ -137,21 +149,20 @@ def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
 
 def _collect(value: Mapping[str, Any], path: str, found: set[tuple[str, LeafValue]]) -> None:
     for key, inner in value.items():
-        if inner is None:
+        if inner is None or not all(key.split(".")):
             continue
         where = f"{path}.{key}" if path else key
         found.add((where, leaf_value(inner)))
         if isinstance(inner, dict):
             _collect(inner, where, found)
         elif isinstance(inner, list):
-            found.update((f"{where}[]", leaf_value(one)) for one in inner if one is not None)
+            found.update((where + ELEMENT, leaf_value(one)) for one in inner if one is not None)
 
 
 def leaf_value(value: Any) -> LeafValue:
     """A JSON value as SQLite compares it: numbers, text, and digests for the rest.
 
-    Equal JSON values have equal leaf values. Only integers beyond 64 bits, NaN and long strings lose
-    something: `exact` tells.
+    Equal JSON values have equal leaf values; `exact` tells where the converse does not hold.
     """
     if isinstance(value, bool):
         return int(value)
@@ -194,10 +205,10 @@ def float_or_infinity(value: int) -> float:
 
 def exact(value: Any) -> bool:
     """Whether comparing `leaf_value` is comparing the value itself."""
-    if isinstance(value, bool):
-        return True
-    if isinstance(value, int):
+    if isinstance(value, int | float):  # integers beyond 64 bits are rounded, NaN equals nothing
         return -(2**63) <= value < 2**63
     if isinstance(value, str):
         return len(value) <= LONG_STRING
-    return not isinstance(value, float) or not math.isnan(value)
+    if isinstance(value, list | tuple):
+        return not any(isinstance(one, dict) or not exact(one) for one in value)
+    return True

@@ -111,7 +111,7 @@ def fetch(
     if not len(ids):
         return np.empty(0, np.int64), np.empty((0, 0), np.float32)
     rows = connection.execute(
-        f"SELECT v.id, v.e FROM carray(?) c JOIN vector v ON v.id = c.value {join}",
+        f"SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v ON v.id = c.value {join}",
         (apsw.carray(ids), *bindings),
     ).fetchall()
     return unpack(rows)

@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Generic, Literal, Self, TypeVar, cast
 
@@ -32,9 +33,9 @@ from langmemory.sqlite import Engine, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.settings import ModelSetting, read_model, write_model
+from langmemory.sqlite.settings import read_model, write_model
 from langmemory.sqlite.vectors import Floats, Ids
-from langmemory.stores import operations
+from langmemory.stores import operations, verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
 from langmemory.stores.operations import Batch, Ranked
 from langmemory.stores.reindexing import rebuild_keywords
@@ -48,7 +49,9 @@ logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
-FUSION_POOL: Final = 100
+MAX_TTL_MINUTES: Final = 525_600_000
+"""A thousand years: more than anybody means, and a time that datetime can still express."""
+FUSION_POOL: Final = 50
 """Candidates each arm gives a hybrid search, at least; pages within them never overlap."""
 
 
@@ -301,10 +304,11 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         if writes:
             self._claim_model(connection, writes)
-            items.put(connection, writes, now)
-        for op in batch.puts:
-            if op.value is None:
-                items.delete_key(connection, tuple(op.namespace), op.key, now)
+            verbatim.refresh_around(connection, items.put(connection, writes, now))
+        found = [
+            items.find(connection, op.namespace, op.key) for op in batch.puts if op.value is None
+        ]
+        _remove(connection, [item for item in found if item is not None], now, "delete")
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
 
@@ -316,7 +320,7 @@ class SQLiteBaseStore(BaseStore):
             return
         found = read_model(connection)
         if found.model is None:
-            write_model(connection, ModelSetting(model=embedder.model_id, dims=first.shape[1]))
+            write_model(connection, replace(found, model=embedder.model_id, dims=first.shape[1]))
             return
         self._indexing.check_model(found, self.path)
         if found.dims != first.shape[1]:
@@ -355,10 +359,15 @@ class SQLiteBaseStore(BaseStore):
 
         return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
 
-    def _check_namespace(self, namespace: Namespace) -> None:
-        if not namespace:
+    def _check_namespace(self, namespace: Namespace, *, may_be_empty: bool = False) -> Namespace:
+        if isinstance(namespace, str):
+            raise InvalidNamespaceError(
+                f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
+            )
+        if not namespace and not may_be_empty:
             raise InvalidNamespaceError("Namespace cannot be empty.")
         validate_op_namespace(GetOp(tuple(namespace), ""))
+        return tuple(namespace)
 
     def _refuse_blocking(self) -> None:
         if self._guarded_loop is None:
@@ -376,7 +385,7 @@ class SQLiteBaseStore(BaseStore):
 
     def _started(self) -> Workers:
         if self._workers is None:
-            self._workers = Workers(self._engine.write)
+            self._workers = Workers(self._engine.database)
         return self._workers
 
     # TTL.
@@ -385,7 +394,9 @@ class SQLiteBaseStore(BaseStore):
         """Delete expired items; how many. May be called or awaited."""
         now = now_us()
         with self._engine.write() as connection:
-            return Count(items.sweep(connection, now))
+            expired = items.expired(connection, now)
+            _remove(connection, expired, now, "expire")
+            return Count(len(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
         """Delete expired items in the background from now on. May be called or awaited.
@@ -422,6 +433,16 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
+def _remove(
+    connection: Connection, ids: Sequence[int], now: int, action: Literal["delete", "expire"]
+) -> None:
+    """Delete items; turns beside them forget their words."""
+    turns = verbatim.turns_around(connection, ids)
+    for item in ids:
+        items.delete(connection, item, now, action=action)
+    verbatim.refresh_contexts(connection, turns)
+
+
 def _warn_degraded(error: EmbeddingError) -> None:
     # Not the message: a provider may have put the text into it.
     logger.warning("embedder failed (%s): searching by keywords", type(error.__cause__).__name__)
@@ -436,8 +457,11 @@ def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:
 
 
 def _checked_ttl(minutes: float | None) -> float | None:
-    if minutes is not None and not minutes > 0:
-        raise ConfigError(f"ttl is {minutes} minutes; it must be above 0, or None for no expiry.")
+    if minutes is not None and not 0 < minutes <= MAX_TTL_MINUTES:
+        raise ConfigError(
+            f"ttl is {minutes} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
+            "or None for no expiry."
+        )
     return minutes
 
 

@@ -153,7 +153,8 @@ class Indexing:
         embedder = self.embedder
         if embedder is None or embedder.cheap:
             return Pending(texts=texts, hashes=[None] * len(texts), missing=texts)
-        hashes: list[bytes | None] = [cache_key(embedder.model_id, text) for text in texts]
+        known = embedder.model_id != ANONYMOUS_MODEL  # else another function's vectors would do
+        hashes = [cache_key(embedder.model_id, text) if known else None for text in texts]
         return Pending(texts=texts, hashes=hashes, missing=list(dict.fromkeys(texts)))
 
     def pending(self, engine: Engine, drafts: Sequence[Draft]) -> Pending:

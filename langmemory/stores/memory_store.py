@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, Unpack
 
-from langmemory.errors import ConfigError
+from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import TTLConfig
+
+from langmemory.config import Config
+from langmemory.errors import ClosedStoreError, ConfigError
+from langmemory.recall.rerank import Reranker
+from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.sqlite import history, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
 from langmemory.stores.base import SQLiteBaseStore, now_us
+from langmemory.stores.indexing import IndexConfig
+from langmemory.stores.recalling import RecallOptions, as_reranker, find_preset, run, scope_of
 from langmemory.stores.verbatim import Message
-from langmemory.types import (
-    HistoryEntry,
-    Kind,
-    Namespace,
-    Recall,
-    RecallResult,
-    Scope,
-    Stats,
-    Trace,
-)
+from langmemory.types import HistoryEntry, Namespace, Recall, Stats
 
 
 class MemoryStore(SQLiteBaseStore):
@@ -43,7 +45,47 @@ class MemoryStore(SQLiteBaseStore):
         ```
     """
 
-    __slots__ = ()
+    __slots__ = ("_given", "_reranker", "_usage")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
+        ttl: TTLConfig | None = None,
+        config: Config | None = None,
+        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+    ) -> None:
+        """Open a memory file, creating it if there is none.
+
+        Args:
+            path: The file, or ``":memory:"``; without one, the configured path.
+            index: LangGraph's index config (``dims``, ``embed``, ``fields``), plus ``search``:
+                ``"hybrid"`` (default), ``"semantic"`` or ``"keyword"``. None: the embedded model,
+                which needs no server. False: keywords only.
+            ttl: LangGraph's TTL config, in minutes. None: the configured one. As in SqliteStore,
+                reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
+            config: Settings; None reads ``config/memory.json`` and the environment.
+            reranker: A LangChain document compressor or chat model that has the last word on the
+                order of a recall. When it fails, the order before it stands and the trace says so.
+
+        Raises:
+            DatabaseError: The file cannot be opened, or is something else.
+            EmbeddingModelMismatchError: The file's vectors come from another model.
+            ConfigError: A setting is wrong.
+        """
+        super().__init__(path, index=index, ttl=ttl, config=config)
+        self._reranker = as_reranker(reranker)
+        self._usage = UsageLog()
+        self._given = GivenLog()
+
+    def close(self) -> None:
+        """Write what is pending, stop the threads and close the file. A second call does nothing."""
+        uses = self._usage.drain()
+        if uses:
+            with suppress(ClosedStoreError), self._engine.write() as connection:
+                items.count_accesses(connection, uses)
+        super().close()
 
     # Verbatim memory.
 
@@ -123,62 +165,66 @@ class MemoryStore(SQLiteBaseStore):
 
     # Recall.
 
-    def recall(
-        self,
-        query: str,
-        namespace: Namespace,
-        *,
-        limit: int = 10,
-        kinds: Collection[Kind] | None = None,
-        viewer: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        thread_id: str | None = None,
-        exclude: Collection[str] = (),
-        min_score: float | None = None,
-        budget_tokens: int | None = None,
-        preset: str | None = None,
-        explain: bool = False,
-        filter: Mapping[str, Any] | None = None,
-    ) -> Recall:
-        """The memories that answer a query, best first, and how they were found."""
-        asked = _Asked(
-            query=query,
-            limit=limit,
-            scope=Scope(
-                namespace=tuple(namespace),
-                filter=filter,
-                kinds=None if kinds is None else tuple(kinds),
-                statuses=("active",) if as_of is None and known_at is None else None,
-                viewer=viewer,
-                as_of=as_of,
-                known_at=known_at,
-                since=since,
-                until=until,
-                exclude=frozenset(exclude),
-            ),
-        )
+    def recall(self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]) -> Recall:
+        """The memories that answer a query, best first, and how they were found.
+
+        Args:
+            query: A question or statement in any language; of any length.
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            options: See `RecallOptions`.
+
+        Returns:
+            Results with text, time, speaker, score and its parts, and the trace. When the embedder
+            fails, words alone decide and ``trace.degraded`` says so.
+
+        Raises:
+            ConfigError: No such preset, or a bad option.
+        """
         vectors = self._embed_queries([query] if query.strip() else [])
-        return self._recall(asked, vectors.get(query))
+        return self._recall(query, namespace, options, vectors.get(query))
 
-    async def arecall(self, query: str, namespace: Namespace, **options: Any) -> Recall:
-        """`recall` without blocking the loop; the same options."""
-        return await self._started().read(lambda: self.recall(query, namespace, **options))
-
-    def _recall(self, asked: _Asked, vector: Floats | None) -> Recall:
-        with self._engine.read() as snapshot:
-            ids, scores = self._rank(snapshot, asked.scope, asked.query, vector, asked.limit)
-            found = list(items.memories(snapshot.connection, ids.tolist()))
-        return Recall(
-            query=asked.query,
-            results=tuple(
-                RecallResult(memory=memory, score=score, parts={"dense": score})
-                for memory, score in zip(found, scores.tolist(), strict=True)
-            ),
-            trace=Trace(),
+    async def arecall(
+        self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
+    ) -> Recall:
+        """`recall` without blocking the loop."""
+        vectors = await self._aembed_queries([query] if query.strip() else [])
+        return await self._started().read(
+            lambda: self._recall(query, namespace, options, vectors.get(query))
         )
+
+    def _recall(
+        self, query: str, namespace: Namespace, options: RecallOptions, vector: Floats | None
+    ) -> Recall:
+        namespace = self._check_namespace(namespace, may_be_empty=True)
+        preset = find_preset(options.get("preset"), self._config)
+        thread_id = options.get("thread_id")
+        given = self._given.given(thread_id) if thread_id else ()
+        degraded: tuple[str, ...] = ()
+        with self._engine.read() as snapshot:
+            if vector is None and self._indexing.semantic and query.strip():
+                degraded = ("embedder failed: keywords only",)
+            elif vector is not None and not self._comparable(snapshot):
+                vector, degraded = None, ("file was re-embedded: keywords only, reopen the store",)
+            found = run(
+                snapshot,
+                query,
+                scope_of(namespace, options, given),
+                options,
+                preset=preset,
+                vector=vector,
+                degraded=degraded,
+                overfetch=self._config.search.overfetch,
+                alive_at_us=now_us() if self._omit_expired else None,
+                reranker=self._reranker,
+            )
+        if thread_id:
+            self._given.note(thread_id, [result.memory.key for result in found.results])
+        if self._usage.record([result.memory.id for result in found.results], now_us()):
+            self._started().later(self._write_usage)
+        return found
+
+    def _write_usage(self, connection: Connection) -> None:
+        items.count_accesses(connection, self._usage.drain())
 
     # The file as a whole.
 
@@ -189,9 +235,9 @@ class MemoryStore(SQLiteBaseStore):
         """
         if not prefix:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
-        now = now_us()
+        prefix = self._check_namespace(prefix)
         with self._engine.write() as connection:
-            return items.delete_namespaces(connection, ids_below(connection, tuple(prefix)), now)
+            return items.delete_namespaces(connection, ids_below(connection, prefix), now_us())
 
     async def adelete_namespace(self, prefix: Namespace) -> int:
         """`delete_namespace` without blocking the loop."""
@@ -199,8 +245,9 @@ class MemoryStore(SQLiteBaseStore):
 
     def history(self, namespace: Namespace, key: str) -> list[HistoryEntry]:
         """Every recorded change of an item, oldest first, also of items deleted since."""
+        namespace = self._check_namespace(namespace)
         with self._engine.read() as snapshot:
-            return history.of_item(snapshot.connection, tuple(namespace), key)
+            return history.of_item(snapshot.connection, namespace, key)
 
     async def ahistory(self, namespace: Namespace, key: str) -> list[HistoryEntry]:
         """`history` without blocking the loop."""
@@ -216,8 +263,9 @@ class MemoryStore(SQLiteBaseStore):
 
         Items with all facets, times and TTL, and their history, on one snapshot.
         """
+        prefix = self._check_namespace(prefix, may_be_empty=True)
         with self._engine.read() as snapshot:
-            yield from transfer.export_rows(snapshot.connection, tuple(prefix))
+            yield from transfer.export_rows(snapshot.connection, prefix)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.
@@ -252,10 +300,3 @@ class _Remembering:
     ) -> list[str]:
         store._claim_model(connection, writes)
         return verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
-    query: str
-    limit: int
-    scope: Scope

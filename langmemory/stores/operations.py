@@ -6,8 +6,9 @@ import logging
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+import apsw
 import numpy as np
 from langgraph.store.base import (
     GetOp,
@@ -34,6 +35,9 @@ from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Namespace, Scope
 
 logger = logging.getLogger("langmemory.store")
+
+NO_LIMIT: Final = 1 << 40
+"""More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
 
 Ranked = tuple[Ids, Floats]
 Ranker = Callable[[Snapshot, SearchOp, Scope, int], Ranked]
@@ -76,6 +80,8 @@ def take_apart(ops: Iterable[Op]) -> Batch:
                 raise ConfigError(
                     f"limit is {op.limit} and offset {op.offset}; both must be 0 or more."
                 )
+            if not isinstance(op, GetOp) and max(op.limit, op.offset) > NO_LIMIT:
+                op = op._replace(limit=min(op.limit, NO_LIMIT), offset=min(op.offset, NO_LIMIT))
             reads.append((position, op))
         else:
             raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
@@ -170,13 +176,16 @@ def _search(
 
 
 def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
-    return [
-        connection.execute(
-            f"SELECT {_COLUMNS} FROM item i JOIN namespace n ON n.id = i.namespace WHERE i.id = ?",
-            (item,),
-        ).fetchone()
-        for item in ids.tolist()
-    ]
+    """A row for each id, in order; None where the item is gone."""
+    if not len(ids):
+        return []
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "CROSS JOIN namespace n ON n.id = i.namespace",
+        (apsw.carray(np.ascontiguousarray(ids)),),
+    )
+    found = {row[0]: row for row in rows}
+    return [found.get(item) for item in ids.tolist()]
 
 
 def _rows_by_time(

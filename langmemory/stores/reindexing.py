@@ -86,6 +86,7 @@ def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
         if row[5] is not None:
             verbatim.refresh_contexts(connection, [row[0]])
         count += 1
+    keywords.found(connection)
     return count
 
 

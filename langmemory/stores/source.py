@@ -54,7 +54,7 @@ class SnapshotSource:
         return Edges(nothing, nothing, ())
 
     def memories(self, ids: Ids) -> list[Memory]:
-        return list(items.memories(self._snapshot.connection, ids.tolist()))
+        return items.memories(self._snapshot.connection, ids)
 
 
 def _rows(found: candidates.RowTuples) -> Rows:

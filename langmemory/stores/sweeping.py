@@ -63,7 +63,8 @@ class Sweeper:
                 continue
             if swept:
                 logger.info("TTL sweep deleted %d items", swept)
-        self.handle.set_result(None)
+        if self.handle.set_running_or_notify_cancel():
+            self.handle.set_result(None)
 
     def stop(self, timeout: float | None) -> bool:
         """Ask it to stop; whether it has, after at most ``timeout`` seconds."""

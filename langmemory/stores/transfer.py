@@ -10,19 +10,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
+
+import apsw
+from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, put
+from langmemory.sqlite.items import Write, find, put
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.times import from_us, to_us
-from langmemory.sqlite.values import from_json
+from langmemory.sqlite.values import from_json, to_json
 from langmemory.stores import verbatim
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
-from langmemory.types import Namespace
+from langmemory.types import HistoryAction, Namespace
 
 FORMAT: Final = "langmemory-export"
 VERSION: Final = 1
@@ -106,7 +109,12 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
     batch: list[Mapping[str, Any]] = []
     count = 0
     for row in rows:
-        if row.get("type") == "item":
+        if not isinstance(row, Mapping) or row.get("type") not in ("meta", "item", "history"):
+            raise ImportFormatError(
+                f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is "
+                "meta, item or history."
+            )
+        if row["type"] == "item":
             if count == BATCH:
                 yield batch
                 batch, count = [], 0
@@ -124,19 +132,20 @@ def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Draft]
     """
     made: list[Draft] = []
     for row in rows:
-        if row.get("type") == "meta":
-            if row.get("format") != FORMAT or row.get("version", 0) > VERSION:
+        if row["type"] == "meta":
+            if row.get("format") != FORMAT or row.get("version") not in range(1, VERSION + 1):
                 raise ImportFormatError(
                     f"The rows are {row.get('format')!r} version {row.get('version')!r}; this "
                     f"langmemory reads {FORMAT!r} up to version {VERSION}. Upgrade it."
                 )
-        elif row.get("type") == "item":
+        elif row["type"] == "item":
             made.append(_draft(indexing, row))
     return made
 
 
 def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
     try:
+        _check_place(row)
         facets: dict[str, Any] = {name: row[name] for name in FACETS if name in row}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
         draft = reindexed(
@@ -151,6 +160,7 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
                 said_us=times.get("valid_at"),
             ),
         )
+        created_us, updated_us = times["created_at"], times["updated_at"]
     except (KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
             f"The row of item {row.get('key')!r} is not from `langmemory export`: {error!r}."
@@ -162,10 +172,17 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
         draft.write,
         ttl_minutes=row.get("ttl_minutes"),
         facets=facets,
-        created_us=times["created_at"],
-        updated_us=times["updated_at"],
+        created_us=created_us,
+        updated_us=updated_us,
     )
     return replace(draft, write=write)
+
+
+def _check_place(row: Mapping[str, Any]) -> None:
+    namespace, key = row["namespace"], row["key"]
+    if not isinstance(namespace, list) or not namespace or not isinstance(key, str):
+        raise ValueError("namespace must be a list of labels, and key a string")
+    validate_op_namespace(GetOp(tuple(namespace), key))
 
 
 def write_rows(
@@ -176,52 +193,79 @@ def write_rows(
 ) -> int:
     """Write a batch of rows; how many items are new or changed. Items already equal are left alone.
 
-    An item's own history replaces the record that the import itself would make.
+    A new item comes with its own history; one that was here keeps its own, and an update more.
+
+    Raises:
+        ImportFormatError: A row says something that no export says.
     """
-    changed: dict[tuple[Namespace, str], int] = {}
-    todo: list[Write] = []
-    for write in writes:
-        if not _same(connection, write):
-            todo.append(_with_thread(connection, write))
-    for write, item in zip(todo, put(connection, todo, now_us), strict=True):
-        changed[(write.namespace, write.key)] = item
-        connection.execute("DELETE FROM history WHERE item = ?", (item,))
+    latest = {(write.namespace, write.key): write for write in writes}
+    todo = [_with_thread(connection, one) for one in latest.values() if not _same(connection, one)]
+    new = {
+        (one.namespace, one.key) for one in todo if find(connection, one.namespace, one.key) is None
+    }
+    try:
+        ids = put(connection, todo, now_us, reason="import")
+    except apsw.ConstraintError as error:
+        raise ImportFormatError(
+            f"An item has a value that no export has ({error}). Nothing of its batch was stored."
+        ) from error
+    items = {(one.namespace, one.key): item for one, item in zip(todo, ids, strict=True)}
     lives: dict[Any, int] = {}
     for row in rows:
-        if row.get("type") != "history":
+        if row["type"] != "history":
             continue
+        at, action, before = _change(row)
         place = (tuple(row["namespace"]), row["key"])
         namespace = intern(connection, place[0])
         life = row.get("life")
         if life is None:
-            if place not in changed:
+            if place not in new:
                 continue
-            item = changed[place]
+            item = items[place]
+            if (item, None) not in lives:  # the record of the import itself gives way
+                lives[(item, None)] = item
+                connection.execute("DELETE FROM history WHERE item = ?", (item,))
         elif _life_known(connection, namespace, row):
             continue
         else:
             if (place, life) not in lives:
                 lives[(place, life)] = _reserve_id(connection)
             item = lives[(place, life)]
-        gone = life is not None and row["action"] in ("delete", "expire")
+        gone = life is not None and action in ("delete", "expire")
         connection.execute(
             "INSERT INTO history (at, action, item, namespace, key, before, run, reason) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                to_us(datetime.fromisoformat(row["at"])),
-                row["action"],
+                at,
+                action,
                 item,
                 namespace if gone else None,
                 row["key"] if gone else None,
-                None
-                if row.get("before") is None
-                else json.dumps(row["before"], ensure_ascii=False),
+                before,
                 row.get("run"),
                 row.get("reason"),
             ),
         )
-    verbatim.refresh_contexts(connection, list(changed.values()))
-    return len(changed)
+    verbatim.refresh_around(connection, list(items.values()))
+    return len(items)
+
+
+def _change(row: Mapping[str, Any]) -> tuple[int, str, str | None]:
+    """Time in microseconds, action and value before, of a history row."""
+    try:
+        _check_place(row)
+        if row["action"] not in get_args(HistoryAction):
+            raise ValueError(f"unknown action {row['action']!r}")
+        before = row["before"]
+        return (
+            to_us(datetime.fromisoformat(row["at"])),
+            row["action"],
+            None if before is None else to_json(before),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"A history row of {row.get('key')!r} is not from `langmemory export`: {error!r}."
+        ) from error
 
 
 def _same(connection: Connection, write: Write) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from langchain_core.messages import BaseMessage, convert_to_messages
+import apsw
+import numpy as np
+from langchain_core.messages import BaseMessage, ChatMessage, convert_to_messages
 
 from langmemory.context import is_injected
 from langmemory.errors import InvalidValueError
@@ -27,8 +30,13 @@ from langmemory.types import Namespace
 Message = BaseMessage | Mapping[str, Any] | tuple[str, str]
 """What `remember` takes: a LangChain message, a role/content dict, or a (role, content) pair."""
 
-ROLES: Final = {"human": "user", "ai": "assistant", "tool": "tool", "chat": "user"}
+ROLES: Final = {"human": "user", "ai": "assistant", "tool": "tool"}
 """LangChain's message types that are remembered, and what their role is called in the value."""
+
+MESSAGE_KEYS: Final = (
+    "role", "content", "name", "id", "type", "tool_call_id", "additional_kwargs",
+)  # fmt: skip
+"""What of a dict is LangChain's; anything else (``at``, ``speaker``) is read here."""
 
 MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -53,25 +61,32 @@ def turns(
 ) -> list[Turn]:
     """The messages worth remembering: what somebody said, or a tool answered.
 
-    System prompts, memories injected for the model and empty messages are left out. The time of a
-    message is its own (``at`` or ``timestamp``, in the dict or in ``additional_kwargs``), else the
+    System prompts, memories injected for the model and empty messages are left out; of messages
+    with one id the first counts. The time of a message is its own (``at`` or ``timestamp``, in the dict or in ``additional_kwargs``), else the
     ``at`` of the call, else now. A message without an id is known by its thread, role, text and time.
 
     Raises:
         InvalidValueError: A message has no readable role, content or time.
     """
-    found: list[Turn] = []
+    found: dict[str, Turn] = {}
     seen: Counter[str] = Counter()
     for number, raw in enumerate(messages):
         message, extra = _normalise(raw, number)
-        if message.type not in ROLES or is_injected(message):
+        role = _role(message)
+        if role is None or is_injected(message):
             continue
         text = message.text.strip()
         if not text:
             continue
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidValueError(
+                f"The text of message {number} holds half of a surrogate pair at character "
+                f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
+            ) from error
         own = extra.get("at", extra.get("timestamp"))
         said = _time(own, number) if own is not None else at or now
-        role = ROLES[message.type]
         speaker = message.name or extra.get("speaker") or role
         if message.id is None:
             mark = f"{role}\0{text}\0{said.isoformat() if own is not None or at else ''}"
@@ -80,17 +95,23 @@ def turns(
             name = hashlib.sha256(identity.encode()).hexdigest()[:20]
         else:
             name = message.id
-        found.append(
-            Turn(
-                key=f"{thread_id}/{name}",
-                text=text,
-                role=role,
-                speaker=str(speaker),
-                at=said,
-                message_id=message.id,
-            )
+        turn = Turn(
+            key=f"{thread_id}/{name}",
+            text=text,
+            role=role,
+            speaker=str(speaker),
+            at=said,
+            message_id=message.id,
         )
-    return found
+        found.setdefault(turn.key, turn)
+    return list(found.values())
+
+
+def _role(message: BaseMessage) -> str | None:
+    """What the value calls who spoke; None for messages that nobody said."""
+    if isinstance(message, ChatMessage):
+        return {"ai": "assistant", "human": "user", "system": None}.get(message.role, message.role)
+    return ROLES.get(message.type.removesuffix("MessageChunk").lower())
 
 
 def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any]]:
@@ -102,8 +123,10 @@ def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any
         raw = {
             key: value
             for key, value in raw.items()
-            if key in ("role", "content", "name", "id", "type")
+            if key in MESSAGE_KEYS and (value is not None or key == "content")
         }
+        if "tool" in (raw.get("role"), raw.get("type")):
+            raw.setdefault("tool_call_id", "")  # LangChain insists on it, nothing here needs it
     try:
         return convert_to_messages([raw])[0], extra
     except (ValueError, NotImplementedError, KeyError, TypeError) as error:
@@ -114,13 +137,11 @@ def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any
 
 
 def _time(value: Any, number: int) -> datetime:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        value = datetime.fromtimestamp(value, UTC)
-    if isinstance(value, str):
-        try:
+    with suppress(ValueError, OverflowError, OSError):  # what is left unparsed is refused below
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = datetime.fromtimestamp(value, UTC)
+        elif isinstance(value, str):
             value = datetime.fromisoformat(value)
-        except ValueError:
-            pass
     if not isinstance(value, datetime):
         raise InvalidValueError(
             f"The time of message {number} is {value!r:.80}. Use ISO 8601, a datetime, or seconds "
@@ -204,6 +225,24 @@ def store(
     put(connection, placed, now_us)
     refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
     return [write.key for write in placed]
+
+
+def turns_around(connection: Connection, ids: Sequence[int]) -> list[int]:
+    """Those of the items that are turns, and their neighbours: whose context a change concerns."""
+    if not ids:
+        return []
+    rows = connection.execute(
+        "SELECT DISTINCT b.id FROM carray(?) c CROSS JOIN item a ON a.id = c.value "
+        "CROSS JOIN item b ON b.thread = a.thread "
+        "AND b.position BETWEEN a.position - 1 AND a.position + 1 WHERE a.thread IS NOT NULL",
+        (apsw.carray(np.array(ids, np.int64)),),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def refresh_around(connection: Connection, ids: Sequence[int]) -> None:
+    """After a put: turns among the items, and their neighbours, take the new words in."""
+    refresh_contexts(connection, turns_around(connection, ids))
 
 
 def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:

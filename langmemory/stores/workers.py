@@ -7,10 +7,10 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, TypeVar
 
-from langmemory.sqlite.connection import Connection
+from langmemory.errors import ClosedStoreError
+from langmemory.sqlite.connection import Connection, Database
 
 T = TypeVar("T")
 
@@ -24,28 +24,41 @@ Apply = Callable[[Connection], Any]
 class Workers:
     """Runs blocking store work for event loops. Bound to no loop, so any loop may use it."""
 
-    def __init__(self, transaction: Callable[[], AbstractContextManager[Connection]]) -> None:
-        """``transaction`` opens one write transaction."""
-        self._transaction = transaction
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="langmemory-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="langmemory-write")
         self._lock = threading.Lock()
         self._pending: list[_Job[Any]] = []
         self._draining = False
+        self._closing = False
 
     async def read(self, call: Callable[[], T]) -> T:
         """Run a blocking read in a thread."""
+        self._check_usable()
         return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     async def write(self, apply: Apply) -> Any:
         """Run a write in order of arrival; concurrent ones share a commit, each all-or-nothing."""
+        return await asyncio.wrap_future(self.later(apply))
+
+    def later(self, apply: Apply) -> Future[Any]:
+        """Run a write in the background, in order of arrival."""
+        self._check_usable()
         job: _Job[Any] = _Job(apply)
         with self._lock:
             self._pending.append(job)
             if not self._draining:
                 self._draining = True
                 self._writer.submit(self._drain)
-        return await asyncio.wrap_future(job.future)
+        return job.future
+
+    def _check_usable(self) -> None:
+        self._database.check_usable()  # also before a thread is asked: a forked child has none
+        if self._closing:
+            raise ClosedStoreError(
+                f"The store on {self._database.path} is being closed. Open a new one."
+            )
 
     def _drain(self) -> None:
         while True:
@@ -56,9 +69,9 @@ class Workers:
                     return
             group = [job for job in group if job.future.set_running_or_notify_cancel()]
             try:
-                with self._transaction() as connection:
+                with self._database.write() as connection:
                     for job in group:
-                        job.run(connection)
+                        job.run(self._database, connection)
             except (
                 BaseException
             ) as error:  # nothing of the group was committed: every caller learns it
@@ -69,6 +82,7 @@ class Workers:
 
     def close(self) -> None:
         """Finish what was begun; nothing further is accepted."""
+        self._closing = True
         self._readers.shutdown(wait=True)
         self._writer.shutdown(wait=True)
 
@@ -84,16 +98,14 @@ class _Job(Generic[T]):
         self._error: BaseException | None = None
         self.future: Future[Any] = Future()
 
-    def run(self, connection: Connection) -> None:
-        connection.execute("SAVEPOINT job")
+    def run(self, database: Database, connection: Connection) -> None:
         try:
-            self._result = self._apply(connection)
+            with database.part(connection):
+                self._result = self._apply(connection)
         except Exception as error:  # this caller's own fault: the others go on
             if not connection.in_transaction:  # SQLite gave the whole transaction up
                 raise
-            connection.execute("ROLLBACK TO job")
             self._error = error
-        connection.execute("RELEASE job")
 
     def fail(self, error: BaseException) -> None:
         self._error = self._error or error

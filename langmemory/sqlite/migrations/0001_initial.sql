@@ -50,6 +50,7 @@ CREATE TABLE item (
 ) STRICT;
 CREATE INDEX item_expires ON item (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX item_thread ON item (thread, position) WHERE thread IS NOT NULL;
+CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
 
 -- A thread of messages within a namespace.
@@ -92,7 +93,7 @@ CREATE TABLE code_segment (
 ) STRICT;
 
 -- Scalar leaves of the values, for filters. Lists and objects stand as a 16-byte digest, the
--- elements of a list under "path[]".
+-- elements of a list under "path.".
 CREATE TABLE path (
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -104,6 +105,7 @@ CREATE TABLE leaf (
     item      INTEGER NOT NULL,
     PRIMARY KEY (path, value, namespace, item)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX leaf_item ON leaf (item, path);
 
 -- Every change of every item. Additions need no more than the fact; namespace, key and the value
 -- before stand with the later changes.

@@ -1,0 +1,50 @@
+"""Rough counts that decide how a keyword search is asked: cached, and taken anew as the file grows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from langmemory.sqlite.connection import Connection
+
+STALE_AFTER: Final = 1.2
+"""A count is taken anew when the file has grown by this factor."""
+MOST_ENTRIES: Final = 20_000
+
+
+class Census:
+    """How many rows a keyword expression matches, up to a limit. Thread-safe; counts are estimates."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: dict[tuple[str, int], tuple[int, int]] = {}
+
+    def size(self, connection: Connection) -> int:
+        """About how many items there are: the highest id."""
+        row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
+        return int(row[0])
+
+    def rows(self, connection: Connection, expression: str, limit: int, size: int) -> int:
+        """Rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
+        return self._cached(
+            (expression, limit),
+            size,
+            lambda: int(
+                connection.execute(
+                    "SELECT count(*) FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
+                    (expression, limit),
+                ).fetchone()[0]
+            ),
+        )
+
+    def _cached(self, key: tuple[str, int], size: int, count: Callable[[], int]) -> int:
+        known = self._counts.get(key)
+        if known is not None and known[0] <= size <= known[0] * STALE_AFTER:
+            return known[1]
+        found = count()
+        with self._lock:
+            if len(self._counts) >= MOST_ENTRIES:
+                self._counts.clear()
+            self._counts[key] = (size, found)
+        return found

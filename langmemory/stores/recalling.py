@@ -1,0 +1,148 @@
+"""From the options of `MemoryStore.recall` to the pipeline, and what is done after it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, TypedDict
+
+from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.language_models import BaseChatModel
+
+from langmemory.config import Config
+from langmemory.context.tokens import count_text
+from langmemory.errors import ConfigError
+from langmemory.recall import pipeline
+from langmemory.recall.presets import PRESETS, Preset
+from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
+from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.vectors import Floats
+from langmemory.stores.source import SnapshotSource
+from langmemory.types import Kind, Namespace, Recall, Scope
+
+
+class RecallOptions(TypedDict, total=False):
+    """Options of `MemoryStore.recall` and `arecall`."""
+
+    limit: int
+    """Results at most; default 10."""
+    kinds: Collection[Kind] | None
+    """Only these kinds of memory; None (default) is every kind."""
+    viewer: str | None
+    """Who is asking. None (default): the application itself, which sees all of the namespace.
+    Otherwise private memories of other owners are out of reach."""
+    as_of: datetime | None
+    """Only what was true in the world at this time; superseded facts included."""
+    known_at: datetime | None
+    """Only what the system believed at this time; superseded facts included."""
+    since: datetime | None
+    """Only what was said, or became true, at or after this time."""
+    until: datetime | None
+    """Only what was said, or became true, before this time."""
+    thread_id: str | None
+    """The thread the results are for: what it was given before is not given to it again."""
+    exclude: Collection[str]
+    """Keys not to be returned."""
+    filter: Mapping[str, Any] | None
+    """LangGraph filter over the values."""
+    min_score: float | None
+    """Leave out results below this score, 0..1 relative to the query."""
+    budget_tokens: int | None
+    """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
+    preset: str | None
+    """``fast``, ``balanced``, ``thorough`` or one of the configuration; None is the configured one."""
+    explain: bool
+    """Fill the explanation of every result and the whole trace."""
+    now: datetime | None
+    """What "last week" refers to; default is the clock."""
+
+
+def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str]) -> Scope:
+    """What the options allow to be read; ``given`` are keys the thread was given before."""
+    kinds = options.get("kinds")
+    historical = options.get("as_of") is not None or options.get("known_at") is not None
+    return Scope(
+        namespace=namespace,
+        filter=options.get("filter"),
+        kinds=None if kinds is None else tuple(kinds),
+        statuses=None if historical else ("active",),
+        viewer=options.get("viewer"),
+        as_of=options.get("as_of"),
+        known_at=options.get("known_at"),
+        since=options.get("since"),
+        until=options.get("until"),
+        exclude=frozenset(options.get("exclude", ())) | frozenset(given),
+    )
+
+
+def find_preset(name: str | None, config: Config) -> Preset:
+    """A preset by name, with the configuration's changes laid over it.
+
+    Raises:
+        ConfigError: There is no preset of this name, or its options are wrong.
+    """
+    name = name or config.recall.preset
+    changes = config.recall.presets.get(name)
+    base = PRESETS.get(name)
+    if base is None and changes is None:
+        known = ", ".join(sorted({*PRESETS, *config.recall.presets}))
+        raise ConfigError(f"There is no recall preset {name!r}. Known: {known}.")
+    if changes is None and base is not None:
+        return base
+    return Preset.from_mapping({"name": name, **(changes or {})}, base=base)
+
+
+def run(
+    snapshot: Snapshot,
+    query: str,
+    scope: Scope,
+    options: RecallOptions,
+    *,
+    preset: Preset,
+    vector: Floats | None,
+    degraded: tuple[str, ...],
+    overfetch: int,
+    alive_at_us: int | None,
+    reranker: Reranker | None,
+) -> Recall:
+    """Recall on one snapshot."""
+    compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
+    source = SnapshotSource(snapshot, compiled, overfetch=overfetch)
+    recall = pipeline.run(
+        query,
+        source,
+        vector=vector,
+        now=options.get("now") or datetime.now(UTC),
+        preset=preset,
+        vocabulary=default_vocabulary(),
+        limit=options.get("limit", 10),
+        min_score=options.get("min_score"),
+        degraded=degraded,
+        reranker=reranker,
+        explain=options.get("explain", False),
+    )
+    budget = options.get("budget_tokens")
+    return recall if budget is None else within(recall, budget)
+
+
+def within(recall: Recall, budget_tokens: int) -> Recall:
+    """The recall without the results that do not fit into the budget any more."""
+    kept = []
+    left = budget_tokens
+    for result in recall.results:
+        tokens = count_text(result.text)
+        if tokens <= left:
+            kept.append(result)
+            left -= tokens
+    return replace(recall, results=tuple(kept))
+
+
+def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
+    """A reranker from a LangChain compressor or chat model, or the function itself."""
+    if isinstance(model, BaseDocumentCompressor):
+        return by_compressor(model)
+    if isinstance(model, BaseChatModel):
+        return by_chat_model(model)
+    return model
