@@ -1,0 +1,16 @@
+"""Complete graphs, ready for LangGraph's server and for templates."""
+
+from langmemory.graphs.chat import build_chat_graph
+from langmemory.graphs.models import chat_model
+from langmemory.graphs.no_model import NoModel
+from langmemory.graphs.server import open_store
+from langmemory.graphs.state import ChatContext, ChatState
+
+__all__ = [
+    "ChatContext",
+    "ChatState",
+    "NoModel",
+    "build_chat_graph",
+    "chat_model",
+    "open_store",
+]

@@ -1,0 +1,110 @@
+"""The chat graph: recall, keep the window small, answer (with tools), remember."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+from langgraph.constants import TAG_NOSTREAM
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from langmemory.context.budget import ContextBudget
+from langmemory.context.disclosure import DisclosureBudget
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.graphs.no_model import NoModel
+from langmemory.graphs.state import ChatContext, ChatState
+from langmemory.nodes.core_memory import BLOCKS
+from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
+from langmemory.nodes.recall import RecallNode
+from langmemory.nodes.remember import ReflectionQueue, RememberNode
+from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
+
+
+def build_chat_graph(
+    model: BaseChatModel,
+    *,
+    tools: Sequence[BaseTool | Callable[..., Any]] = (),
+    namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
+    viewer: str | None = "{user_id|}",
+    prompt: str = DEFAULT_PROMPT,
+    budget: ContextBudget | None = None,
+    memory_budget: DisclosureBudget | int | None = None,
+    core: Mapping[str, str] = BLOCKS,
+    summary_model: BaseChatModel | None = None,
+    reflection: ReflectionQueue | None = None,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+    context_schema: type[Any] = ChatContext,
+    name: str = "chat",
+    **compile_options: Any,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """A chat that remembers across threads and keeps its window small however long the talk.
+
+    Compiled without a store or checkpointer of its own, so that LangGraph's server accepts it;
+    elsewhere pass ``store=…`` and ``checkpointer=…``, they go to ``compile``.
+
+    Args:
+        model: any LangChain chat model.
+        tools: what the model may call; `create_memory_tools` gives it its own memory.
+        namespace: where this person's memories are; variables come from the run, see
+            `langmemory.nodes.NamespaceTemplate`.
+        viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
+        prompt: the system prompt; what memory knows follows it.
+        budget: division of the model's window, `ContextBudget()` if not given.
+        memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
+        core: labels of the core blocks and what belongs in each; empty for none.
+        summary_model: writes the summary of what leaves the window; None: `model` does.
+        reflection: gets new turns for reflection.
+        token_counter: counts prompts; the default is an approximation.
+        context_schema: what a run may say about itself; must have what `namespace` asks for.
+        name: the graph's name in traces.
+        compile_options: passed to ``StateGraph.compile``.
+    """
+    budget = ContextBudget() if budget is None else budget
+    if summary_model is None and not isinstance(model, NoModel):
+        summary_model = model
+
+    graph = StateGraph(ChatState, context_schema=context_schema, input_schema=MessagesState)
+    graph.add_node(
+        "recall",
+        RecallNode(
+            namespace,
+            viewer=viewer,
+            budget=memory_budget,
+            core=core,
+            visible_key="summarized_messages" if summary_model else None,
+            token_counter=token_counter,
+        ),
+    )
+    graph.add_node(
+        "model",
+        ModelNode(model, tools=tools, prompt=prompt, budget=budget, token_counter=token_counter),
+    )
+    graph.add_node("remember", RememberNode(namespace, reflection=reflection))
+
+    graph.add_edge(START, "recall")
+    before_model = "model"
+    if summary_model is not None:
+        summarize = SummarizationNode(
+            # The person is talking to the model, and must not see it write summaries.
+            model=summary_model.with_config(tags=[TAG_NOSTREAM]),
+            final_prompt=RECALL_FINAL_SUMMARY_PROMPT,
+            token_counter=token_counter,
+            name="summarize",
+            **budget.summarization,
+        )
+        graph.add_node("summarize", summarize)
+        graph.add_edge("summarize", "model")
+        before_model = "summarize"
+    graph.add_edge("recall", before_model)
+    if tools:
+        graph.add_node("tools", ToolNode(list(tools)))
+        graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: "remember"})
+        graph.add_edge("tools", before_model)
+    else:
+        graph.add_edge("model", "remember")
+    graph.add_edge("remember", END)
+    return graph.compile(name=name, **compile_options)

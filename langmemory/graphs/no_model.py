@@ -1,0 +1,52 @@
+"""NoModel: stands in for a chat model when none is configured, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+
+from langmemory.context.marking import mark_injected
+
+ADVICE = (
+    "No chat model is configured, so nobody thinks about your message; it is remembered all the "
+    'same. Set models.fast in config/memory.json, for example to "ollama:llama3.1", to get answers.'
+)
+
+
+class NoModel(BaseChatModel):
+    """A chat model without a model: it answers with the recalled memory block, or says it is empty.
+
+    With it the graph runs, and remembers, on a machine that has nothing installed.
+    """
+
+    @property
+    def _llm_type(self) -> str:
+        return "langmemory-no-model"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """It never calls a tool."""
+        return self
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        system = "\n".join(m.text for m in messages if isinstance(m, SystemMessage))
+        lines = [line for line in system.splitlines() if line.startswith(("[M:", "[G:", "[R:"))]
+        found = (
+            "\n".join(["What I remember that may fit:", *lines])
+            if lines
+            else ("I remember nothing that fits.")
+        )
+        # Marked, because an echo of memory must not become a memory.
+        answer = mark_injected(AIMessage(f"{found}\n\n{ADVICE}"), "no model")
+        return ChatResult(generations=[ChatGeneration(message=answer)])

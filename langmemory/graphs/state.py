@@ -1,0 +1,38 @@
+"""State and context of the chat graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AnyMessage
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
+
+from langmemory.context.summarization import RunningSummary
+from langmemory.nodes.state import MemoryState
+
+
+@dataclass(kw_only=True)
+class ChatContext:
+    """Who the run is for; shown as a form in Studio."""
+
+    user_id: str | None = None
+    """Whose memories are read and written. None: ``config["configurable"]["user_id"]``."""
+
+
+class SummaryContext(TypedDict, total=False):
+    """What `SummarizationNode` keeps. (Typed, so that LangGraph knows it may restore it.)"""
+
+    running_summary: RunningSummary
+    summarization_error: str
+    """While the last attempt failed: why."""
+
+
+class ChatState(MemoryState, total=False):
+    """What the chat graph keeps per thread. Every key is meant to be read in Studio."""
+
+    summarized_messages: list[AnyMessage]
+    """What the model is shown of the conversation: a summary of what is old, the rest verbatim."""
+    context: SummaryContext
+    budget: dict[str, Any]
+    """How full the model's window was, part by part: a `BudgetReport`."""

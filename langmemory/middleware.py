@@ -1,0 +1,129 @@
+"""MemoryMiddleware: long-term memory for `langchain.agents.create_agent`, in one argument.
+
+Needs the extra ``agents`` (``pip install 'langgraph-langmemory[agents]'``); nothing else in
+langmemory imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, NotRequired
+
+from langchain_core.messages import SystemMessage
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
+
+from langmemory.context.disclosure import DisclosureBudget
+from langmemory.nodes.core_memory import BLOCKS
+from langmemory.nodes.recall import RecallNode
+from langmemory.nodes.remember import ReflectionQueue, RememberNode
+from langmemory.nodes.state import latest_usage
+from langmemory.tools import create_memory_tools
+
+try:
+    from langchain.agents.middleware.types import (
+        AgentMiddleware,
+        AgentState,
+        ModelRequest,
+        ModelResponse,
+        PrivateStateAttr,
+    )
+except ImportError as error:
+    raise ImportError(
+        "MemoryMiddleware needs langchain: pip install 'langgraph-langmemory[agents]'"
+    ) from error
+
+
+class AgentMemoryState(AgentState[Any]):
+    """What memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
+
+    memory_block: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    core_memory: NotRequired[Annotated[str, PrivateStateAttr]]
+    recalled: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
+    recall_trace: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    topic: NotRequired[Annotated[str, PrivateStateAttr]]
+    remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
+    memory_usage: NotRequired[Annotated[list[dict[str, Any]], latest_usage, PrivateStateAttr]]
+
+
+class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
+    """Recall before the agent starts, memory in its system prompt, tools, remember at the end.
+
+        agent = create_agent(model, middleware=[MemoryMiddleware(store)])
+
+    Args:
+        store: where memory is; None takes the store `create_agent` or the server has.
+        namespace: template of this person's memories, see `langmemory.nodes.NamespaceTemplate`.
+        viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
+        budget: tokens of the memory block, in all or by tier; None is 400 in all.
+        core: labels of the core blocks and what belongs in each; empty for none.
+        tools: whether the agent gets the memory tools.
+        reflection: gets new turns for reflection.
+    """
+
+    state_schema = AgentMemoryState
+
+    def __init__(
+        self,
+        store: BaseStore | None = None,
+        *,
+        namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
+        viewer: str | None = "{user_id|}",
+        budget: DisclosureBudget | int | None = None,
+        core: Mapping[str, str] = BLOCKS,
+        tools: bool = True,
+        reflection: ReflectionQueue | None = None,
+    ) -> None:
+        super().__init__()
+        self.recall = RecallNode(namespace, store=store, viewer=viewer, budget=budget, core=core)
+        self.remember = RememberNode(namespace, store=store, reflection=reflection)
+        self.tools = (
+            create_memory_tools(namespace, viewer=viewer, core=core, store=store) if tools else []
+        )
+
+    def before_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
+        return self.recall.invoke(state, get_config())
+
+    async def abefore_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
+        return await self.recall.ainvoke(state, get_config())
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        return handler(with_memory(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        return await handler(with_memory(request))
+
+    def after_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
+        return self.remember.invoke(state, get_config())
+
+    async def aafter_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
+        return await self.remember.ainvoke(state, get_config())
+
+
+def with_memory(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """The request with core memory and memory block at the end of its system message.
+
+    Content blocks before them, with a provider's cache marks, stay as they are.
+    """
+    state: Mapping[str, Any] = request.state
+    block = state.get("memory_block") or {}
+    memory = "\n\n".join(filter(None, (state.get("core_memory"), block.get("text"))))
+    if not memory:
+        return request
+    before = request.system_message
+    if before is None:
+        after = SystemMessage(memory)
+    elif isinstance(before.content, str):
+        after = SystemMessage(f"{before.content}\n\n{memory}")
+    else:
+        after = SystemMessage([*before.content, {"type": "text", "text": memory}])
+    return request.override(system_message=after)

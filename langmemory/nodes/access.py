@@ -1,0 +1,263 @@
+"""One way to recall and remember, whatever `BaseStore` the graph was compiled with.
+
+A store that has `recall` and `remember` (MemoryStore) is asked directly. Any other store is used
+through plain `search` and `put`: the turns are stored as readable items, and when the store has no
+vector index, the newest thousand items are ranked by the words they share with the query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, cast, runtime_checkable
+
+from langchain_core.messages import BaseMessage
+from langgraph.store.base import BaseStore, Item, SearchItem
+
+from langmemory.context.notes import note_of
+from langmemory.types import Kind, Memory, Namespace, Recall, RecallResult, Trace
+
+RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
+"""What recall looks through. Core blocks are always in context, working memory never is."""
+
+UNINDEXED_SCAN = 1000
+"""Items of a namespace looked at when the store cannot rank by meaning."""
+
+MANDATES = 20
+"""At most so many memories of priority ``mandate`` are shown."""
+
+_WORD = re.compile(r"\w{2,}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallRequest:
+    """What a node or a tool wants to know."""
+
+    query: str
+    namespace: Namespace
+    limit: int = 10
+    viewer: str | None = None
+    """Whose private memories may be shown; None is the application itself."""
+    kinds: tuple[Kind, ...] = RECALLED_KINDS
+    since: datetime | None = None
+    until: datetime | None = None
+    exclude: frozenset[str] = frozenset()
+    """Keys of memories that are not wanted."""
+
+
+@runtime_checkable
+class MemoryAware(Protocol):
+    """A store that recalls and remembers by itself, as MemoryStore does."""
+
+    def recall(self, query: str, namespace: Namespace, **options: Any) -> Recall: ...
+
+    async def arecall(self, query: str, namespace: Namespace, **options: Any) -> Recall: ...
+
+    def remember(
+        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+    ) -> list[str]: ...
+
+    async def aremember(
+        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+    ) -> list[str]: ...
+
+
+class StoreAccess:
+    """Recall and remember over one store, sync and async."""
+
+    __slots__ = ("_aware", "_store")
+
+    def __init__(self, store: BaseStore) -> None:
+        self._store = store
+        self._aware = cast("MemoryAware", store) if isinstance(store, MemoryAware) else None
+
+    def recall(self, request: RecallRequest) -> Recall:
+        if self._aware is not None:
+            recall = self._aware.recall(request.query, request.namespace, **_options(request))
+            return _recallable(request, recall)
+        found = self._store.search(request.namespace, query=request.query, limit=_wanted(request))
+        if not _ranked(found):
+            found = self._store.search(request.namespace, limit=UNINDEXED_SCAN)
+        return _recall(request, found)
+
+    async def arecall(self, request: RecallRequest) -> Recall:
+        if self._aware is not None:
+            recall = await self._aware.arecall(
+                request.query, request.namespace, **_options(request)
+            )
+            return _recallable(request, recall)
+        found = await self._store.asearch(
+            request.namespace, query=request.query, limit=_wanted(request)
+        )
+        if not _ranked(found):
+            found = await self._store.asearch(request.namespace, limit=UNINDEXED_SCAN)
+        return _recall(request, found)
+
+    def mandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
+        """Memories that are shown whatever is talked about."""
+        found = self._store.search(namespace, filter={"priority": "mandate"}, limit=MANDATES)
+        return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    async def amandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
+        found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
+        return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    def remember(
+        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+    ) -> list[str]:
+        """Store turns verbatim; those already stored are left alone. Returns the keys added."""
+        if self._aware is not None:
+            return self._aware.remember(namespace, messages, thread_id=thread_id)
+        added = []
+        for key, value in _turns(messages, thread_id):
+            if self._store.get(namespace, key) is None:
+                self._store.put(namespace, key, value)
+                added.append(key)
+        return added
+
+    async def aremember(
+        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+    ) -> list[str]:
+        if self._aware is not None:
+            return await self._aware.aremember(namespace, messages, thread_id=thread_id)
+        added = []
+        for key, value in _turns(messages, thread_id):
+            if await self._store.aget(namespace, key) is None:
+                await self._store.aput(namespace, key, value)
+                added.append(key)
+        return added
+
+
+def memory_of(item: Item) -> Memory:
+    """A plain store's item as a memory: facets it knows nothing about have their defaults."""
+    note, value = note_of(item), item.value
+    return Memory(
+        id=0,
+        namespace=note.namespace,
+        key=note.key,
+        value=value,
+        text=note.text,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        kind=note.kind,
+        priority=note.priority,
+        importance=note.importance,
+        speaker=note.speaker,
+        thread_id=_string(value.get("thread_id")),
+        valid_at=note.at,
+    )
+
+
+def shown_to(value: Mapping[str, Any], viewer: str | None) -> bool:
+    """Whether a value is neither archived nor somebody else's private memory."""
+    return value.get("status") != "archived" and readable(value, viewer)
+
+
+def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
+    """Whether `viewer` may see it: anything but other people's private memories."""
+    return value.get("privacy") != "private" or viewer is None or value.get("owner") == viewer
+
+
+def _options(request: RecallRequest) -> dict[str, Any]:
+    return {
+        "limit": request.limit,
+        "kinds": request.kinds,
+        "viewer": request.viewer,
+        "since": request.since,
+        "until": request.until,
+        "exclude": request.exclude,
+    }
+
+
+def _recallable(request: RecallRequest, recall: Recall) -> Recall:
+    """Without what only the values tell is not to be shown, however the store ranked it."""
+    kept = tuple(
+        result
+        for result in recall.results
+        if result.memory.value.get("kind") != "core"
+        and shown_to(result.memory.value, request.viewer)
+    )
+    return recall if len(kept) == len(recall.results) else replace(recall, results=kept)
+
+
+def _wanted(request: RecallRequest) -> int:
+    """How many items to ask a plain store for, so that enough are left after our own filter."""
+    return 2 * request.limit + len(request.exclude) + 10
+
+
+def _ranked(items: list[SearchItem]) -> bool:
+    """Whether the store ranks by meaning; what it did not index has no score all the same."""
+    return not items or any(item.score is not None for item in items)
+
+
+def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
+    ranked = _ranked(items)
+    words = set(_WORD.findall(request.query.casefold()))
+    results = []
+    for item in items:
+        memory = memory_of(item)
+        if not _admits(request, memory):
+            continue
+        score = item.score if ranked else _overlap(words, memory.text)
+        if score is not None and (ranked or score > 0):
+            name = "dense" if ranked else "keyword"
+            results.append(RecallResult(memory=memory, score=score, parts={name: score}))
+    results.sort(key=lambda result: -result.score)
+    return Recall(
+        query=request.query,
+        results=tuple(results[: request.limit]),
+        trace=Trace(
+            degraded=() if ranked else ("store has no vector index: ranked by shared words",),
+            candidates={"search": len(items)},
+        ),
+    )
+
+
+def _admits(request: RecallRequest, memory: Memory) -> bool:
+    at = memory.valid_at or memory.created_at
+    return (
+        memory.kind in request.kinds
+        and memory.key not in request.exclude
+        and shown_to(memory.value, request.viewer)
+        and (request.since is None or at >= request.since)
+        and (request.until is None or at < request.until)
+    )
+
+
+def _overlap(words: set[str], text: str) -> float:
+    """Share of the query's words that the text has, 0..1."""
+    return len(words.intersection(_WORD.findall(text.casefold()))) / max(len(words), 1)
+
+
+def turn_key(thread_id: str, message_id: str) -> str:
+    """Key of a remembered message, in MemoryStore as in any other store."""
+    return f"{thread_id}/{message_id}"
+
+
+def _turns(messages: Iterable[BaseMessage], thread_id: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Key and value of each message; the same message of a thread always has the same key."""
+    now = datetime.now(UTC)
+    for place, message in enumerate(messages):
+        role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
+        text = message.text.strip()
+        name = message.id or hashlib.sha256(f"{role}\0{text}".encode()).hexdigest()[:20]
+        yield (
+            turn_key(thread_id, name),
+            {
+                "kind": "episodic",
+                "role": role,
+                "content": text,
+                "speaker": message.name or role,
+                # A microsecond apart, so that the order survives in the times.
+                "at": (now + timedelta(microseconds=place)).isoformat(),
+                "thread_id": thread_id,
+                "message_id": message.id,
+            },
+        )
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,125 @@
+"""ModelNode: the model answers, with what memory knows in front of it and the window in budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
+
+from langmemory.context.budget import BudgetReport, ContextBudget
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
+from langmemory.context.tool_outputs import fit_tool_outputs
+from langmemory.context.turns import turn_starts
+from langmemory.nodes.state import value_of
+
+DEFAULT_PROMPT = """\
+You are a helpful assistant with a long-term memory. What you remember about the person you talk \
+to, if anything, stands below. Use it when it helps, and never claim to remember more than that."""
+
+
+class ModelNode(Runnable[Any, dict[str, Any]]):
+    """Ask the model: system prompt, core memory, memory block, summary, conversation.
+
+    Old tool outputs are trimmed and then cleared when the conversation exceeds its share of the
+    budget. A prompt that would reach into the reserve loses its oldest turns; the report says so,
+    and recall still finds them.
+
+    Args:
+        model: any LangChain chat model.
+        tools: bound to the model when there are any.
+        prompt: the system prompt; core memory and the memory block follow it.
+        budget: division of the model's window.
+        input_key: state key of the messages to send, when it is set there.
+        messages_key: state key of the conversation, to which the answer is added.
+        token_counter: counts the prompt.
+
+    State it writes: the answer, and ``budget``: how full the window was.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        tools: Sequence[BaseTool | Callable[..., Any]] = (),
+        prompt: str = DEFAULT_PROMPT,
+        budget: ContextBudget | None = None,
+        input_key: str = "summarized_messages",
+        messages_key: str = "messages",
+        token_counter: TokenCounter = DEFAULT_COUNTER,
+        name: str = "model",
+    ) -> None:
+        self.model: Runnable[LanguageModelInput, BaseMessage] = (
+            model.bind_tools(list(tools)) if tools else model
+        )
+        self.prompt = prompt
+        self.budget = ContextBudget() if budget is None else budget
+        self.input_key = input_key
+        self.messages_key = messages_key
+        self.token_counter = token_counter
+        self.name = name
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        prompt, report = self._prepare(input)
+        return {self.messages_key: [self.model.invoke(prompt, config)], "budget": report}
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        prompt, report = self._prepare(input)
+        return {self.messages_key: [await self.model.ainvoke(prompt, config)], "budget": report}
+
+    def _prepare(self, state: Any) -> tuple[list[AnyMessage], BudgetReport]:
+        core = "\n\n".join(filter(None, (self.prompt, value_of(state, "core_memory"))))
+        memories = value_of(state, "memory_block", {}).get("text")
+        system = SystemMessage("\n\n".join(filter(None, (core, memories))))
+        room = self.budget.hard_limit_tokens - self.token_counter([system])
+        messages: list[AnyMessage] = value_of(state, self.input_key) or value_of(
+            state, self.messages_key, []
+        )
+        kept = newest_turns(self._trimmed(messages), room, self.token_counter)
+        core_tokens = count_text(core, self.token_counter)
+        report = self.budget.report(
+            core_tokens=core_tokens,
+            retrieved_tokens=self.token_counter([system]) - core_tokens,
+            conversation_tokens=self.token_counter(kept),
+        )
+        left_out = len(messages) - len(kept)
+        if left_out:
+            report["notices"].append(
+                f"the {left_out} oldest messages did not fit and are reached by recall only"
+            )
+        return _one_system_message(system, kept), report
+
+    def _trimmed(self, messages: list[AnyMessage]) -> list[AnyMessage]:
+        return fit_tool_outputs(
+            messages, max_tokens=self.budget.conversation_tokens, token_counter=self.token_counter
+        )
+
+
+def _one_system_message(system: SystemMessage, messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Put a summary into the system message: some providers accept only one."""
+    leading = list(takewhile(lambda message: isinstance(message, SystemMessage), messages))
+    text = "\n\n".join(message.text for message in (system, *leading))
+    return [SystemMessage(text), *messages[len(leading) :]]
+
+
+def newest_turns(
+    messages: list[AnyMessage], max_tokens: int, token_counter: TokenCounter
+) -> list[AnyMessage]:
+    """As many whole turns from the end as fit; the last one always, and a summary before them."""
+    if token_counter(messages) <= max_tokens:
+        return messages
+    starts = turn_starts(messages) or [0]
+    head = [message for message in messages[: starts[0]] if isinstance(message, SystemMessage)]
+    for start in starts:
+        kept = [*head, *messages[start:]]
+        if token_counter(kept) <= max_tokens:
+            return kept
+    return [*head, *messages[starts[-1] :]]

@@ -1,0 +1,124 @@
+"""Namespace templates: ``("memories", "{user_id}")`` filled in from the run that is under way.
+
+A variable is looked up in ``runtime.context`` first (attribute or key), then in
+``config["configurable"]``; ``{user_id|local}`` falls back to ``local`` instead of failing. The
+model never takes part in this: whoever starts the run decides whose memories it may touch. Where
+that must be the authenticated user of a LangGraph server, use ``{langgraph_auth_user_id}``, which
+the server itself sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+
+from langmemory.errors import ConfigError
+from langmemory.types import Namespace
+
+_VARIABLE = re.compile(r"\{(?P<name>[A-Za-z_]\w*)(?:\|(?P<default>[^{}]*))?\}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunScope:
+    """What a run says about itself: its context, its ``configurable`` and its thread."""
+
+    context: Any = None
+    configurable: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, runtime: Any, config: RunnableConfig | None) -> RunScope:
+        """Read it from LangGraph's `Runtime` and the config; either may be None."""
+        return cls(
+            context=getattr(runtime, "context", None),
+            configurable=(config or {}).get("configurable") or {},
+        )
+
+    @property
+    def thread_id(self) -> str | None:
+        thread = self.configurable.get("thread_id")
+        return None if thread is None else str(thread)
+
+    def value(self, name: str) -> Any:
+        """A variable of the run, None if it is missing or empty: ``context`` first."""
+        context = self.context
+        found = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+        if found is None or found == "":
+            found = self.configurable.get(name)
+        return None if found == "" else found
+
+
+class NamespaceTemplate:
+    """A namespace whose labels may hold variables in braces.
+
+    Args:
+        template: one label or a tuple of labels; ``"{user_id}"``, ``"team-{team}"`` and
+            ``"{user_id|local}"`` all work.
+
+    Raises:
+        ConfigError: a label is empty or not a string.
+    """
+
+    __slots__ = ("labels",)
+
+    def __init__(self, template: str | tuple[str, ...] | NamespaceTemplate) -> None:
+        if isinstance(template, NamespaceTemplate):
+            self.labels: Namespace = template.labels
+            return
+        self.labels = (template,) if isinstance(template, str) else tuple(template)
+        for label in self.labels:
+            if not isinstance(label, str) or not label:
+                raise ConfigError(
+                    f"namespace template {self.labels!r}: {label!r} must be a non-empty string"
+                )
+
+    def __repr__(self) -> str:
+        return f"NamespaceTemplate({self.labels!r})"
+
+    def resolve(self, scope: RunScope) -> Namespace:
+        """The namespace of this run.
+
+        Raises:
+            ConfigError: a variable is missing, or its value cannot be a namespace label.
+        """
+        return tuple(_label(template, scope) for template in self.labels)
+
+
+def _label(template: str, scope: RunScope) -> str:
+    label = fill(template, scope)
+    if "." in label:
+        raise ConfigError(
+            f"{template!r} became {label!r}, which cannot be a namespace label: LangGraph allows "
+            f"no period there. Use an id without periods."
+        )
+    return label
+
+
+def fill(template: str, scope: RunScope) -> str:
+    """Replace every ``{variable}`` and ``{variable|default}`` by the run's value for it.
+
+    Raises:
+        ConfigError: a variable is missing.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name, default = match["name"], match["default"]
+        found = scope.value(name)
+        if found is None:
+            if default is not None:
+                return default
+            raise ConfigError(
+                f"{name!r} is missing for {template!r}: pass context={{{name!r}: …}} or "
+                f"config={{'configurable': {{{name!r}: …}}}} to the run"
+            )
+        return str(found)
+
+    return _VARIABLE.sub(value, template)
+
+
+def viewer_of(template: str | None, scope: RunScope) -> str | None:
+    """Who reads in this run; None is the application, which may read everything."""
+    return None if template is None else fill(template, scope)

@@ -1,0 +1,66 @@
+"""What the memory nodes have in common: they run in any LangGraph graph and know its run.
+
+A node is a `Runnable` with `invoke` and `ainvoke`, both a few lines over one body: prepare, call
+the store, apply.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.store.base import BaseStore
+
+from langmemory.errors import ConfigError
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+
+
+class MemoryNode(Runnable[Any, dict[str, Any]]):
+    """Base of the nodes that touch the store.
+
+    Args:
+        namespace: template of the namespace to read and write, ``("memories", "{user_id}")``.
+        store: the store to use; None takes the one the graph runs with.
+        name: node name in traces.
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        *,
+        store: BaseStore | None,
+        name: str,
+    ) -> None:
+        self.namespace = NamespaceTemplate(namespace)
+        self.store = store
+        self.name = name
+
+    def _run(self, config: RunnableConfig | None) -> tuple[BaseStore, RunScope]:
+        return run_of(config, self.store, self.get_name())
+
+
+def run_of(
+    config: RunnableConfig | None, store: BaseStore | None, name: str
+) -> tuple[BaseStore, RunScope]:
+    """The store and the scope of the run under way; a `store` given here wins over the graph's.
+
+    Raises:
+        ConfigError: neither `name` (a node or tool) nor the graph has a store.
+    """
+    runtime = current_runtime()
+    found = store if store is not None else getattr(runtime, "store", None)
+    if found is None:
+        raise ConfigError(
+            f"{name!r} has no store: compile the graph with store=…, or give {name!r} one with "
+            f"store=…"
+        )
+    return found, RunScope.of(runtime, config)
+
+
+def current_runtime() -> Runtime[Any] | None:
+    """LangGraph's runtime of the run under way, or None outside a graph."""
+    try:
+        return cast("Runtime[Any] | None", get_runtime())
+    except RuntimeError:
+        return None

@@ -1,0 +1,235 @@
+"""RecallNode: what memory has to say about the conversation's last messages, put into state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.store.base import BaseStore
+
+from langmemory.context.disclosure import DisclosureBudget, disclose
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.context.turns import is_human
+from langmemory.nodes.access import RecallRequest, StoreAccess, turn_key
+from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.state import value_of
+from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
+from langmemory.types import Memory, Namespace, Recall
+
+QUERY_WORDS = 6
+"""A shorter last message ("and hers?") is read together with the ones before it."""
+
+QUERY_MESSAGES = 3
+"""At most so many messages of the person make up the query."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Question:
+    """What the node made of the state before asking the store."""
+
+    request: RecallRequest
+    topic: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Answer:
+    """What the store said."""
+
+    recall: Recall
+    mandates: list[Memory]
+    blocks: list[CoreBlock]
+    topic_distance: float | None
+
+
+class RecallNode(MemoryNode):
+    """Recall what fits the last messages and write it into state, ready for the prompt.
+
+    The memory block holds mandates, then this turn's memories, then those recalled earlier on the
+    same topic, each once; turns of this thread that are still in the window are left out. When the
+    topic shifts, the block starts anew. Core blocks are written beside it, always.
+
+    Args:
+        namespace: template of the namespace to read (a prefix: sub-namespaces are included).
+        store: the store; None takes the graph's.
+        limit: most memories in the block, mandates aside.
+        viewer: template of the person whose private memories may be shown, besides what is public
+            or shared; None is the application itself, which sees everything in the namespace.
+        budget: tokens of the memory block, in all or by tier; None is 400 in all.
+        core: labels of the core blocks and what belongs in each; empty for none.
+        topic_shift: cosine distance, 0..2, see `topic.TOPIC_SHIFT_DISTANCE`.
+        messages_key: state key of the messages.
+        visible_key: state key of what the model saw of them last time, where that is not the same.
+        token_counter: counts the memory block.
+
+    State it writes:
+        ``memory_block``: text, tokens, entries and what was omitted (`MemoryBlock.as_state`).
+        ``core_memory``: the core blocks as text.
+        ``recalled``: the memories the block is made from, best first, with their scores.
+        ``recall_trace``: query, topic shift, counts, milliseconds, what did not work.
+        ``topic``: query of the last fresh recall.
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate = ("memories", "{user_id}"),
+        *,
+        store: BaseStore | None = None,
+        limit: int = 10,
+        viewer: str | None = "{user_id|}",
+        budget: DisclosureBudget | int | None = None,
+        core: Mapping[str, str] = BLOCKS,
+        topic_shift: float = TOPIC_SHIFT_DISTANCE,
+        messages_key: str = "messages",
+        visible_key: str | None = None,
+        token_counter: TokenCounter = DEFAULT_COUNTER,
+        name: str = "recall",
+    ) -> None:
+        super().__init__(namespace, store=store, name=name)
+        self.limit = limit
+        self.viewer = viewer
+        self.budget = budget
+        self.core = core
+        self.topic_shift = topic_shift
+        self.messages_key = messages_key
+        self.visible_key = visible_key
+        self.token_counter = token_counter
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        store, scope = self._run(config)
+        question = self._prepare(input, scope)
+        if question is None:
+            return {}
+        access, request = StoreAccess(store), question.request
+        answer = _Answer(
+            recall=access.recall(request),
+            mandates=access.mandates(request.namespace, request.viewer),
+            blocks=self._core(store, request.namespace).blocks() if self.core else [],
+            topic_distance=topic_distance(store, question.topic, request.query),
+        )
+        return self._apply(input, question, answer)
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        store, scope = self._run(config)
+        question = self._prepare(input, scope)
+        if question is None:
+            return {}
+        access, request = StoreAccess(store), question.request
+        answer = _Answer(
+            recall=await access.arecall(request),
+            mandates=await access.amandates(request.namespace, request.viewer),
+            blocks=await self._core(store, request.namespace).ablocks() if self.core else [],
+            topic_distance=await atopic_distance(store, question.topic, request.query),
+        )
+        return self._apply(input, question, answer)
+
+    def _core(self, store: BaseStore, namespace: Namespace) -> CoreMemory:
+        return CoreMemory(store, namespace, labels=self.core)
+
+    def _prepare(self, state: Any, scope: RunScope) -> _Question | None:
+        messages: list[AnyMessage] = value_of(state, self.messages_key, [])
+        query = query_of(messages)
+        if not query:
+            return None
+        shown = value_of(state, self.visible_key) if self.visible_key else None
+        request = RecallRequest(
+            query=query,
+            namespace=self.namespace.resolve(scope),
+            limit=self.limit,
+            viewer=viewer_of(self.viewer, scope),
+            exclude=frozenset(
+                turn_key(scope.thread_id, message.id)
+                for message in in_window(messages, shown)
+                if scope.thread_id and message.id
+            ),
+        )
+        return _Question(request=request, topic=value_of(state, "topic", ""))
+
+    def _apply(self, state: Any, question: _Question, answer: _Answer) -> dict[str, Any]:
+        distance = answer.topic_distance
+        shifted = distance is None or distance > self.topic_shift
+        mandates = [entry_of(memory) for memory in answer.mandates]
+        fresh = [
+            entry_of(result.memory, result.score, result.parts) for result in answer.recall.results
+        ]
+        earlier = [
+            entry
+            for entry in ([] if shifted else value_of(state, "recalled", []))
+            if entry["key"] not in question.request.exclude
+        ]
+        recalled = _once([*mandates, *fresh, *earlier])[: len(mandates) + self.limit]
+        block = disclose(recalled, budget=self.budget, token_counter=self.token_counter)
+        trace = answer.recall.trace
+        return {
+            "memory_block": block.as_state(),
+            "core_memory": render_core(answer.blocks, self.core),
+            "recalled": recalled,
+            "recall_trace": {
+                "query": question.request.query,
+                "topic_distance": None if distance is None else round(distance, 3),
+                "topic_shift": shifted,
+                "recalled_now": len(fresh),
+                "kept_from_before": len(recalled) - len(_once([*mandates, *fresh])),
+                "shown": len(block.entries),
+                "candidates": dict(trace.candidates),
+                "milliseconds": {name: round(ms, 2) for name, ms in trace.milliseconds.items()},
+                "degraded": list(trace.degraded),
+            },
+            "topic": question.request.query if shifted else question.topic,
+        }
+
+
+def query_of(messages: Sequence[AnyMessage]) -> str:
+    """What to look up: the person's last message, with those before it while it is very short."""
+    said = (m.text.strip() for m in reversed(messages) if is_human(m))
+    query: list[str] = []
+    for text in islice(filter(None, said), QUERY_MESSAGES):
+        query.insert(0, text)
+        if len(" ".join(query).split()) >= QUERY_WORDS:
+            break
+    return "\n".join(query)
+
+
+def in_window(
+    messages: Sequence[AnyMessage], shown: Sequence[AnyMessage] | None
+) -> Sequence[AnyMessage]:
+    """Which of `messages` the model will see: what it was `shown` last time and all that is newer;
+    all of them when nothing is known."""
+    ids = {message.id for message in shown or ()}
+    last = max((at for at, message in enumerate(messages) if message.id in ids), default=-1)
+    return [m for at, m in enumerate(messages) if last < at or m.id in ids]
+
+
+def entry_of(
+    memory: Memory, score: float | None = None, parts: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """A memory as plain JSON for the state, as `langmemory.context` reads it."""
+    return {
+        "namespace": list(memory.namespace),
+        "key": memory.key,
+        "kind": memory.kind,
+        "priority": memory.priority,
+        "importance": memory.importance,
+        "valid_at": None if memory.valid_at is None else memory.valid_at.isoformat(),
+        "speaker": memory.speaker,
+        "text": memory.text,
+        "score": None if score is None else round(score, 4),
+        "parts": {name: round(part, 4) for name, part in (parts or {}).items()},
+    }
+
+
+def _once(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Entries in order, each memory at its first place only."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for entry in entries:
+        found.setdefault((*entry["namespace"], entry["key"]), entry)
+    return list(found.values())

@@ -1,0 +1,128 @@
+"""RememberNode: what was said goes into memory word for word, before anything is made of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.store.base import BaseStore
+
+from langmemory.context.citations import usage, without_citations
+from langmemory.context.disclosure import MemoryBlock
+from langmemory.context.marking import is_injected
+from langmemory.nodes.access import StoreAccess
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.state import value_of
+from langmemory.types import Namespace
+
+
+class ReflectionQueue(Protocol):
+    """Where new turns are handed to for reflection; it returns at once."""
+
+    def submit(self, namespace: Namespace, *, thread_id: str, keys: Sequence[str]) -> object: ...
+
+
+class RememberNode(MemoryNode):
+    """Store the thread's new turns verbatim and synchronously, then enqueue their reflection.
+
+    Remembered are the messages people and the assistant said, not tool output and not text that
+    was injected from memory. Repeating a turn adds nothing.
+
+    Args:
+        namespace: template of the namespace to write to.
+        store: the store; None takes the graph's.
+        reflection: gets the keys that were added, when any were.
+        messages_key: state key of the messages.
+
+    State it writes:
+        ``remembered_id``: id of the last message that is safely stored.
+        ``memory_usage``: which memories of the block the answers cited (`citations.usage`).
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate = ("memories", "{user_id}"),
+        *,
+        store: BaseStore | None = None,
+        reflection: ReflectionQueue | None = None,
+        messages_key: str = "messages",
+        name: str = "remember",
+    ) -> None:
+        super().__init__(namespace, store=store, name=name)
+        self.reflection = reflection
+        self.messages_key = messages_key
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        store, scope = self._run(config)
+        turns = self._new_turns(input)
+        if not turns:
+            return {}
+        namespace, thread_id = self.namespace.resolve(scope), _thread(scope.thread_id)
+        keys = StoreAccess(store).remember(namespace, _plain(turns), thread_id=thread_id)
+        return self._apply(input, namespace, thread_id, keys, turns)
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        store, scope = self._run(config)
+        turns = self._new_turns(input)
+        if not turns:
+            return {}
+        namespace, thread_id = self.namespace.resolve(scope), _thread(scope.thread_id)
+        keys = await StoreAccess(store).aremember(namespace, _plain(turns), thread_id=thread_id)
+        return self._apply(input, namespace, thread_id, keys, turns)
+
+    def _new_turns(self, state: Any) -> list[BaseMessage]:
+        """Turns after the last one known to be stored; all of them when that one is gone."""
+        messages: list[BaseMessage] = value_of(state, self.messages_key, [])
+        last = value_of(state, "remembered_id")
+        start = next(
+            (at for at in range(len(messages) - 1, -1, -1) if last and messages[at].id == last), -1
+        )
+        return [message for message in messages[start + 1 :] if is_said(message)]
+
+    def _apply(
+        self,
+        state: Any,
+        namespace: Namespace,
+        thread_id: str,
+        keys: list[str],
+        turns: list[BaseMessage],
+    ) -> dict[str, Any]:
+        if keys and self.reflection is not None:
+            self.reflection.submit(namespace, thread_id=thread_id, keys=keys)
+        update: dict[str, Any] = {"remembered_id": turns[-1].id}
+        if block := value_of(state, "memory_block"):
+            answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
+            update["memory_usage"] = usage(answer, MemoryBlock.from_state(block))
+        return update
+
+
+def _plain(turns: list[BaseMessage]) -> list[BaseMessage]:
+    """Turns as they are to be remembered: citations are for this prompt, not for the next."""
+    return [
+        turn.model_copy(update={"content": without_citations(turn.text)})
+        if isinstance(turn, AIMessage)
+        else turn
+        for turn in turns
+    ]
+
+
+def is_said(message: BaseMessage) -> bool:
+    """Whether a person or the assistant said it: text, and not injected from memory."""
+    return (
+        isinstance(message, HumanMessage | AIMessage)
+        and bool(message.text.strip())
+        and not is_injected(message)
+    )
+
+
+def _thread(thread_id: str | None) -> str:
+    """The run's thread; a run without one is a conversation of its own."""
+    return thread_id or f"run-{uuid.uuid4()}"

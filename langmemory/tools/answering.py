@@ -1,0 +1,74 @@
+"""What the memory tools have in common: how one is built, and how it answers a bad call.
+
+The model chooses the arguments in the tool's schema and nothing else. Store, namespace and viewer
+come from the run. Whatever is wrong with a call is answered with a message the model can act on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from langchain_core.tools import StructuredTool, ToolException
+from langchain_core.tools.base import ArgsSchema
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class _MemoryTool(StructuredTool):
+    """A tool whose schema says ``required`` even when nothing is, as some providers insist."""
+
+    @functools.cached_property
+    def tool_call_schema(self) -> ArgsSchema:
+        schema = super().tool_call_schema
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            schema.model_config = ConfigDict(
+                **{**schema.model_config, "json_schema_extra": _say_required}
+            )
+        return schema
+
+
+def memory_tool(
+    *,
+    name: str,
+    description: str,
+    arguments: type[BaseModel],
+    call: Callable[..., Any],
+    acall: Callable[..., Awaitable[Any]] | None = None,
+    response_format: Literal["content", "content_and_artifact"] = "content",
+) -> StructuredTool:
+    """A tool over a sync body and, where it is one store call, an async one.
+
+    Without an async body the sync one runs in a thread. Both get the arguments by keyword and the
+    run's ``config``, and raise `ToolException` with a message for the model.
+    """
+    return _MemoryTool.from_function(
+        call,
+        acall,
+        name=name,
+        description=description,
+        args_schema=arguments,
+        infer_schema=False,
+        response_format=response_format,
+        handle_tool_error=True,
+        handle_validation_error=_explain,
+    )
+
+
+def refuse(message: str) -> ToolException:
+    """The answer to a call that cannot be carried out."""
+    return ToolException(message)
+
+
+def _explain(error: Any) -> str:
+    if not isinstance(error, ValidationError):
+        return f"The arguments are not valid: {error}. Correct them and call again."
+    wrong = [
+        f"{'.'.join(str(part) for part in detail['loc']) or 'arguments'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False)
+    ]
+    return f"The arguments are not valid: {'; '.join(wrong)}. Correct them and call again."
+
+
+def _say_required(schema: dict[str, Any]) -> None:
+    schema.setdefault("required", [])

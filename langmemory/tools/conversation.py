@@ -1,0 +1,126 @@
+"""conversation_search: what was said, about something, between two dates."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from langgraph.store.base import BaseStore
+from pydantic import BaseModel, Field
+
+from langmemory.context.disclosure import note_line
+from langmemory.context.notes import notes_of
+from langmemory.context.tokens import count_text, longest
+from langmemory.nodes.access import RecallRequest, StoreAccess
+from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
+from langmemory.nodes.node import run_of
+from langmemory.tools.answering import memory_tool, refuse
+from langmemory.types import Recall
+
+LINE_TOKENS = 200
+"""A longer message is cut; get_memory shows it whole."""
+
+
+class ConversationSearch(BaseModel):
+    query: str = Field(description="What to look for: a question, a name, a few words.")
+    since: str | None = Field(
+        None, description="Only what was said on or after this day, as YYYY-MM-DD."
+    )
+    until: str | None = Field(
+        None, description="Only what was said on or before this day, as YYYY-MM-DD."
+    )
+    limit: int = Field(10, ge=1, le=50, description="At most so many messages.")
+
+
+def create_conversation_search_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    viewer: str | None = "{user_id|}",
+    store: BaseStore | None = None,
+    name: str = "conversation_search",
+) -> StructuredTool:
+    """A tool that finds messages of this and earlier conversations, oldest first.
+
+    Args:
+        namespace: template of the prefix to search, see `langmemory.nodes.NamespaceTemplate`.
+        viewer: template of the person whose private memories may be shown; None shows all.
+        store: used instead of the graph's store, or outside a graph.
+    """
+    template = NamespaceTemplate(namespace)
+
+    def request(
+        config: RunnableConfig, query: str, since: str | None, until: str | None, limit: int
+    ) -> tuple[StoreAccess, RecallRequest]:
+        if not query.strip():
+            raise refuse("query is empty. Say what to look for.")
+        first, last = _day(since, "since"), _day(until, "until")
+        if first and last and first > last:
+            raise refuse(f"since ({since}) is after until ({until}). Swap them.")
+        source, scope = run_of(config, store, name)
+        return StoreAccess(source), RecallRequest(
+            query=query,
+            namespace=template.resolve(scope),
+            limit=limit,
+            viewer=viewer_of(viewer, scope),
+            kinds=("episodic",),
+            since=_midnight(first) if first else None,
+            until=_midnight(last + timedelta(days=1)) if last else None,
+        )
+
+    def conversation_search(
+        config: RunnableConfig,
+        query: str,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+    ) -> str:
+        access, wanted = request(config, query, since, until, limit)
+        return _lines(access.recall(wanted))
+
+    async def aconversation_search(
+        config: RunnableConfig,
+        query: str,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+    ) -> str:
+        access, wanted = request(config, query, since, until, limit)
+        return _lines(await access.arecall(wanted))
+
+    return memory_tool(
+        name=name,
+        description="Search everything that was said in this and in earlier conversations, word "
+        "for word, optionally between two dates. Use it when what you remember is not enough.",
+        arguments=ConversationSearch,
+        call=conversation_search,
+        acall=aconversation_search,
+    )
+
+
+def _lines(recall: Recall) -> str:
+    if not len(recall):
+        return "Nothing was said about that. Try other words or a wider time."
+    lines = []
+    results = sorted(recall.results, key=lambda result: result.at)
+    for note in notes_of(result.memory for result in results):
+        line = note_line(note)
+        cut = longest(line, lambda text: count_text(text) <= LINE_TOKENS)
+        lines.append(cut if cut is not None else line)
+    return "\n".join(lines)
+
+
+def _day(text: str | None, argument: str) -> date | None:
+    if text is None or not text.strip():
+        return None
+    try:
+        return datetime.fromisoformat(text.strip()).date()
+    except ValueError:
+        raise refuse(
+            f"{argument} is {text!r}, which is no date. Write it as YYYY-MM-DD, for example "
+            f"2026-03-31."
+        ) from None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), tzinfo=UTC)

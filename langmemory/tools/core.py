@@ -1,0 +1,103 @@
+"""core_memory_append, core_memory_replace, core_memory_rethink: the model edits its core blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from langgraph.store.base import BaseStore
+from pydantic import BaseModel, Field, create_model
+
+from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.node import run_of
+from langmemory.tools.answering import memory_tool, refuse
+
+
+def create_core_memory_tools(
+    namespace: tuple[str, ...] | str,
+    *,
+    labels: Mapping[str, str] = BLOCKS,
+    limits: Mapping[str, int] | None = None,
+    store: BaseStore | None = None,
+) -> list[StructuredTool]:
+    """The three tools that edit core blocks.
+
+    Args:
+        namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
+        labels: which blocks there are, and what belongs in each.
+        limits: characters by label, where the default limit is not right.
+        store: used instead of the graph's store, or outside a graph.
+    """
+    template = NamespaceTemplate(namespace)
+    what = "; ".join(f"{label}: {purpose}" for label, purpose in labels.items())
+
+    def edit(config: RunnableConfig, name: str, change: Callable[[CoreMemory], CoreBlock]) -> str:
+        target, scope = run_of(config, store, name)
+        core = CoreMemory(target, template.resolve(scope), labels=labels, limits=limits or {})
+        try:
+            block = change(core)
+        except CoreMemoryError as error:
+            raise refuse(str(error)) from error
+        return _standing(block)
+
+    def core_memory_append(config: RunnableConfig, block: str, content: str) -> str:
+        return edit(config, "core_memory_append", lambda core: core.append(block, content))
+
+    def core_memory_replace(
+        config: RunnableConfig, block: str, old_content: str, new_content: str
+    ) -> str:
+        return edit(
+            config,
+            "core_memory_replace",
+            lambda core: core.replace(block, old_content, new_content),
+        )
+
+    def core_memory_rethink(config: RunnableConfig, block: str, new_content: str) -> str:
+        return edit(config, "core_memory_rethink", lambda core: core.rethink(block, new_content))
+
+    def tool(
+        call: Callable[..., str], description: str, **arguments: tuple[Any, Any]
+    ) -> StructuredTool:
+        fields: dict[str, Any] = {
+            "block": (Literal[tuple(labels)], Field(description=f"Which block. {what}")),
+            **arguments,
+        }
+        model: type[BaseModel] = create_model(call.__name__, **fields)
+        return memory_tool(name=call.__name__, description=description, arguments=model, call=call)
+
+    return [
+        tool(
+            core_memory_append,
+            "Add a line to a core memory block. Core memory is always in front of you: keep it "
+            "for what matters in every conversation.",
+            content=(str, Field(description="What to add, one short line.")),
+        ),
+        tool(
+            core_memory_replace,
+            "Replace a passage of a core memory block that is no longer right.",
+            old_content=(
+                str,
+                Field(description="The passage, exactly as it stands, and standing there once."),
+            ),
+            new_content=(str, Field(description="What takes its place; empty to delete it.")),
+        ),
+        tool(
+            core_memory_rethink,
+            "Write a core memory block anew, for example shorter when it is nearly full. "
+            "Everything worth keeping must be in the new text.",
+            new_content=(str, Field(description="The whole new text of the block.")),
+        ),
+    ]
+
+
+def _standing(block: CoreBlock) -> str:
+    text = (
+        f"Block {block.label!r} is saved (version {block.version}, {len(block.content)} of "
+        f"{block.limit} characters)."
+    )
+    if block.nearly_full:
+        text += " It is nearly full: rewrite it shorter with core_memory_rethink."
+    return f"{text} It now reads:\n{block.content or '(empty)'}"

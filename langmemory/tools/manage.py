@@ -1,0 +1,131 @@
+"""manage_memory: the model creates, updates and deletes memories. As in LangMem, call for call."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from langgraph.store.base import BaseStore
+from pydantic import BaseModel, create_model
+
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.node import run_of
+from langmemory.tools.answering import memory_tool, refuse
+
+Action = Literal["create", "update", "delete"]
+
+INSTRUCTIONS = """\
+Proactively call this tool when you:
+
+1. Identify a new USER preference.
+2. Receive an explicit USER request to remember something or otherwise alter your behavior.
+3. Are working and want to record important context.
+4. Identify that an existing MEMORY is incorrect or outdated.
+"""
+
+
+def create_manage_memory_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    instructions: str = INSTRUCTIONS,
+    schema: type = str,
+    actions_permitted: tuple[Action, ...] | None = ("create", "update", "delete"),
+    store: BaseStore | None = None,
+    name: str = "manage_memory",
+) -> StructuredTool:
+    """A tool with which the model writes memories; LangMem's signature and answers.
+
+    Memories are items ``{"content": …}`` under a UUID.
+
+    Args:
+        namespace: template of where they go; its variables come from the run, see
+            `langmemory.nodes.NamespaceTemplate`.
+        instructions: tells the model when to use it.
+        schema: type of a memory's content: ``str``, a pydantic model, or any JSON type.
+        actions_permitted: what the model may do.
+        store: used instead of the graph's store, or outside a graph.
+
+    Raises:
+        ValueError: no action is permitted.
+    """
+    if not actions_permitted:
+        raise ValueError("actions_permitted cannot be empty")
+    template = NamespaceTemplate(namespace)
+    permitted = tuple(actions_permitted)
+    default: Action = "create" if "create" in permitted else permitted[0]
+    fields: dict[str, Any] = {
+        "content": (schema | None, None),
+        "action": (Literal[permitted], default),
+        "id": (uuid.UUID | None, None),
+    }
+    arguments = create_model(name, **fields)
+
+    def check(action: str, id: uuid.UUID | None) -> None:
+        if action not in permitted:
+            raise refuse(f"Invalid action {action}. Must be one of {permitted}.")
+        if action == "create" and id is not None:
+            raise refuse(
+                "You cannot provide a MEMORY ID when creating a MEMORY. Please try again, "
+                "omitting the id argument."
+            )
+        if action in ("delete", "update") and not id:
+            raise refuse("You must provide a MEMORY ID when deleting or updating a MEMORY.")
+
+    def manage_memory(
+        config: RunnableConfig,
+        content: Any = None,
+        action: Action = default,
+        id: uuid.UUID | None = None,
+    ) -> str:
+        check(action, id)
+        target, scope = run_of(config, store, name)
+        where = template.resolve(scope)
+        if action == "delete":
+            target.delete(where, str(id))
+            return f"Deleted memory {id}"
+        key = id or uuid.uuid4()
+        target.put(where, str(key), {"content": _plain(content)})
+        return f"{action}d memory {key}"
+
+    async def amanage_memory(
+        config: RunnableConfig,
+        content: Any = None,
+        action: Action = default,
+        id: uuid.UUID | None = None,
+    ) -> str:
+        check(action, id)
+        target, scope = run_of(config, store, name)
+        where = template.resolve(scope)
+        if action == "delete":
+            await target.adelete(where, str(id))
+            return f"Deleted memory {id}"
+        key = id or uuid.uuid4()
+        await target.aput(where, str(key), {"content": _plain(content)})
+        return f"{action}d memory {key}"
+
+    return memory_tool(
+        name=name,
+        description=(
+            f"{_verbs(permitted)} a memory to persist across conversations.\n"
+            "Include the MEMORY ID when updating or deleting a MEMORY. Omit when creating a new "
+            f"MEMORY - it will be created for you.\n{instructions}"
+        ),
+        arguments=arguments,
+        call=manage_memory,
+        acall=amanage_memory,
+    )
+
+
+def _verbs(permitted: tuple[str, ...]) -> str:
+    """``Create, update, or delete``."""
+    if len(permitted) == 1:
+        return permitted[0]
+    comma = "," if len(permitted) > 2 else ""
+    return f"{', '.join(permitted[:-1])}{comma} or {permitted[-1]}".capitalize()
+
+
+def _plain(content: Any) -> Any:
+    """Content as the store takes it: a pydantic model as its JSON."""
+    return content.model_dump(mode="json") if isinstance(content, BaseModel) else content

@@ -1,0 +1,199 @@
+"""get_memory, memory_timeline, memory_archive: one memory in full, what was around it, its end.
+
+The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from langgraph.store.base import BaseStore, Item, SearchItem
+from pydantic import BaseModel, Field
+
+from langmemory.context.notes import ID_CHARS, note_id, note_of
+from langmemory.context.render import full, timeline
+from langmemory.nodes.access import readable
+from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
+from langmemory.nodes.node import run_of
+from langmemory.tools.answering import memory_tool, refuse
+from langmemory.types import Namespace
+
+SCAN = 10_000
+"""So many memories are looked through for a short id; a whole key is found at once."""
+
+PAGE = 500
+
+_SHORT = re.compile(rf"[\[(]?\s*(?:[MGR]\s*:\s*)?([0-9a-f]{{{ID_CHARS}}})\s*[\])]?", re.IGNORECASE)
+
+_ID = Field(description="The memory's id as you were shown it, for example R:1a2b3c4d.")
+
+
+class GetMemory(BaseModel):
+    id: str = _ID
+
+
+class MemoryTimeline(BaseModel):
+    id: str = _ID
+    around: int = Field(
+        5, ge=1, le=50, description="How many messages to show before it, and how many after it."
+    )
+
+
+class MemoryArchive(BaseModel):
+    id: str = _ID
+    reason: str = Field(description="Why it is no longer needed, in a few words.")
+
+
+def create_get_memory_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    viewer: str | None = "{user_id|}",
+    store: BaseStore | None = None,
+    name: str = "get_memory",
+) -> StructuredTool:
+    """A tool that shows one memory in full, with the evidence it rests on.
+
+    Args:
+        namespace: template of the prefix it may be in, see `langmemory.nodes.NamespaceTemplate`.
+        viewer: template of the person whose private memories may be shown; None shows all.
+        store: used instead of the graph's store, or outside a graph.
+    """
+    template = NamespaceTemplate(namespace)
+
+    def get_memory(config: RunnableConfig, id: str) -> str:
+        source, scope = run_of(config, store, name)
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        keys = item.value.get("evidence")
+        keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
+        found = [source.get(item.namespace, key) for key in keys]
+        return full(item, [each for each in found if each is not None]).text
+
+    return memory_tool(
+        name=name,
+        description="Read one memory in full: its whole text, when and by whom it was said, and "
+        "the evidence it rests on. Use it when a line you were shown was cut or is not enough.",
+        arguments=GetMemory,
+        call=get_memory,
+    )
+
+
+def create_memory_timeline_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    viewer: str | None = "{user_id|}",
+    store: BaseStore | None = None,
+    name: str = "memory_timeline",
+) -> StructuredTool:
+    """A tool that shows what was said before and after a memory, in the same thread.
+
+    Args: see `create_get_memory_tool`.
+    """
+    template = NamespaceTemplate(namespace)
+
+    def memory_timeline(config: RunnableConfig, id: str, around: int = 5) -> str:
+        source, scope = run_of(config, store, name)
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        thread = item.value.get("thread_id")
+        if not thread:
+            raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
+        found = source.search(item.namespace, filter={"thread_id": thread}, limit=SCAN)
+        turns = _in_order(found)
+        place = next(at for at, turn in enumerate(turns) if turn["key"] == item.key)
+        return timeline(turns[place], turns[max(place - around, 0) : place + around + 1]).text
+
+    return memory_tool(
+        name=name,
+        description="See what was said right before and after a remembered message. Use it to "
+        "understand a memory in its context.",
+        arguments=MemoryTimeline,
+        call=memory_timeline,
+    )
+
+
+def create_memory_archive_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    viewer: str | None = "{user_id|}",
+    store: BaseStore | None = None,
+    name: str = "memory_archive",
+) -> StructuredTool:
+    """A tool that puts a memory away: it is kept and can be read by id, but not recalled any more.
+
+    Args: see `create_get_memory_tool`.
+    """
+    template = NamespaceTemplate(namespace)
+
+    def memory_archive(config: RunnableConfig, id: str, reason: str) -> str:
+        source, scope = run_of(config, store, name)
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        if item.value.get("kind") == "core":
+            raise refuse("A core memory block is not archived; edit it with core_memory_replace.")
+        archived = {
+            **item.value,
+            "status": "archived",
+            "archived_at": datetime.now(UTC).isoformat(),
+            "archived_because": reason,
+        }
+        source.put(item.namespace, item.key, archived, index=False)
+        return f"Archived memory {id}. It is kept but no longer recalled."
+
+    return memory_tool(
+        name=name,
+        description="Put a memory away that is outdated or no longer useful. It is not deleted, "
+        "but will not come up again.",
+        arguments=MemoryArchive,
+        call=memory_archive,
+    )
+
+
+def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None) -> Item:
+    """The memory a model means by `id`.
+
+    Raises:
+        ToolException: there is none, or it is somebody else's private one.
+    """
+    name = id.strip()
+    item = store.get(namespace, name) if name else None
+    short = _SHORT.fullmatch(name)
+    if item is None and short is not None:
+        wanted = short[1].lower()
+        item = next(
+            (i for i in _items(store, namespace) if note_id(i.namespace, i.key) == wanted), None
+        )
+    if item is None or not readable(item.value, viewer):
+        raise refuse(
+            f"There is no memory {id!r}. Use an id you were shown, such as R:1a2b3c4d, or look "
+            f"the memory up first with a search."
+        )
+    return item
+
+
+def _in_order(found: list[SearchItem]) -> list[dict[str, Any]]:
+    """Messages of a thread, oldest first, with times that keep them so.
+
+    Stores list items the newest first or the oldest first, and messages of one turn share a time.
+    """
+    dated = [(note_of(turn).at or turn.created_at, turn) for turn in reversed(found)]
+    dated.sort(key=lambda pair: pair[0])
+    return [
+        {
+            "namespace": turn.namespace,
+            "key": turn.key,
+            "value": turn.value,
+            "valid_at": at + timedelta(microseconds=place),
+        }
+        for place, (at, turn) in enumerate(dated)
+    ]
+
+
+def _items(store: BaseStore, namespace: Namespace) -> Iterator[SearchItem]:
+    for offset in range(0, SCAN, PAGE):
+        page = store.search(namespace, limit=PAGE, offset=offset)
+        yield from page
+        if len(page) < PAGE:
+            return

@@ -1,0 +1,76 @@
+"""search_memory: the model looks things up in memory. As in LangMem, call for call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from langgraph.store.base import BaseStore, SearchItem
+from pydantic import create_model
+
+from langmemory.nodes.access import readable
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.node import run_of
+from langmemory.tools.answering import memory_tool
+
+
+def create_search_memory_tool(
+    namespace: tuple[str, ...] | str,
+    *,
+    instructions: str = "",
+    viewer: str | None = "{user_id|}",
+    store: BaseStore | None = None,
+    response_format: Literal["content", "content_and_artifact"] = "content",
+    name: str = "search_memory",
+) -> StructuredTool:
+    """A tool with which the model searches memories; LangMem's signature and answers.
+
+    It answers with the found items as JSON.
+
+    Args:
+        namespace: template of the prefix to search; its variables come from the run, see
+            `langmemory.nodes.NamespaceTemplate`.
+        instructions: tells the model when to use it.
+        viewer: template of the person whose private memories may be shown; None shows all.
+        store: used instead of the graph's store, or outside a graph.
+        response_format: ``content_and_artifact`` also hands the items themselves to the program.
+    """
+    template = NamespaceTemplate(namespace)
+    fields: dict[str, Any] = {
+        "query": (str, ...),
+        "limit": (int, 10),
+        "offset": (int, 0),
+        "filter": (dict | None, None),
+    }
+    arguments = create_model(name, **fields)
+
+    def answer(found: list[SearchItem], scope: RunScope) -> Any:
+        who = viewer_of(viewer, scope)
+        shown = [item for item in found if readable(item.value, who)]
+        text = json.dumps(
+            [item.dict() for item in shown], ensure_ascii=False, separators=(",", ":")
+        )
+        return (text, shown) if response_format == "content_and_artifact" else text
+
+    def search_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
+        source, scope = run_of(config, store, name)
+        return answer(source.search(template.resolve(scope), query=query, **options), scope)
+
+    async def asearch_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
+        source, scope = run_of(config, store, name)
+        found = await source.asearch(template.resolve(scope), query=query, **options)
+        return answer(found, scope)
+
+    return memory_tool(
+        name=name,
+        description=(
+            "Search your long-term memories for information relevant to your current context. "
+            f"{instructions}"
+        ),
+        arguments=arguments,
+        call=search_memory,
+        acall=asearch_memory,
+        response_format=response_format,
+    )

@@ -1,0 +1,225 @@
+"""The chat graph end to end, with scripted models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.sqlite import SqliteStore
+
+from langmemory.context import ContextBudget, note_id
+from langmemory.errors import ConfigError
+from langmemory.graphs import NoModel, build_chat_graph
+from langmemory.tools import create_memory_tools
+from langmemory.types import Namespace
+from tests.scripted import ScriptedModel, tool_call
+from tests.stores_in_use import STORES, open_store
+
+NAMESPACE = ("memories", "{user_id}")
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    with open_store(request.param, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def run(thread: str, user: str = "anna") -> dict[str, Any]:
+    return {"configurable": {"thread_id": thread, "user_id": user}}
+
+
+def say(graph: CompiledStateGraph[Any, Any, Any, Any], text: str, thread: str, user: str) -> Any:
+    return graph.invoke({"messages": [HumanMessage(text)]}, run(thread, user))
+
+
+def system(model: ScriptedModel) -> str:
+    """The system message of the last prompt."""
+    first = model.prompts[-1][0]
+    assert isinstance(first, SystemMessage)
+    return first.text
+
+
+async def test_the_model_sees_what_other_threads_said_and_no_other_user(store: BaseStore) -> None:
+    """What a user said in one thread is in their next thread's prompt, sync and async, on every
+    store, and never in another user's."""
+    model = ScriptedModel()
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    say(graph, "My dog is called Bello.", "t1", "anna")
+    say(graph, "What is my dog called?", "t2", "anna")
+    assert "Bello" in system(model)
+    message = {"messages": [HumanMessage("What is my dog called again?")]}
+    if not isinstance(store, SqliteStore):  # which has no async methods
+        await graph.ainvoke(message, run("t3"))  # type: ignore[arg-type]
+        assert "Bello" in system(model)
+    say(graph, "What is my dog called?", "t4", "bert")
+    assert "Bello" not in str(model.prompts[-1])
+
+
+def test_turns_in_the_window_are_not_shown_twice(store: BaseStore) -> None:
+    """The memory block leaves out what the conversation itself still shows."""
+    model = ScriptedModel()
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    say(graph, "My dog is called Bello.", "t1", "anna")
+    state = say(graph, "What is my dog called?", "t1", "anna")
+    assert "Bello" not in system(model)
+    assert state["memory_block"]["text"] == ""
+
+
+def test_the_state_explains_itself(store: BaseStore) -> None:
+    """Block, trace and budget say what was recalled, by which query, and how full the window is."""
+    model = ScriptedModel()
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    say(graph, "My dog is called Bello.", "t1", "anna")
+    state = say(graph, "What is my dog called?", "t2", "anna")
+    assert state["recall_trace"]["query"] == "What is my dog called?"
+    assert state["recall_trace"]["shown"] == len(state["memory_block"]["entries"]) > 0
+    assert state["recalled"][0]["text"] == "My dog is called Bello."
+    assert state["budget"]["level"] == "peak"
+    assert state["budget"]["parts"]["retrieved"]["used"] > 0
+    assert state["remembered_id"] == state["messages"][-1].id
+
+
+def test_citations_are_counted_and_not_remembered(store: BaseStore) -> None:
+    """A memory the answer cites counts as referenced; the stored answer has no ids in it."""
+    model = ScriptedModel()
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    say(graph, "My dog is called Bello.", "t1", "anna")
+    key = next(i.key for i in store.search(("memories", "anna")) if "Bello" in str(i.value))
+    label = f"R:{note_id(('memories', 'anna'), key)}"
+    model.script.append(f"Your dog is called Bello [{label}].")
+    state = say(graph, "What is my dog called?", "t2", "anna")
+    counts = {use["key"]: use for use in state["memory_usage"]}
+    assert (counts[key]["loaded"], counts[key]["referenced"]) == (1, 1)
+    answers = [i.value["content"] for i in store.search(("memories", "anna"), limit=50)]
+    assert "Your dog is called Bello." in answers
+
+
+def test_the_model_manages_its_own_memory(store: BaseStore) -> None:
+    """Tool calls loop back to the model; what it wrote to core memory is in every later prompt."""
+    model = ScriptedModel(
+        script=[
+            tool_call("core_memory_append", block="human", content="Allergic to peanuts"),
+            tool_call("core_memory_append", block="nonsense", content="x"),
+            "Noted.",
+        ]
+    )
+    tools = create_memory_tools(NAMESPACE)
+    graph = build_chat_graph(model, tools=tools, store=store, checkpointer=InMemorySaver())
+    state = say(graph, "Remember that I cannot eat peanuts.", "t1", "anna")
+    assert [m.type for m in state["messages"]] == ["human", "ai", "tool", "ai", "tool", "ai"]
+    assert [m.status for m in state["messages"] if m.type == "tool"] == ["success", "error"]
+    say(graph, "Hello", "t2", "anna")
+    assert "| Allergic to peanuts" in system(model)
+    say(graph, "Hello", "t3", "bert")
+    assert "peanuts" not in system(model)
+
+
+def test_mandates_are_shown_whatever_is_talked_about(store: BaseStore) -> None:
+    """A memory of priority mandate is in every prompt of its owner."""
+    rule = {"content": "Always answer in French.", "priority": "mandate"}
+    store.put(("memories", "anna"), "rule", rule)
+    model = ScriptedModel()
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    say(graph, "How high is the Eiffel tower?", "t1", "anna")
+    assert "[M:" in system(model)
+    assert "Always answer in French." in system(model)
+    store.put(("memories", "anna"), "rule", {**rule, "status": "archived"})
+    say(graph, "How high is it?", "t2", "anna")
+    assert "French" not in system(model)
+
+
+def test_new_turns_are_handed_to_reflection_once() -> None:
+    """The queue gets the keys of each turn exactly once, with namespace and thread."""
+    submitted: list[tuple[Namespace, str, list[str]]] = []
+
+    class Queue:
+        def submit(self, namespace: Namespace, *, thread_id: str, keys: Any) -> None:
+            submitted.append((namespace, thread_id, list(keys)))
+
+    store = InMemoryStore()
+    graph = build_chat_graph(
+        ScriptedModel(), reflection=Queue(), store=store, checkpointer=InMemorySaver()
+    )
+    for text in ("One", "Two"):
+        say(graph, text, "t1", "anna")
+    assert [(namespace, thread) for namespace, thread, _ in submitted] == [
+        (("memories", "anna"), "t1")
+    ] * 2
+    keys = [key for _, _, keys in submitted for key in keys]
+    assert len(keys) == len(set(keys)) == 4
+    assert set(keys) == {item.key for item in store.search(("memories", "anna"))}
+
+
+def test_a_turn_whose_model_failed_is_remembered_with_the_next(store: BaseStore) -> None:
+    """When the model fails the run fails, and what the person said is not lost."""
+    model = ScriptedModel(script=[RuntimeError("overloaded"), "Fine."])
+    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+    with pytest.raises(RuntimeError, match="overloaded"):
+        say(graph, "My locker number is 7.", "t1", "anna")
+    say(graph, "Are you there?", "t1", "anna")
+    said = [i.value["content"] for i in store.search(("memories", "anna"))]
+    assert sorted(said) == ["Are you there?", "Fine.", "My locker number is 7."]
+
+
+def test_a_summary_is_not_streamed_to_the_person() -> None:
+    """Streaming messages shows the answer's tokens only, while a summary is written too."""
+    summarizer = ScriptedModel(otherwise="THE SUMMARY")
+    graph = build_chat_graph(
+        ScriptedModel(otherwise="word " * 60),
+        summary_model=summarizer,
+        budget=ContextBudget(window_tokens=16_000),
+        store=InMemoryStore(),
+        checkpointer=InMemorySaver(),
+    )
+    shown = ""
+    for _ in range(20):
+        message = {"messages": [HumanMessage("Tell me more about it, please. " * 5)]}
+        for chunk, _ in graph.stream(message, run("t1"), stream_mode="messages"):  # type: ignore[arg-type]
+            shown += chunk.text if isinstance(chunk, AIMessage) else ""
+    assert summarizer.prompts
+    assert "word" in shown
+    assert "THE SUMMARY" not in shown
+
+
+def test_no_model_answers_from_memory_and_is_not_remembered(store: BaseStore) -> None:
+    """Without a model the graph recalls, says that no model is configured, and does not feed on
+    its own answers."""
+    graph = build_chat_graph(NoModel(), store=store, checkpointer=InMemorySaver())
+    say(graph, "My dog is called Bello.", "t1", "anna")
+    say(graph, "What is my dog called?", "t2", "anna")
+    answer = say(graph, "What is my dog called?", "t3", "anna")["messages"][-1]
+    assert isinstance(answer, AIMessage)
+    assert "Bello" in answer.text
+    assert "No chat model is configured" in answer.text
+    stored = [item.value["content"] for item in store.search(("memories", "anna"))]
+    assert sorted(stored) == [
+        "My dog is called Bello.",
+        "What is my dog called?",
+        "What is my dog called?",
+    ]
+
+
+def test_a_graph_without_a_store_says_what_to_do() -> None:
+    """A graph that runs without a store fails with the next step in the message."""
+    graph = build_chat_graph(NoModel())
+    with pytest.raises(ConfigError, match="compile the graph with store="):
+        say(graph, "Hi", "t1", "anna")
+
+
+def test_studio_can_read_the_schemas_and_the_steps() -> None:
+    """The JSON schemas Studio asks for exist, context is a form with user_id, and the drawing shows
+    every step."""
+    graph = build_chat_graph(ScriptedModel(), tools=create_memory_tools(NAMESPACE))
+    properties = graph.get_output_jsonschema()["properties"]
+    assert {"messages", "memory_block", "recall_trace", "budget", "context"} <= set(properties)
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
+    assert set(graph.get_context_jsonschema()["properties"]) == {"user_id"}  # type: ignore[index]
+    nodes = set(graph.get_graph().nodes) - {"__start__", "__end__"}
+    assert nodes == {"recall", "summarize", "model", "tools", "remember"}

@@ -1,0 +1,118 @@
+"""The repository as LangGraph's development server runs it, spoken to over HTTP on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+from tests.integration.langgraph_server import copy_project, langgraph_dev
+
+REPOSITORY = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncLangGraphClient]:
+    project = copy_project(REPOSITORY, tmp_path_factory.mktemp("project"))
+    environ = {
+        "MEMORY_DB_PATH": str(project / "memory.db"),
+        "PYTHONPATH": str(REPOSITORY),
+        "BG_JOB_ISOLATED_LOOPS": "true",  # runs and API in threads of their own: several stores
+    }
+    with langgraph_dev(project, environ) as url, get_sync_client(url=url) as client:
+        yield client
+
+
+def say(client: SyncLangGraphClient, text: str, user: str, thread: str | None = None) -> Any:
+    """One turn, in a new thread unless one is given; the thread's state after it."""
+    thread = thread or client.threads.create()["thread_id"]
+    messages = [{"role": "user", "content": text}]
+    return client.runs.wait(thread, "chat", input={"messages": messages}, context={"user_id": user})
+
+
+def test_a_fact_told_in_one_thread_is_recalled_in_another(client: SyncLangGraphClient) -> None:
+    """What a user said in one thread is in the memory block of their next thread."""
+    say(client, "My dog is called Bello and he is a terrier.", "anna")
+    state = say(client, "What is my dog called?", "anna")
+    assert "Bello" in state["memory_block"]["text"]
+    assert "Bello" in state["messages"][-1]["content"]
+    assert "No chat model is configured" in state["messages"][-1]["content"]
+
+
+def test_two_users_do_not_see_each_other(client: SyncLangGraphClient) -> None:
+    """A user's block never holds what another user said."""
+    say(client, "My cat is called Minka.", "berta")
+    state = say(client, "What is my cat called?", "carla")
+    assert "Minka" not in str(state)
+
+
+def test_a_run_without_user_id_belongs_to_the_local_user(client: SyncLangGraphClient) -> None:
+    """Studio works before anything is configured."""
+    thread = client.threads.create()["thread_id"]
+    messages = [{"role": "user", "content": "I keep three bee hives."}]
+    client.runs.wait(thread, "chat", input={"messages": messages})
+    found = client.store.search_items(["memories", "local"], query="bee hives")["items"]
+    assert any("three bee hives" in str(item["value"]) for item in found)
+
+
+def test_streaming_shows_every_step(client: SyncLangGraphClient) -> None:
+    """A stream names recall, model and remember in order, and carries the answer's tokens."""
+    thread = client.threads.create()["thread_id"]
+    steps: list[str] = []
+    tokens = 0
+    for part in client.runs.stream(
+        thread,
+        "chat",
+        input={"messages": [{"role": "user", "content": "Hello there"}]},
+        context={"user_id": "dora"},
+        stream_mode=["updates", "messages-tuple"],
+    ):
+        if part.event == "updates":
+            steps.extend(part.data)
+        tokens += part.event == "messages"
+    assert steps == ["recall", "model", "remember"]
+    assert tokens > 0
+
+
+def test_the_store_api_works_over_http(client: SyncLangGraphClient) -> None:
+    """Put, get, search, list namespaces and delete reach the same store as the graph."""
+    namespace = ["api", "tests"]
+    client.store.put_item(namespace, "tea", {"content": "Anna drinks green tea."})
+    client.store.put_item(namespace, "coffee", {"content": "Bert drinks coffee.", "cups": 2})
+
+    item = client.store.get_item(namespace, "tea")
+    assert item["value"] == {"content": "Anna drinks green tea."}
+    assert item["namespace"] == namespace
+
+    found = client.store.search_items(["api"], query="who likes green tea?", limit=1)["items"]
+    assert [hit["key"] for hit in found] == ["tea"]
+    assert found[0]["score"] is not None
+    filtered = client.store.search_items(["api"], filter={"cups": 2})["items"]
+    assert [hit["key"] for hit in filtered] == ["coffee"]
+
+    assert client.store.list_namespaces(prefix=["api"])["namespaces"] == [namespace]
+    client.store.delete_item(namespace, "tea")
+    client.store.delete_item(namespace, "coffee")
+    assert client.store.search_items(["api"])["items"] == []
+
+
+def test_a_user_id_that_cannot_be_a_label_is_refused_by_name(client: SyncLangGraphClient) -> None:
+    """A run that cannot know whose memory it may touch fails before touching any."""
+    with pytest.raises(Exception, match=r"'a\.b', which cannot be a namespace label"):
+        say(client, "Hello", "a.b")
+
+
+def test_studio_gets_schemas_and_drawing(client: SyncLangGraphClient) -> None:
+    """What Studio asks the server for to show the graph is there."""
+    assistant = client.assistants.search()[0]["assistant_id"]
+    schemas = client.assistants.get_schemas(assistant)
+    assert "memory_block" in (schemas["state_schema"] or {})["properties"]
+    assert "user_id" in (schemas["context_schema"] or {})["properties"]
+    nodes = {node["id"] for node in client.assistants.get_graph(assistant)["nodes"]}
+    assert {"recall", "model", "tools", "remember"} <= nodes

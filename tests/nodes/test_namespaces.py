@@ -1,0 +1,62 @@
+"""Namespace templates resolve from the run, and only from the run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from langmemory.errors import ConfigError
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+
+TEMPLATE = NamespaceTemplate(("memories", "{user_id}"))
+
+
+@pytest.mark.parametrize("context", [{"user_id": "anna"}, SimpleNamespace(user_id="anna")])
+def test_context_comes_before_configurable(context: object) -> None:
+    """The run's context wins over config["configurable"], as an object or as a mapping."""
+    scope = RunScope(context=context, configurable={"user_id": "bert"})
+    assert TEMPLATE.resolve(scope) == ("memories", "anna")
+
+
+@pytest.mark.parametrize("context", [None, {}, SimpleNamespace(user_id=None), {"user_id": ""}])
+def test_configurable_is_used_when_context_does_not_say(context: object) -> None:
+    """A context without the variable falls back to config["configurable"]."""
+    scope = RunScope(context=context, configurable={"user_id": "bert"})
+    assert TEMPLATE.resolve(scope) == ("memories", "bert")
+
+
+def test_a_missing_variable_is_named() -> None:
+    """The error names the variable, the label and both ways to pass it."""
+    with pytest.raises(ConfigError, match=r"'user_id' is missing for '\{user_id\}'.*configurable"):
+        TEMPLATE.resolve(RunScope(configurable={}))
+
+
+def test_a_default_stands_in_for_a_missing_variable() -> None:
+    """`{user_id|local}` never fails, and a given value still wins."""
+    template = NamespaceTemplate(("memories", "u-{user_id|local}"))
+    assert template.resolve(RunScope(configurable={})) == ("memories", "u-local")
+    assert template.resolve(RunScope(configurable={"user_id": 7})) == ("memories", "u-7")
+
+
+def test_a_value_cannot_widen_or_split_the_namespace() -> None:
+    """An id with a period or braces stays one label or is refused; it never becomes a template."""
+    with pytest.raises(ConfigError, match=r"'a\.b', which cannot be a namespace label"):
+        TEMPLATE.resolve(RunScope(configurable={"user_id": "a.b"}))
+    scope = RunScope(configurable={"user_id": "{other}", "other": "bert"})
+    assert TEMPLATE.resolve(scope) == ("memories", "{other}")
+
+
+@pytest.mark.parametrize("template", [("memories", ""), ("memories", None)])
+def test_an_empty_label_is_refused_when_the_graph_is_built(template: tuple[str, ...]) -> None:
+    """A template that can never resolve fails at once."""
+    with pytest.raises(ConfigError, match="non-empty string"):
+        NamespaceTemplate(template)
+
+
+def test_a_viewer_may_be_any_id() -> None:
+    """Who reads is compared, not made a label: an address is fine; without one it is nobody."""
+    scope = RunScope(configurable={"user_id": "anna@example.org"})
+    assert viewer_of("{user_id|}", scope) == "anna@example.org"
+    assert viewer_of("{user_id|}", RunScope(configurable={})) == ""
+    assert viewer_of(None, scope) is None

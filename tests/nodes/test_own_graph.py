@@ -1,0 +1,94 @@
+"""The nodes in somebody else's graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.store.memory import InMemoryStore
+from pydantic import BaseModel, Field
+
+from langmemory.context import mark_injected
+from langmemory.nodes import MemoryState, RecallNode, RememberNode
+from langmemory.stores import MemoryStore
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
+
+
+class OwnState(MemoryState):
+    mood: str
+
+
+class PydanticState(BaseModel):
+    messages: Annotated[list[AnyMessage], add_messages] = Field(default_factory=list)
+    memory_block: dict[str, Any] = Field(default_factory=dict)
+    remembered_id: str = ""
+
+
+def parrot(state: Any) -> dict[str, Any]:
+    """A node of theirs that uses the block."""
+    block = state["memory_block"] if isinstance(state, dict) else state.memory_block
+    return {"messages": [AIMessage(f"I know: {block.get('text')}")]}
+
+
+def build(schema: type[Any], store: Any) -> Any:
+    return (
+        StateGraph(schema)
+        .add_node("recall", RecallNode())
+        .add_node("answer", parrot)
+        .add_node("remember", RememberNode())
+        .add_edge(START, "recall")
+        .add_edge("recall", "answer")
+        .add_edge("answer", "remember")
+        .add_edge("remember", END)
+        .compile(store=store)
+    )
+
+
+def test_a_typed_dict_and_a_pydantic_state_both_work(tmp_path: Path) -> None:
+    """The nodes read and write any kind of state, on a plain store and on MemoryStore."""
+    for schema in (OwnState, PydanticState):
+        with MemoryStore(tmp_path / f"{schema.__name__}.db") as memory:
+            for store in (InMemoryStore(), memory):
+                store.put(ANNA, "k", {"content": "The dog is called Bello."})
+                graph = build(schema, store)
+                question = {"messages": [HumanMessage("What is the dog called?")]}
+                state = graph.invoke(question, CONFIG)
+                assert "Bello" in state["messages"][-1].text
+                assert state["remembered_id"] == state["messages"][-1].id
+                stored = {item.key for item in store.search(ANNA)}
+                assert {f"t1/{message.id}" for message in state["messages"]} < stored
+
+
+def test_a_run_without_a_thread_is_a_conversation_of_its_own() -> None:
+    """Without a thread id nothing fails and nothing is lost."""
+    store = InMemoryStore()
+    config: Any = {"configurable": {"user_id": "anna"}}
+    for _ in range(2):
+        build(OwnState, store).invoke({"messages": [HumanMessage("Hello")]}, config)
+    threads = {item.value["thread_id"] for item in store.search(ANNA)}
+    assert len(threads) == 2
+
+
+def test_only_what_was_said_is_remembered_and_only_once() -> None:
+    """Tool traffic, empty and injected messages stay out; repeating a run adds nothing."""
+    store = InMemoryStore()
+    node = RememberNode(store=store)
+    call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
+    messages: list[AnyMessage] = [
+        HumanMessage("One", id="1", name="Maria"),
+        AIMessage("", tool_calls=[call], id="2"),
+        ToolMessage("tool output", tool_call_id="c", id="3"),
+        mark_injected(HumanMessage("a memory", id="4")),
+        AIMessage("Two", id="5"),
+    ]
+    update = node.invoke({"messages": messages}, CONFIG)
+    assert update["remembered_id"] == "5"
+    assert node.invoke({"messages": messages, **update}, CONFIG) == {}
+    node.invoke({"messages": messages, "remembered_id": "gone"}, CONFIG)
+    said = [(item.value["speaker"], item.value["content"]) for item in store.search(ANNA)]
+    assert said == [("Maria", "One"), ("assistant", "Two")]

@@ -1,0 +1,170 @@
+"""RecallNode: what it asks, what it keeps within a topic, and what it writes into state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+
+from langmemory.context import mark_injected
+from langmemory.nodes import RecallNode
+from langmemory.nodes.access import StoreAccess
+from langmemory.nodes.core_memory import CoreMemory
+from langmemory.nodes.recall import query_of
+from tests.stores_in_use import open_store
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t9"}}
+
+
+class Compass(Embeddings):
+    """Texts about the dog point north, all others east."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] if "dog" in text.lower() else [0.0, 1.0] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+class Broken(Embeddings):
+    """Works for stored texts, and fails for the two that are compared."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if len(texts) == 2:
+            raise ConnectionError("refused")
+        return [[1.0, 0.0] for _ in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0]
+
+
+def in_memory(embeddings: Embeddings) -> InMemoryStore:
+    return InMemoryStore(index={"dims": 2, "embed": embeddings, "fields": ["content"]})
+
+
+@pytest.fixture(params=["in_memory", "memory_store"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    with open_store(request.param, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def ask(node: RecallNode, text: str, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """One turn after `before`: the state as LangGraph would have it."""
+    state = dict(before or {})
+    messages = [*state.get("messages", []), HumanMessage(text, id=f"m{len(state)}-{text}")]
+    state["messages"] = messages
+    return {**state, **node.invoke(state, CONFIG)}
+
+
+def keys(state: dict[str, Any]) -> list[str]:
+    return [entry["key"] for entry in state["recalled"]]
+
+
+def test_a_topic_keeps_its_memories_and_a_shift_starts_anew() -> None:
+    """Within a topic what was recalled stays, each memory once; far from it the block is new, and
+    the state says how far."""
+    store = in_memory(Compass())
+    node = RecallNode(store=store, limit=2)
+    store.put(ANNA, "dog-name", {"content": "The dog is called Bello."})
+    first = ask(node, "Tell me all that you know about my dog")
+    assert keys(first) == ["dog-name"]
+
+    store.delete(ANNA, "dog-name")
+    store.put(ANNA, "dog-food", {"content": "The dog eats fish."})
+    same = ask(node, "What does my dog eat when it is hungry?", first)
+    assert keys(same) == ["dog-food", "dog-name"]
+    assert same["recall_trace"]["topic_shift"] is False
+    assert same["topic"] == first["topic"]
+    assert keys(ask(node, "And what else does my dog like to do?", same)) == keys(same)
+
+    other = ask(node, "Where do I have to hand in my tax declaration?", same)
+    assert keys(other) == ["dog-food"]
+    assert other["recall_trace"]["topic_shift"] is True
+    assert other["recall_trace"]["topic_distance"] == 1.0
+    assert other["recall_trace"]["kept_from_before"] == 0
+
+
+def test_an_embedder_that_fails_costs_the_topic_and_nothing_else() -> None:
+    """Recall goes on when the topics cannot be compared; every turn is then a fresh recall."""
+    store = in_memory(Broken())
+    store.put(ANNA, "k", {"content": "A fact."})
+    node = RecallNode(store=store)
+    state = ask(node, "Second question about it", ask(node, "First question about it"))
+    assert keys(state) == ["k"]
+    assert state["recall_trace"]["topic_distance"] is None
+    assert state["recall_trace"]["topic_shift"] is True
+
+
+async def test_sync_and_async_write_the_same(store: BaseStore) -> None:
+    """`invoke` and `ainvoke` are one body."""
+    turns = [HumanMessage("My dog is called Bello.", id="1"), AIMessage("Nice.", id="2")]
+    StoreAccess(store).remember(ANNA, turns, thread_id="t1")
+    CoreMemory(store, ANNA).append("human", "Name: Anna")
+    node = RecallNode(store=store)
+    state = {"messages": [HumanMessage("What is my dog called?", id="3")]}
+    updates = [node.invoke(state, CONFIG), await node.ainvoke(state, CONFIG)]
+    for update in updates:
+        update["recall_trace"].pop("milliseconds")
+    assert updates[0] == updates[1]
+    assert "Bello" in updates[0]["memory_block"]["text"]
+    assert "| Name: Anna" in updates[0]["core_memory"]
+
+
+def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
+    """However much is recalled, the block is never one token over."""
+    turns: list[AnyMessage] = [
+        HumanMessage(f"Fact {at}: " + "the dog likes long walks " * 8, id=f"{at}")
+        for at in range(20)
+    ]
+    StoreAccess(store).remember(ANNA, turns, thread_id="t1")
+    state = ask(RecallNode(store=store, budget=200), "What does the dog like to do?")
+    assert 0 < state["memory_block"]["tokens"] <= 200
+    assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
+
+
+def test_nothing_is_asked_when_nobody_said_anything(store: BaseStore) -> None:
+    """Without a person's words the state stays as it is."""
+    node = RecallNode(store=store)
+    assert node.invoke({"messages": []}, CONFIG) == {}
+    assert node.invoke({"messages": [HumanMessage("  ")]}, CONFIG) == {}
+
+
+def test_items_without_a_vector_do_not_spoil_a_plain_stores_ranking() -> None:
+    """A store that lists what it did not index without a score is still ranked by meaning."""
+    store = in_memory(Compass())
+    store.put(ANNA, "dog", {"content": "The dog is called Bello."})
+    store.put(ANNA, "plain", {"content": "my dog my dog my dog"}, index=False)
+    state = ask(RecallNode(store=store), "What is the name of my dog?")
+    assert keys(state) == ["dog"]
+    assert state["recall_trace"]["degraded"] == []
+
+
+def human(*texts: str) -> list[AnyMessage]:
+    return [HumanMessage(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("messages", "query"),
+    [
+        (human("Where did we go last summer?"), "Where did we go last summer?"),
+        (human("What is my dog called?", "And hers?"), "What is my dog called?\nAnd hers?"),
+        (human("One two three four five six", "Seven eight nine ten eleven twelve"),
+         "Seven eight nine ten eleven twelve"),
+        (human("a", "b", "c", "d"), "b\nc\nd"),
+        ([*human("What is my dog called?"), AIMessage("Bello."), *human("Why?")],
+         "What is my dog called?\nWhy?"),
+        ([*human("Hello there"), mark_injected(HumanMessage("recalled text"))], "Hello there"),
+    ],
+)  # fmt: skip
+def test_the_query_is_the_last_message_with_context_when_short(
+    messages: list[AnyMessage], query: str
+) -> None:
+    """A short message is read with the ones before it; answers and injected text never count."""
+    assert query_of(messages) == query

@@ -1,0 +1,57 @@
+"""A LangChain chat model that answers as a test scripts it, and keeps every prompt it was given."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import Field, PrivateAttr
+
+Script = str | AIMessage | Exception | Callable[[list[BaseMessage]], "str | AIMessage"]
+
+
+class ScriptedModel(BaseChatModel):
+    """Answers `script` in order, then `otherwise`."""
+
+    script: list[Any] = Field(default_factory=list)
+    otherwise: Any = "Understood."
+    prompts: list[list[BaseMessage]] = Field(default_factory=list)
+    tool_names: list[str] = Field(default_factory=list)
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        self.tool_names.extend(getattr(tool, "name", str(tool)) for tool in tools)
+        return self
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        with self._lock:
+            self.prompts.append(messages)
+            step: Script = self.script.pop(0) if self.script else self.otherwise
+        if callable(step):
+            step = step(messages)
+        if isinstance(step, Exception):
+            raise step
+        answer = AIMessage(step) if isinstance(step, str) else step
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+def tool_call(name: str, call_id: str = "call-1", **arguments: Any) -> AIMessage:
+    """An answer that calls one tool."""
+    call = {"name": name, "args": arguments, "id": call_id, "type": "tool_call"}
+    return AIMessage("", tool_calls=[call])

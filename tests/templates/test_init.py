@@ -1,0 +1,53 @@
+"""`langmemory init` writes an application that works, and never overwrites anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from langgraph_sdk import get_sync_client
+
+from langmemory.templates import ProjectExistsError, init_project
+from tests.integration.langgraph_server import langgraph_dev
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_it_writes_a_readable_project(tmp_path: Path) -> None:
+    """The files a newcomer needs are there, and the README has the project's name."""
+    written = init_project(tmp_path / "my-bot")
+    names = sorted(str(file.relative_to(tmp_path / "my-bot")) for file in written)
+    assert names == [
+        ".gitignore",
+        "README.md",
+        "config/memory.json",
+        "graph.py",
+        "langgraph.json",
+        "requirements.txt",
+        "store.py",
+    ]
+    assert (tmp_path / "my-bot" / "README.md").read_text().startswith("# my-bot\n")
+
+
+def test_it_never_overwrites(tmp_path: Path) -> None:
+    """A folder that has one of the files is left exactly as it was, and the error names the file."""
+    (tmp_path / "graph.py").write_text("mine")
+    with pytest.raises(ProjectExistsError, match=r"graph\.py already there"):
+        init_project(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["graph.py"]
+    assert (tmp_path / "graph.py").read_text() == "mine"
+
+
+@pytest.mark.integration
+def test_it_runs_under_langgraph_dev(tmp_path: Path) -> None:
+    """The written project starts as it is and remembers across threads and a restart."""
+    init_project(tmp_path)
+    environ = {"PYTHONPATH": str(REPOSITORY), "MEMORY_DB_PATH": "", "LANGMEMORY_CONFIG": ""}
+    for text in ("My dog is called Bello.", "What is my dog called?"):
+        with langgraph_dev(tmp_path, environ) as url, get_sync_client(url=url) as client:
+            thread = client.threads.create()["thread_id"]
+            message = {"messages": [{"role": "user", "content": text}]}
+            state = client.runs.wait(thread, "chat", input=message)
+    assert isinstance(state, dict)
+    assert "Bello" in state["messages"][-1]["content"]
+    assert (tmp_path / "memory.db").exists()

@@ -1,0 +1,84 @@
+"""MemoryMiddleware gives an agent made by `create_agent` the same memory the chat graph has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.base import BaseStore
+
+from langmemory.middleware import MemoryMiddleware
+from tests.scripted import ScriptedModel, tool_call
+from tests.stores_in_use import open_store
+
+
+@pytest.fixture(params=["in_memory", "memory_store"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    with open_store(request.param, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def run(thread: str, user: str = "anna") -> Any:
+    return {"configurable": {"thread_id": thread, "user_id": user}}
+
+
+def message(text: str) -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+@pytest.mark.parametrize("where", ["middleware", "agent"])
+async def test_an_agent_recalls_and_remembers_across_threads(store: BaseStore, where: str) -> None:
+    """Sync and async, with the store given to the middleware or to the agent, an agent's prompt
+    holds what other threads said, after its own system prompt, and no other user's words."""
+    model = ScriptedModel()
+    agent = create_agent(
+        model,
+        system_prompt="You are Ada.",
+        middleware=[MemoryMiddleware(store if where == "middleware" else None)],
+        store=store if where == "agent" else None,
+        checkpointer=InMemorySaver(),
+    )
+    agent.invoke(message("My dog is called Bello."), run("t1"))
+    for thread, user in (("t2", "anna"), ("t3", "bert")):
+        agent.invoke(message("What is my dog called?"), run(thread, user))
+        system = model.prompts[-1][0].text
+        assert system.startswith("You are Ada.")
+        assert ("Bello" in system) == (user == "anna")
+    await agent.ainvoke(message("What is my dog called?"), run("t4"))
+    assert "Bello" in model.prompts[-1][0].text
+
+
+async def test_an_agent_edits_its_core_memory(store: BaseStore) -> None:
+    """The memory tools come with the middleware; a bad call is answered and the run goes on."""
+    model = ScriptedModel(
+        script=[
+            tool_call("core_memory_append", block="human", content="Allergic to peanuts"),
+            tool_call("get_memory", id="R:00000000"),
+            "Noted.",
+        ]
+    )
+    agent = create_agent(model, middleware=[MemoryMiddleware(store)], checkpointer=InMemorySaver())
+    result = await agent.ainvoke(message("No peanuts for me, please."), run("t1"))
+    assert "There is no memory" in result["messages"][-2].text
+    agent.invoke(message("Hello"), run("t2"))
+    assert "| Allergic to peanuts" in model.prompts[-1][0].text
+
+
+def test_memory_stays_out_of_the_agents_input_and_output(store: BaseStore) -> None:
+    """What memory keeps in state is neither asked of callers nor returned to them."""
+    agent = create_agent(ScriptedModel(), middleware=[MemoryMiddleware(store)])
+    assert set(agent.get_input_jsonschema()["properties"]) == {"messages"}
+    assert set(agent.invoke(message("Hi"), run("t1"))) == {"messages"}
+
+
+def test_an_agent_without_memory_tools(store: BaseStore) -> None:
+    """`tools=False` leaves memory to the program."""
+    model = ScriptedModel()
+    agent = create_agent(model, middleware=[MemoryMiddleware(store, tools=False)])
+    agent.invoke(message("Hi"), run("t1"))
+    assert model.tool_names == []

@@ -1,0 +1,160 @@
+"""Our manage_memory and search_memory do what LangMem's do; only bad calls end differently."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import langmem
+import pytest
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.store.memory import InMemoryStore
+from pydantic import BaseModel
+
+from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
+
+CONFIG = {"configurable": {"user_id": "anna"}}
+NAMESPACE = ("memories", "{user_id}")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ID = "6b1a2c3d-0000-4000-8000-000000000001"
+
+
+class Profile(BaseModel):
+    name: str
+    age: int | None = None
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"schema": Profile},
+    {"schema": dict, "instructions": "Only facts."},
+    {"actions_permitted": ("create", "update")},
+    {"actions_permitted": ("delete",), "name": "forget"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_the_model_sees_the_same_manage_tool(options: dict[str, Any]) -> None:
+    """Name, description and arguments are LangMem's, so prompts and evaluations carry over."""
+    theirs = langmem.create_manage_memory_tool(NAMESPACE, **options)
+    ours = create_manage_memory_tool(NAMESPACE, **options)
+    assert convert_to_openai_tool(ours) == convert_to_openai_tool(theirs)
+
+
+@pytest.mark.parametrize("options", [{}, {"instructions": "Look twice.", "name": "look"}])
+def test_the_model_sees_the_same_search_tool(options: dict[str, Any]) -> None:
+    """Name, description and arguments are LangMem's."""
+    theirs = langmem.create_search_memory_tool(NAMESPACE, **options)
+    ours = create_search_memory_tool(NAMESPACE, **options)
+    assert convert_to_openai_tool(ours) == convert_to_openai_tool(theirs)
+
+
+CALLS: list[dict[str, Any]] = [
+    {"content": "Anna likes tea."},
+    {"content": "Anna likes tea.", "action": "create"},
+    {"content": "Anna likes coffee.", "action": "update", "id": ID},
+    {"action": "delete", "id": ID},
+    {},
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_good_calls_answer_and_store_the_same(
+    call: dict[str, Any], asynchronous: bool
+) -> None:
+    """Answers and stored items equal LangMem's, sync and async."""
+    outcomes = []
+    for create in (langmem.create_manage_memory_tool, create_manage_memory_tool):
+        store = InMemoryStore()
+        store.put(("memories", "anna"), ID, {"content": "Anna likes water."})
+        tool: BaseTool = create(NAMESPACE, store=store)
+        answer = await tool.ainvoke(call, CONFIG) if asynchronous else tool.invoke(call, CONFIG)
+        items = {
+            "new" if item.key != ID else ID: (item.namespace, item.value)
+            for item in store.search(())
+        }
+        outcomes.append((UUID.sub("ID", answer), items))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_pydantic_schema_is_stored_as_json() -> None:
+    """A memory with a schema is stored as LangMem stores it."""
+    call = {"content": {"name": "Anna", "age": 41}}
+    stored = []
+    for create in (langmem.create_manage_memory_tool, create_manage_memory_tool):
+        store = InMemoryStore()
+        create(NAMESPACE, store=store, schema=Profile).invoke(call, CONFIG)
+        stored.append([item.value for item in store.search(())])
+    assert stored[0] == stored[1] == [{"content": {"name": "Anna", "age": 41}}]
+
+
+BAD_CALLS: list[dict[str, Any]] = [
+    {"content": "x", "action": "create", "id": ID},
+    {"content": "x", "action": "update"},
+    {"action": "delete"},
+]
+
+
+@pytest.mark.parametrize("call", BAD_CALLS)
+async def test_bad_calls_are_answered_with_langmems_words(call: dict[str, Any]) -> None:
+    """Where LangMem raises and ends the run, the same sentence is the tool's answer."""
+    with pytest.raises(ValueError) as theirs:  # noqa: PT011
+        langmem.create_manage_memory_tool(NAMESPACE, store=InMemoryStore()).invoke(call, CONFIG)
+    store = InMemoryStore()
+    tool = create_manage_memory_tool(NAMESPACE, store=store)
+    assert tool.invoke(call, CONFIG) == str(theirs.value)
+    assert await tool.ainvoke(call, CONFIG) == str(theirs.value)
+    assert store.search(()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "words"),
+    [
+        ({}, {"action": "update", "id": "the tea one", "content": "x"}, "id: .*valid UUID"),
+        ({}, {"action": "forget", "id": ID}, "action: .*'create', 'update' or 'delete'"),
+        ({"actions_permitted": ("create",)}, {"action": "delete", "id": ID}, "action: "),
+        ({"schema": Profile}, {"content": {"age": 3}}, r"content\.name: Field required"),
+    ],
+)
+def test_arguments_of_a_wrong_shape_are_explained(
+    options: dict[str, Any], call: dict[str, Any], words: str
+) -> None:
+    """The answer names the argument and what is wrong with it, and nothing is stored."""
+    store = InMemoryStore()
+    answer = create_manage_memory_tool(NAMESPACE, store=store, **options).invoke(call, CONFIG)
+    assert re.search(words, answer), answer
+    assert "call again" in answer
+    assert store.search(()) == []
+
+
+async def test_search_answers_the_same_items() -> None:
+    """The JSON, the artifact, paging and filters equal LangMem's."""
+    store = InMemoryStore()
+    for at in range(5):
+        store.put(("memories", "anna"), f"k{at}", {"content": f"fact {at}", "even": at % 2 == 0})
+    store.put(("memories", "bert"), "other", {"content": "fact of Bert"})
+    theirs = langmem.create_search_memory_tool(NAMESPACE, store=store)
+    ours = create_search_memory_tool(NAMESPACE, store=store)
+    for call in (
+        {"query": "fact"},
+        {"query": "fact", "limit": 2, "offset": 1},
+        {"query": "fact", "filter": {"even": True}},
+    ):
+        answer = ours.invoke(call, CONFIG)
+        assert json.loads(answer) == json.loads(theirs.invoke(call, CONFIG))
+        assert await ours.ainvoke(call, CONFIG) == answer
+        assert "Bert" not in answer
+    both = create_search_memory_tool(NAMESPACE, store=store, response_format="content_and_artifact")
+    call = {"type": "tool_call", "id": "1", "name": "search_memory", "args": {"query": "fact"}}
+    message = both.invoke(call, CONFIG)
+    assert [item.key for item in message.artifact] == ["k0", "k1", "k2", "k3", "k4"]
+
+
+def test_no_action_is_an_error_when_the_tool_is_made() -> None:
+    """As in LangMem."""
+    for create in (langmem.create_manage_memory_tool, create_manage_memory_tool):
+        with pytest.raises(ValueError, match="actions_permitted cannot be empty"):
+            create(NAMESPACE, actions_permitted=())

@@ -1,0 +1,234 @@
+"""The memory tools as a model uses them: called in a ToolNode, over every kind of store."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.store.base import BaseStore
+
+from langmemory.context import note_id
+from langmemory.nodes import RecallNode
+from langmemory.nodes.access import StoreAccess
+from langmemory.nodes.core_memory import CoreMemory
+from langmemory.tools import create_memory_tools
+from tests.stores_in_use import STORES, open_store
+
+ANNA = ("memories", "anna")
+Call = Callable[..., ToolMessage]
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    with open_store(request.param, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def call(store: BaseStore) -> Call:
+    """Call a tool by name, as a model of Anna's run would."""
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+        .add_edge(START, "tools")
+        .compile(store=store)
+    )
+
+    def call(name: str, user: str = "anna", **arguments: Any) -> ToolMessage:
+        wanted = {"name": name, "args": arguments, "id": "call-1", "type": "tool_call"}
+        state = graph.invoke(
+            {"messages": [AIMessage("", tool_calls=[wanted])]},
+            {"configurable": {"user_id": user}},
+        )
+        answer = state["messages"][-1]
+        assert isinstance(answer, ToolMessage)
+        return answer
+
+    return call
+
+
+def remember(store: BaseStore, *texts: str, user: str = "anna", thread: str = "t1") -> None:
+    messages = [HumanMessage(text, id=f"{thread}-{at}") for at, text in enumerate(texts)]
+    StoreAccess(store).remember(("memories", user), messages, thread_id=thread)
+
+
+def test_what_is_managed_is_found_and_only_by_its_owner(call: Call) -> None:
+    """A memory is created, found, updated and deleted; another user's run never sees it."""
+    created = call("manage_memory", content="Anna plays the cello.").text
+    key = created.removeprefix("created memory ")
+    assert "cello" in call("search_memory", query="cello").text
+    assert call("search_memory", user="bert", query="cello").text == "[]"
+    assert "There is no memory" in call("get_memory", user="bert", id=key).text
+    call("manage_memory", action="update", id=key, content="Anna plays the viola.")
+    found = json.loads(call("search_memory", query="what does Anna play").text)
+    assert [item["value"] for item in found] == [{"content": "Anna plays the viola."}]
+    assert call("manage_memory", action="delete", id=key).text == f"Deleted memory {key}"
+    assert "There is no memory" in call("get_memory", id=key).text
+
+
+def test_conversation_search_finds_words_within_dates(store: BaseStore, call: Call) -> None:
+    """Messages are found word for word; dates bound what is found; days are inclusive."""
+    remember(store, "We planted apricot trees.", "The weather was fine.")
+    today = str(store.search(ANNA, limit=1)[0].value["at"])[:10]
+    search = {"name": "conversation_search", "query": "apricot trees"}
+    assert "We planted apricot trees." in call(**search).text
+    assert "apricot" in call(**search, since=today, until=today).text
+    assert "Nothing was said" in call(**search, until="2020-12-31").text
+    assert "Nothing was said" in call(**search, since="2090-01-01").text
+
+
+def test_a_memory_is_read_whole_by_the_id_it_was_shown_under(store: BaseStore, call: Call) -> None:
+    """The short id of a line, bare, labelled or in brackets, gives the whole text, and evidence."""
+    remember(store, "First line.\n" + "word " * 300 + "the end")
+    turn = store.search(ANNA, limit=1)[0]
+    store.put(ANNA, "fact", {"content": "Anna talks a lot.", "evidence": [turn.key]})
+    short = note_id(ANNA, turn.key)
+    for name in (short, f"R:{short}", f"[r: {short.upper()}]", turn.key):
+        assert "the end" in call("get_memory", id=name).text
+    assert "from [R:" in call("get_memory", id="fact").text
+
+
+def test_the_timeline_shows_neighbours_in_order(store: BaseStore, call: Call) -> None:
+    """What was said before and after a memory comes in the order it was said, the memory marked."""
+    remember(store, *(f"turn number {at}" for at in range(9)))
+    remember(store, "something else", thread="t2")
+    lines = call("memory_timeline", id="t1/t1-4", around=2).text.splitlines()
+    assert [line[-1] for line in lines] == ["2", "3", "4", "5", "6"]
+    assert [line.startswith(">") for line in lines] == [False, False, True, False, False]
+
+
+def test_what_is_archived_is_kept_but_not_recalled(store: BaseStore, call: Call) -> None:
+    """Archiving takes a memory out of recall; it can still be read, with the reason."""
+    remember(store, "My parking spot is number 41.", "I like parking lots.")
+    assert "41" in call("conversation_search", query="parking spot number").text
+    answer = call("memory_archive", id="t1/t1-0", reason="moved away")
+    assert "no longer recalled" in answer.text
+    assert "41" not in call("conversation_search", query="parking spot number").text
+    item = store.get(ANNA, "t1/t1-0")
+    assert item is not None
+    assert item.value["archived_because"] == "moved away"
+    assert "41" in call("get_memory", id="t1/t1-0").text
+
+
+def test_core_blocks_are_edited_and_versioned(store: BaseStore, call: Call) -> None:
+    """Append, replace and rethink change a block, count versions, and answer with what it reads."""
+    assert "version 1" in call("core_memory_append", block="human", content="Name: Anna").text
+    call("core_memory_append", block="human", content="Lives in Graz")
+    edited = call("core_memory_replace", block="human", old_content="Graz", new_content="Linz").text
+    assert edited.endswith("Name: Anna\nLives in Linz")
+    call("core_memory_rethink", block="persona", new_content="Terse.")
+    human = CoreMemory(store, ANNA).blocks()[1]
+    assert (human.label, human.version) == ("human", 3)
+    assert [block.content for block in CoreMemory(store, ("memories", "bert")).blocks()] == [""] * 3
+    assert "Linz" not in call("conversation_search", query="Lives in Linz").text
+
+
+def test_parallel_edits_of_one_block_are_all_kept(store: BaseStore) -> None:
+    """A model that appends several lines in one answer loses none of them."""
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+        .add_edge(START, "tools")
+        .compile(store=store)
+    )
+    calls = [
+        {
+            "name": "core_memory_append",
+            "args": {"block": "task", "content": f"step {at}"},
+            "id": f"c{at}",
+            "type": "tool_call",
+        }
+        for at in range(8)
+    ]
+    config = {"configurable": {"user_id": "anna"}}
+    graph.invoke({"messages": [AIMessage("", tool_calls=calls)]}, config)
+    task = CoreMemory(store, ANNA).blocks()[2]
+    assert sorted(task.content.splitlines()) == [f"step {at}" for at in range(8)]
+    assert task.version == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("get_memory", {"id": "R:00000000"}, "There is no memory 'R:00000000'"),
+        ("get_memory", {"id": " "}, "There is no memory"),
+        ("get_memory", {}, "id: Field required"),
+        ("memory_timeline", {"id": "fact"}, "not part of a conversation"),
+        ("memory_timeline", {"id": "fact", "around": 0}, "around: .*greater than or equal to 1"),
+        ("memory_archive", {"id": "fact"}, "reason: Field required"),
+        ("conversation_search", {"query": "  "}, "query is empty"),
+        ("conversation_search", {"query": "x", "since": "last week"}, "since is 'last week'"),
+        (
+            "conversation_search",
+            {"query": "x", "since": "2026-02-01", "until": "2026-01-01"},
+            "Swap them",
+        ),
+        ("conversation_search", {"query": "x", "limit": "many"}, "limit: .*valid integer"),
+        ("core_memory_append", {"block": "pets", "content": "x"}, "block: .*'persona'"),
+        ("core_memory_append", {"block": "human", "content": " "}, "content is empty"),
+        ("core_memory_append", {"block": "human", "content": "x" * 2001}, "2000 characters"),
+        (
+            "core_memory_replace",
+            {"block": "human", "old_content": "nope", "new_content": "x"},
+            "exactly once, it is there 0 times",
+        ),
+        ("search_memory", {"limit": 3}, "query: Field required"),
+    ],
+)
+def test_a_bad_call_gets_an_answer_the_model_can_act_on(
+    tmp_path: Path, name: str, arguments: dict[str, Any], words: str
+) -> None:
+    """The run goes on; the answer names the argument and what to do; nothing changes."""
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        store.put(ANNA, "fact", {"content": "A fact."})
+        graph = (
+            StateGraph(MessagesState)
+            .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+            .add_edge(START, "tools")
+            .compile(store=store)
+        )
+        wanted = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+        state = graph.invoke(
+            {"messages": [AIMessage("", tool_calls=[wanted])]},
+            {"configurable": {"user_id": "anna"}},
+        )
+        answer = state["messages"][-1]
+        assert answer.status == "error"
+        assert re.search(words, answer.text), answer.text
+        assert [item.value for item in store.search(())] == [{"content": "A fact."}]
+
+
+def test_a_nearly_full_block_asks_to_be_rewritten(call: Call) -> None:
+    """From 90 % on, the answer tells the model to rewrite the block shorter."""
+    assert "nearly full" not in call("core_memory_append", block="task", content="x" * 1700).text
+    assert "core_memory_rethink" in call("core_memory_append", block="task", content="y" * 200).text
+
+
+def test_private_memories_are_their_owners(store: BaseStore, call: Call) -> None:
+    """In a namespace shared by two people, neither the tools nor recall show one person's
+    private memory to the other."""
+    private = {"content": "Anna's surprise party", "privacy": "private", "owner": "bert"}
+    store.put(ANNA, "secret", private)
+    assert "surprise" not in call("search_memory", query="surprise party").text
+    assert "There is no memory" in call("get_memory", id="secret").text
+    asked = {"messages": [HumanMessage("When is the surprise party?")]}
+    config: Any = {"configurable": {"user_id": "anna"}}
+    assert RecallNode(store=store).invoke(asked, config)["recalled"] == []
+    store.put(ANNA, "secret", {**private, "owner": "anna"})
+    assert "surprise" in call("search_memory", query="surprise party").text
+    assert RecallNode(store=store).invoke(asked, config)["recalled"][0]["key"] == "secret"
+
+
+def test_the_model_never_sees_namespace_owner_or_viewer() -> None:
+    """No tool's arguments let the model choose whose memory it touches."""
+    for tool in create_memory_tools(("memories", "{user_id}")):
+        arguments = convert_to_openai_tool(tool)["function"]["parameters"]["properties"]
+        assert not {"namespace", "owner", "viewer", "user_id", "store", "config"} & set(arguments)
