@@ -18,6 +18,7 @@ from langmemory.cli.doctor import doctor
 from langmemory.cli.eval import eval_command
 from langmemory.cli.export import export
 from langmemory.cli.import_file import import_file
+from langmemory.cli.init import init
 from langmemory.cli.oneline import one_line_errors
 from langmemory.cli.reembed import reembed
 from langmemory.cli.search import search
@@ -55,6 +56,7 @@ def start(
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
+    "init": init,
     "import": import_file,
     "search": search,
     "chat": chat,

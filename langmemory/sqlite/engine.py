@@ -79,6 +79,12 @@ class Engine:
             yield Snapshot(self, connection)
 
     @contextmanager
+    def glance(self) -> Iterator[Snapshot]:
+        """As `read` for a single statement, without the cost of a transaction."""
+        with self.database.read(snapshot=False) as connection:
+            yield Snapshot(self, connection)
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction; see `items`, `vectors` and their neighbours for what to do in it."""
         with self.database.write() as connection:

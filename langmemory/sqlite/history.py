@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from langmemory.sqlite.connection import Connection
@@ -23,16 +24,25 @@ def record(
     reason: str | None = None,
 ) -> None:
     """Write one row; ``gone_from`` is (namespace id, key) of an item that no longer exists."""
-    if before is None and gone_from is None and run is None and reason is None:
-        connection.execute(
-            "INSERT INTO history (at, action, item) VALUES (?, ?, ?)", (at_us, action, item)
-        )
-        return
     namespace, key = gone_from or (None, None)
     connection.execute(
         "INSERT INTO history (at, action, item, namespace, key, before, run, reason) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (at_us, action, item, namespace, key, before, run, reason),
+    )
+
+
+def record_added(
+    connection: Connection,
+    at_us: int,
+    items: Iterable[int],
+    run: str | None,
+    reason: str | None,
+) -> None:
+    """Write one row for each new item."""
+    connection.executemany(
+        "INSERT INTO history (at, action, item, run, reason) VALUES (?, 'add', ?, ?, ?)",
+        [(at_us, item, run, reason) for item in items],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import apsw
 import numpy as np
@@ -34,7 +34,7 @@ FACETS: Final = (
 """Columns a write may set beyond the item itself."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Write:
     """An item about to be stored, with everything derived from it already computed."""
 
@@ -51,7 +51,6 @@ class Write:
     """float32[n, dims], L2-normalised."""
     hashes: Sequence[bytes | None] = ()
     """Cache key of each vector, or None."""
-    text_hash: bytes | None = None
     tokens: bytes | None = None
     ttl_minutes: float | None = None
     facets: Mapping[str, Any] = field(default_factory=dict)
@@ -61,15 +60,36 @@ class Write:
     updated_us: int | None = None
 
 
+class Written(NamedTuple):
+    """What `put` did."""
+
+    ids: list[int]
+    """Item ids, in the order of the writes."""
+    replaced: list[int]
+    """Those that existed before."""
+
+
 def put(
-    connection: Connection, writes: Iterable[Write], now_us: int, *, run: str | None = None,
+    connection: Connection,
+    writes: Iterable[Write],
+    now_us: int,
+    *,
+    run: str | None = None,
     reason: str | None = None,
-) -> list[int]:  # fmt: skip
-    """Insert or replace items; returns their ids in order. ``created_at`` survives a replacement."""
+) -> Written:
+    """Insert or replace items. ``created_at`` survives a replacement.
+
+    Args:
+        connection: The writer, in a transaction.
+        writes: At most one for each namespace and key.
+        now_us: The time of the change.
+        run: Id of the run that makes the change.
+        reason: Why, for the history.
+    """
     batch = _Batch(connection, now_us, run, reason)
     ids = [batch.add(write) for write in writes]
     batch.flush()
-    return ids
+    return Written(ids, [item for _, item, _ in batch.replaced])
 
 
 class _Batch:
@@ -87,6 +107,8 @@ class _Batch:
         self.fresh: list[tuple[Write, int, int]] = []
         self.replaced: list[tuple[Write, int, int]] = []
         self.leaf_rows: list[tuple[int, LeafValue, int, int]] = []
+        self.inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+        self.last_id: int | None = None
 
     def namespace(self, namespace: Namespace) -> tuple[int, str]:
         known = self.namespaces.get(namespace)
@@ -117,7 +139,7 @@ class _Batch:
         index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
         columns: dict[str, Any] = {
             "value": write.value, "updated_at": updated, "ttl_minutes": write.ttl_minutes,
-            "expires_at": expires, "index_fields": index_fields, "text_hash": write.text_hash,
+            "expires_at": expires, "index_fields": index_fields,
             "tokens": write.tokens, **write.facets,
         }  # fmt: skip
         if old is None:
@@ -126,15 +148,9 @@ class _Batch:
                 "key": write.key,
                 "created_at": updated if write.created_us is None else write.created_us,
             }
-            marks = ", ".join("?" * len(columns))
-            self.connection.execute(
-                f"INSERT INTO item ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values())
-            )
-            item = self.connection.last_insert_rowid()
+            item = columns["id"] = self.new_id()
+            self.inserts.setdefault(tuple(columns), []).append(tuple(columns.values()))
             self.fresh.append((write, item, namespace))
-            history.record(
-                self.connection, self.now_us, "add", item, run=self.run, reason=self.reason
-            )
         else:
             item, before = int(old[0]), str(old[1])
             if write.created_us is not None:
@@ -154,7 +170,25 @@ class _Batch:
         )
         return item
 
+    def new_id(self) -> int:
+        """The next id that no item has or ever had."""
+        if self.last_id is None:
+            row = self.connection.execute(
+                "SELECT seq FROM sqlite_sequence WHERE name = 'item'"
+            ).fetchone()
+            self.last_id = 0 if row is None else int(row[0])
+        self.last_id += 1
+        return self.last_id
+
     def flush(self) -> None:
+        for columns, rows in self.inserts.items():
+            marks = ", ".join("?" * len(columns))
+            self.connection.executemany(
+                f"INSERT INTO item ({', '.join(columns)}) VALUES ({marks})", rows
+            )
+        history.record_added(
+            self.connection, self.now_us, [item for _, item, _ in self.fresh], self.run, self.reason
+        )
         self.leaf_rows.sort(key=lambda row: (row[0], row[2], row[3]))
         self.connection.executemany(
             "INSERT INTO leaf (path, value, namespace, item) VALUES (?, ?, ?, ?)", self.leaf_rows

@@ -34,9 +34,10 @@ def delete(connection: Connection, item: int) -> None:
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 20_000
-"""Rows worth scoring in one search (about 10 ms). In a larger file a row must contain one of the
-query's rare words; frequent ones then only add to the score."""
+SCORED_ROWS: Final = 5_000
+"""Rows worth scoring in one search (about 2 ms). In a larger file a row must contain one of the
+query's rarest words, of at least two; frequent ones then only add to the score."""
+FEWEST_NEEDED: Final = 2
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
@@ -101,7 +102,7 @@ def _rare_first(connection: Connection, census: Census, match: str, size: int) -
     scored = 0
     for term in sorted(terms, key=lambda one: counts[one]):
         scored += counts[term]
-        if needed and scored > SCORED_ROWS:
+        if len(needed) >= FEWEST_NEEDED and scored > SCORED_ROWS:
             return f"({' OR '.join(needed)}) AND ({match})"
         needed.append(term)
     return match

@@ -23,7 +23,6 @@ CREATE TABLE item (
     ttl_minutes   REAL,
     expires_at    INTEGER,
     index_fields  TEXT,                     -- JSON: null = the store's fields, false = none, or a list of paths
-    text_hash     BLOB,                     -- digest of the normalised text, for exact duplicates
     tokens        BLOB,                     -- uint16 token ids of the text, for late interaction
     kind          TEXT NOT NULL DEFAULT 'semantic'
                   CHECK (kind IN ('core', 'working', 'episodic', 'semantic', 'procedural', 'archival', 'resource')),

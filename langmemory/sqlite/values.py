@@ -76,29 +76,44 @@ def _encode(value: object) -> Any:
     )
 
 
-def check_keys(value: Any, where: str = "value", depth: int = 1) -> None:
-    """json.dumps would turn the key 1 into "1" without a word.
+def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
+    """Whether the value is made of JSON's own types alone, so that writing and reading it changes
+    nothing. json.dumps would turn the key 1 into "1" without a word, so keys must be strings.
 
     Raises:
         InvalidValueError: A key is not a string, and where it stands; or the value is too deep.
     """
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
     if depth > MAX_DEPTH:
         raise InvalidValueError(
             f"The value nests deeper than {MAX_DEPTH} levels, at {where:.80}… Store it flatter, or "
             "as a string."
         )
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
+        plain = kind is dict
         for key, inner in value.items():
-            if not isinstance(key, str):
-                raise InvalidValueError(
-                    f"The key {key!r} in {where} is a {type(key).__name__}. Keys must be strings."
-                )
-            if isinstance(inner, Mapping | list | tuple):
-                check_keys(inner, f"{where}.{key}", depth + 1)
-    elif isinstance(value, list | tuple):
+            if type(key) is not str:
+                if not isinstance(key, str):
+                    raise InvalidValueError(
+                        f"The key {key!r} in {where} is a {type(key).__name__}. "
+                        "Keys must be strings."
+                    )
+                plain = False
+            if type(inner) not in _SCALARS:
+                plain = check_keys(inner, f"{where}.{key}", depth + 1) and plain
+        return plain
+    if kind is list or isinstance(value, list | tuple):
+        plain = kind is list
         for inner in value:
-            if isinstance(inner, Mapping | list | tuple):
-                check_keys(inner, f"{where}[]", depth + 1)
+            if type(inner) not in _SCALARS:
+                plain = check_keys(inner, f"{where}[]", depth + 1) and plain
+        return plain
+    return False
+
+
+_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
 
 
 TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")

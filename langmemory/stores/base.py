@@ -246,7 +246,8 @@ class SQLiteBaseStore(BaseStore):
         def rank(snapshot: Snapshot, op: SearchOp, scope: Scope, limit: int) -> Ranked:
             return self._rank(snapshot, scope, op.query or "", vectors.get(op.query or ""), limit)
 
-        with self._engine.read() as snapshot:
+        single = len(batch.reads) == 1 and isinstance(batch.reads[0][1], GetOp)
+        with self._engine.glance() if single else self._engine.read() as snapshot:
             operations.read(batch, snapshot, rank, now_us() if self._omit_expired else None)
 
     def _rank(
@@ -263,7 +264,9 @@ class SQLiteBaseStore(BaseStore):
         pool = -(-max(limit, 1) // FUSION_POOL) * FUSION_POOL if mode == "hybrid" else limit
         dense = keyword = None
         if mode != "keyword" and vector is not None:
-            dense = snapshot.nearest(compiled, vector, pool, overfetch=settings.overfetch)
+            # The tail of a pool only sets the scale of the fusion: no need to be exact there.
+            overfetch = settings.overfetch if mode == "semantic" else 1
+            dense = snapshot.nearest(compiled, vector, pool, overfetch=overfetch)
             if mode == "semantic":
                 return self._filled(snapshot, compiled, *dense, limit)
         keyword = snapshot.keyword(compiled, match_expression(keyword_terms(query)), pool)
@@ -304,7 +307,7 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         if writes:
             self._claim_model(connection, writes)
-            verbatim.refresh_around(connection, items.put(connection, writes, now))
+            verbatim.refresh_around(connection, items.put(connection, writes, now).replaced)
         found = [
             items.find(connection, op.namespace, op.key) for op in batch.puts if op.value is None
         ]
@@ -445,7 +448,7 @@ def _remove(
 
 def _warn_degraded(error: EmbeddingError) -> None:
     # Not the message: a provider may have put the text into it.
-    logger.warning("embedder failed (%s): searching by keywords", type(error.__cause__).__name__)
+    logger.warning("embedder failed (%s): searching by keywords", type(error.__cause__ or error).__name__)
 
 
 def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:

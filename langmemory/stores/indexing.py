@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypedDict, cast
+from typing import Any, Final, Literal, TypedDict, cast, get_args
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -21,7 +21,7 @@ from langmemory.sqlite.items import IndexFields, Write
 from langmemory.sqlite.settings import ModelSetting
 from langmemory.sqlite.values import check_keys, from_json, leaves, readable_text, to_json
 from langmemory.sqlite.vectors import Floats
-from langmemory.types import Namespace, SearchMode
+from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 
 ANONYMOUS_MODEL: Final = "custom"
 """Model id of functions without a name; only their dims can be compared."""
@@ -79,7 +79,6 @@ class Indexing:
         *,
         index: IndexFields = None,
         ttl_minutes: float | None = None,
-        **extra: Any,
     ) -> Draft:
         """Check an item and find its texts.
 
@@ -88,9 +87,13 @@ class Indexing:
         """
         if not isinstance(value, Mapping):
             raise ConfigError(f"The value of {key!r} is a {type(value).__name__}; pass a dict.")
-        check_keys(value)
+        if index is not None and index is not False and not isinstance(index, list | tuple):
+            raise ConfigError(
+                f"index is {index!r:.80}; pass a list of paths, False for no index, or None."
+            )
+        as_it_is = check_keys(value)
         json_text = to_json(value)
-        plain = cast("dict[str, Any]", from_json(json_text))
+        plain = cast("dict[str, Any]", value if as_it_is else from_json(json_text))
         text = readable_text(plain)
         texts = self._texts(plain, text, index)
         body = None if index is False else index_text(self._body(plain, text, texts, index))
@@ -102,9 +105,8 @@ class Indexing:
                 leaves=leaves(plain),
                 index_fields=index,
                 body=body,
-                text_hash=text_hash(text),
                 ttl_minutes=ttl_minutes,
-                **extra,
+                facets=facets_of(plain),
             ),
             texts=texts,
             text=text,
@@ -113,12 +115,10 @@ class Indexing:
     def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
         if index is False or self.embedder is None:
             return ()
-        fields = self.fields if index is None else tuple(index)
+        fields = self.fields if index is None else index
         if fields is None:
             return (text,) if text.strip() else ()
-        return tuple(
-            found for path in fields for found in get_text_at_path(value, path) if found.strip()
-        )
+        return tuple(found for found in _texts_at(value, fields) if found.strip())
 
     def _body(
         self, value: dict[str, Any], text: str, texts: tuple[str, ...], index: IndexFields
@@ -128,7 +128,7 @@ class Indexing:
             return text
         if self.embedder is not None:
             return "\n".join(texts)
-        return "\n".join(found for path in fields for found in get_text_at_path(value, path))
+        return "\n".join(_texts_at(value, fields))
 
     def finish(self, drafts: Sequence[Draft], vectors: Embedded) -> list[Write]:
         """The writes, with the vectors of `Pending` laid in."""
@@ -137,13 +137,13 @@ class Indexing:
         tokens = vectors.tokens
         for n, draft in enumerate(drafts):
             end = start + len(draft.texts)
-            changes: dict[str, Any] = {}
+            write = draft.write
             if tokens is not None:
-                changes["tokens"] = tokens[n]
+                write.tokens = tokens[n]
             if end > start:
-                changes["embedded"] = vectors.vectors[start:end]
-                changes["hashes"] = vectors.hashes[start:end]
-            writes.append(replace(draft.write, **changes) if changes else draft.write)
+                write.embedded = vectors.vectors[start:end]
+                write.hashes = vectors.hashes[start:end]
+            writes.append(write)
             start = end
         return writes
 
@@ -163,7 +163,7 @@ class Indexing:
         hashes = [digest for digest in found.hashes if digest is not None]
         if not hashes:
             return found
-        with engine.read() as snapshot:
+        with engine.glance() as snapshot:
             known = snapshot.cached_vectors(list(dict.fromkeys(hashes)))
         if not known:
             return found
@@ -270,9 +270,45 @@ class Embedded:
     """uint16 token ids of each draft's readable text."""
 
 
-def text_hash(text: str) -> bytes:
-    """16 bytes of SHA-256 over the text with case and white space folded."""
-    return hashlib.sha256(" ".join(text.split()).casefold().encode()).digest()[:16]
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "kind": get_args(Kind),
+    "privacy": get_args(Privacy),
+    "status": get_args(Status),
+    "priority": get_args(Priority),
+}
+"""Facets with a fixed set of values."""
+
+
+def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
+
+    Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
+    schema, is none of ours and changes nothing.
+    """
+    facets: dict[str, Any] = {
+        name: value[name] for name, allowed in CHOICES.items() if value.get(name) in allowed
+    }
+    for name in ("speaker", "owner"):
+        if isinstance(value.get(name), str):
+            facets[name] = value[name]
+    for name in ("importance", "confidence"):
+        found = value.get(name)
+        if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1:
+            facets[name] = found
+    for name in ("pinned", "verified"):
+        if isinstance(value.get(name), bool):
+            facets[name] = value[name]
+    return facets
+
+
+def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
+    """The texts at LangGraph paths."""
+    for path in fields:
+        found = value.get(path)
+        if isinstance(found, str):  # a plain name, as nearly always
+            yield found
+        else:
+            yield from get_text_at_path(value, path)
 
 
 def cache_key(model_id: str, text: str) -> bytes:

@@ -213,7 +213,6 @@ class MemoryStore(SQLiteBaseStore):
                 preset=preset,
                 vector=vector,
                 degraded=degraded,
-                overfetch=self._config.search.overfetch,
                 alive_at_us=now_us() if self._omit_expired else None,
                 reranker=self._reranker,
             )

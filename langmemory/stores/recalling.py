@@ -103,13 +103,12 @@ def run(
     preset: Preset,
     vector: Floats | None,
     degraded: tuple[str, ...],
-    overfetch: int,
     alive_at_us: int | None,
     reranker: Reranker | None,
 ) -> Recall:
     """Recall on one snapshot."""
     compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-    source = SnapshotSource(snapshot, compiled, overfetch=overfetch)
+    source = SnapshotSource(snapshot, compiled)
     recall = pipeline.run(
         query,
         source,

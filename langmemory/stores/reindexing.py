@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.config import Config, load_config
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, DatabaseError
 from langmemory.sqlite import Engine, keywords, vectors
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.items import IndexFields
@@ -114,21 +115,30 @@ def reembed(
 
     Raises:
         EmbeddingError: The model failed; the file is as it was, and what was done is kept.
+        DatabaseError: There is no such file, or another reembed towards another model began.
     """
     config = config or load_config()
     indexing = resolve_indexing(index, config)
     embedder = indexing.embedder
     if embedder is None:
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
+    if not os.path.exists(os.path.expanduser(path)):
+        raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
     engine = Engine(path, busy_timeout_ms=config.database.busy_timeout_ms)
     try:
         with engine.write() as connection:
             _begin(connection, embedder.model_id)
-        total = _count(engine, "SELECT count(*) FROM item")
+            done = int(connection.execute("SELECT count(*) FROM reembed_done").fetchone()[0])
+            total = int(connection.execute("SELECT count(*) FROM item").fetchone()[0])
         while True:
-            drafts, versions = _next(engine, indexing)
+            with engine.read() as snapshot:
+                if _done_by_another(snapshot.connection, embedder.model_id):
+                    return read_model(snapshot.connection)
+                drafts, versions = _next(snapshot.connection, indexing)
             if not drafts:
                 with engine.write() as connection:
+                    if _done_by_another(connection, embedder.model_id):
+                        return read_model(connection)
                     if not connection.execute(f"{_TODO} LIMIT 1").fetchone():
                         return _swap(connection, embedder.model_id)
                 continue
@@ -138,6 +148,9 @@ def reembed(
                 tokens=False,
             )
             with engine.write() as connection:
+                if _done_by_another(connection, embedder.model_id):
+                    return read_model(connection)
+                _drop_other_dims(connection, embedded.vectors.shape[1])
                 start = 0
                 for item, draft in drafts:
                     end = start + len(draft.texts)
@@ -146,7 +159,8 @@ def reembed(
                         embedded.hashes[start:end],
                     )  # fmt: skip
                     start = end
-            progress(min(_count(engine, "SELECT count(*) FROM reembed_done"), total), total)
+            done = min(done + len(drafts), total)
+            progress(done, total)
     finally:
         engine.close()
 
@@ -172,14 +186,34 @@ def _begin(connection: Connection, model: str) -> None:
         )
 
 
-def _count(engine: Engine, sql: str) -> int:
-    with engine.read() as snapshot:
-        return int(snapshot.connection.execute(sql).fetchone()[0])
+def _done_by_another(connection: Connection, model: str) -> bool:
+    """Whether another run has finished the same move meanwhile.
+
+    Raises:
+        DatabaseError: Another run moves the file elsewhere.
+    """
+    row = connection.execute("SELECT value FROM setting WHERE name = 'reembed'").fetchone()
+    if row is None and read_model(connection).model in (model, None):
+        return True
+    if row is None or row[0] != model:
+        towards = read_model(connection).model if row is None else row[0]
+        raise DatabaseError(
+            f"Another reembed, towards {towards}, took over. Let it finish, then run this one again."
+        )
+    return False
 
 
-def _next(engine: Engine, indexing: Indexing) -> tuple[list[tuple[int, Draft]], dict[int, int]]:
-    with engine.read() as snapshot:
-        rows = snapshot.connection.execute(f"{_TODO} ORDER BY i.id LIMIT {BATCH}").fetchall()
+def _drop_other_dims(connection: Connection, dims: int) -> None:
+    """What an earlier run with the same model made at another length does not count."""
+    found = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
+    if found is not None and dims and found[0] != dims:
+        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
+
+
+def _next(
+    connection: Connection, indexing: Indexing
+) -> tuple[list[tuple[int, Draft]], dict[int, int]]:
+    rows = connection.execute(f"{_TODO} ORDER BY i.id LIMIT {BATCH}").fetchall()
     drafts = [(row[0], reindexed(indexing, _stored(row))) for row in rows]
     return drafts, {row[0]: row[8] for row in rows}
 

@@ -15,13 +15,13 @@ from langmemory.types import Memory
 class SnapshotSource:
     """Candidates of one scope, from one snapshot of the file."""
 
-    def __init__(self, snapshot: Snapshot, scope: CompiledScope, *, overfetch: int) -> None:
+    def __init__(self, snapshot: Snapshot, scope: CompiledScope) -> None:
         self._snapshot = snapshot
         self._scope = scope
-        self._overfetch = overfetch
 
     def dense(self, vector: Floats, limit: int) -> Found:
-        return Found(*self._snapshot.nearest(self._scope, vector, limit, overfetch=self._overfetch))
+        # The last of so many candidates hardly matter: no need to be exact there.
+        return Found(*self._snapshot.nearest(self._scope, vector, limit, overfetch=1))
 
     def keyword(self, query: KeywordQuery, limit: int) -> Found:
         rank = None

@@ -204,7 +204,7 @@ def write_rows(
         (one.namespace, one.key) for one in todo if find(connection, one.namespace, one.key) is None
     }
     try:
-        ids = put(connection, todo, now_us, reason="import")
+        ids = put(connection, todo, now_us, reason="import").ids
     except apsw.ConstraintError as error:
         raise ImportFormatError(
             f"An item has a value that no export has ({error}). Nothing of its batch was stored."

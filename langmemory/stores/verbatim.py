@@ -62,8 +62,9 @@ def turns(
     """The messages worth remembering: what somebody said, or a tool answered.
 
     System prompts, memories injected for the model and empty messages are left out; of messages
-    with one id the first counts. The time of a message is its own (``at`` or ``timestamp``, in the dict or in ``additional_kwargs``), else the
-    ``at`` of the call, else now. A message without an id is known by its thread, role, text and time.
+    with one id the first counts. The time of a message is its own (``at`` or ``timestamp``, in the
+    dict or in ``additional_kwargs``), else the ``at`` of the call, else now. A message without an
+    id is known by its thread, role, text and time.
 
     Raises:
         InvalidValueError: A message has no readable role, content or time.
@@ -209,22 +210,18 @@ def store(
         return []
     thread = intern_thread(connection, namespace_id, thread_id)
     last = connection.execute(
-        "SELECT id, value, position FROM item WHERE thread = ? ORDER BY position DESC LIMIT 1",
+        "SELECT id, value, index_fields, position FROM item "
+        "WHERE thread = ? AND position IS NOT NULL ORDER BY position DESC LIMIT 1",
         (thread,),
     ).fetchall()
-    start = last[0][2] + 1 if last else 0
-    placed = [
-        replace(write, facets={**write.facets, "thread": thread, "position": start + n})
-        for n, write in enumerate(new)
-    ]
-    texts = [from_json(row[1])["content"] for row in last]
-    texts += [from_json(write.value)["content"] for write in placed]
-    placed = [
-        replace(write, context=_context(texts, n + len(last))) for n, write in enumerate(placed)
-    ]
-    put(connection, placed, now_us)
+    start = last[0][3] + 1 if last else 0
+    texts = [_words(row[1], row[2]) for row in last] + [_words(write.value, None) for write in new]
+    for n, write in enumerate(new):
+        write.facets = {**write.facets, "thread": thread, "position": start + n}
+        write.context = _context(texts, n + len(last))
+    put(connection, new, now_us)
     refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
-    return [write.key for write in placed]
+    return [write.key for write in new]
 
 
 def turns_around(connection: Connection, ids: Sequence[int]) -> list[int]:
@@ -251,16 +248,18 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
     for item in ids:
         row = connection.execute(
             "SELECT thread, position, namespace, speaker, valid_at FROM item "
-            "WHERE id = ? AND thread IS NOT NULL AND index_fields IS NULL",
+            "WHERE id = ? AND thread IS NOT NULL AND position IS NOT NULL "
+            "AND valid_at IS NOT NULL AND index_fields IS NULL",
             (item,),
         ).fetchone()
         if row is None:
             continue
         thread, position, namespace, speaker, valid_at = row
         around = {
-            place: readable_text(from_json(value))
-            for place, value in connection.execute(
-                "SELECT position, value FROM item WHERE thread = ? AND position BETWEEN ? AND ?",
+            place: _words(value, index_fields)
+            for place, value, index_fields in connection.execute(
+                "SELECT position, value, index_fields FROM item "
+                "WHERE thread = ? AND position BETWEEN ? AND ?",
                 (thread, position - 1, position + 1),
             )
         }
@@ -269,11 +268,16 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
             (
                 item,
                 namespace_tokens(connection, namespace),
-                body(speaker, from_us(valid_at), texts[1]),
+                body(speaker or "", from_us(valid_at), texts[1]),
                 _context(texts, 1),
             )
         )
     write_keywords(connection, rows, fresh=False)
+
+
+def _words(value: str, index_fields: str | None) -> str:
+    """What a turn gives its neighbours' context; nothing if its put said what is to be indexed."""
+    return readable_text(from_json(value)) if index_fields is None else ""
 
 
 def _context(texts: Sequence[str], place: int) -> str:

@@ -1,0 +1,20 @@
+"""`langmemory init`: a small working application that remembers, ready for `langgraph dev`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where to write it; must be new or empty.")],
+) -> None:
+    """Write a new chatbot project: graph, store, configuration and README."""
+    from langmemory.templates import init_project
+
+    written = init_project(folder)
+    for file in written:
+        typer.echo(f"  {file}")
+    typer.echo(f"\nGo on:  cd {folder} && pip install -r requirements.txt && langgraph dev")
