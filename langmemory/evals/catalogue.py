@@ -1,0 +1,76 @@
+"""The systems `langmemory eval` knows by name, all with the embedded model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from langmemory.embeddings.static import StaticEmbedder
+from langmemory.errors import ConfigError
+from langmemory.evals.ablation import switches
+from langmemory.evals.corpus import CorpusKind
+from langmemory.evals.ours import MemorySystem
+from langmemory.evals.systems import System, SystemFactory, in_memory_store, sqlite_store
+from langmemory.recall.presets import PRESETS, Preset
+
+SYSTEMS = (
+    "langmemory",
+    "no-embedder",
+    "search",
+    "keyword",
+    "semantic",
+    "inmemory",
+    "sqlite",
+)
+
+
+def named_systems(
+    names: Sequence[str] = SYSTEMS,
+    *,
+    presets: Sequence[str] = ("balanced",),
+    kind: CorpusKind = "dialogue",
+) -> dict[str, SystemFactory]:
+    """Factories by the name a report shows.
+
+    Args:
+        names: out of `SYSTEMS`. "langmemory" is `recall`, one system a preset; "no-embedder" the
+            first preset without vectors; "search" the same store as any LangGraph application
+            searches it, "keyword" and "semantic" the two arms of that; the rest are LangGraph's.
+        presets: of langmemory's recall.
+        kind: what the corpus is made of.
+
+    Raises:
+        ConfigError: there is no system or preset of that name.
+    """
+    for preset in presets:
+        _known(preset)
+    ours = partial(MemorySystem, kind=kind)
+    embeddings = StaticEmbedder().embeddings
+    known: Mapping[str, Mapping[str, Callable[[], System]]] = {
+        "langmemory": {preset: partial(ours, preset=preset) for preset in presets},
+        "no-embedder": {"no embedder": partial(ours, preset=presets[0], mode="keyword")},
+        "search": {"store.search": partial(ours, door="search")},
+        "keyword": {"keyword arm": partial(ours, door="search", mode="keyword")},
+        "semantic": {"semantic arm": partial(ours, door="search", mode="semantic")},
+        "inmemory": {"InMemoryStore": partial(in_memory_store, embeddings)},
+        "sqlite": {"SqliteStore": partial(sqlite_store, embeddings)},
+    }
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigError(f"No system called {', '.join(unknown)}. There are {', '.join(SYSTEMS)}.")
+    return {name: factory for chosen in names for name, factory in known[chosen].items()}
+
+
+def ablations(
+    preset: str = "balanced", *, kind: CorpusKind = "dialogue"
+) -> dict[str, SystemFactory]:
+    """A preset with each of its stages switched off in turn, by the stage's name."""
+    return {
+        stage: partial(MemorySystem, kind=kind, preset=preset, overrides=changes)
+        for stage, changes in switches(_known(preset)).items()
+    }
+
+
+def _known(preset: str) -> Preset:
+    if preset not in PRESETS:
+        raise ConfigError(f"No recall preset called {preset!r}. There are {', '.join(PRESETS)}.")
+    return PRESETS[preset]

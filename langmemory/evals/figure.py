@@ -1,0 +1,148 @@
+"""A report as a PNG: recall by depth, by category, against latency, and the ablation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from langmemory.evals.metrics import DEPTHS
+from langmemory.evals.report import POOLED, Group, Report, SystemReport
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Distinguishable with any colour vision (Okabe & Ito 2008)."""
+
+MARKERS = "osD^vPX"
+
+
+def plot(report: Report, path: Path) -> None:
+    """Write the report's picture.
+
+    Raises:
+        ImportError: matplotlib is not installed; the message says how to get it.
+        ValueError: no system could run, so there is nothing to draw.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(
+            "plots need matplotlib: pip install 'langgraph-langmemory[evals]'"
+        ) from None
+    systems = [system for system in report.systems if system.outcomes]
+    if not systems:
+        raise ValueError("nothing to plot: no system could run, or no question was asked")
+    figure = Figure(figsize=(13, 9.5), layout="constrained")
+    axes = figure.subplots(2, 2)
+    _by_depth(axes[0, 0], systems)
+    _by_category(axes[0, 1], systems)
+    _by_latency(axes[1, 0], systems)
+    if report.ablations:
+        _ablation(axes[1, 1], report)
+    else:
+        _by_split(axes[1, 1], systems)
+    for panel in axes.flat:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(alpha=0.25)
+    figure.suptitle(
+        f"{report.corpus}: {report.questions} questions, {report.granularity} level; "
+        "bars are 95 % intervals"
+    )
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+def _by_depth(axes: Any, systems: list[SystemReport]) -> None:
+    for number, system in enumerate(systems):
+        scores = [_pooled(system, f"recall@{depth}") for depth in DEPTHS]
+        axes.errorbar(
+            DEPTHS,
+            [score.value for score in scores],
+            yerr=_spread(scores),
+            label=system.name,
+            **_style(number),
+        )
+    axes.set(
+        title="Recall by depth, pooled", xlabel="first k", ylabel="evidence found", ylim=(0, 1)
+    )
+    axes.set_xscale("log")
+    axes.set_xticks(DEPTHS, [str(depth) for depth in DEPTHS])
+    axes.minorticks_off()
+
+
+def _by_category(axes: Any, systems: list[SystemReport]) -> None:
+    categories = [group.category for group in systems[0].groups if group.split == "all"]
+    rows = [[s.group(category) for category in categories] for s in systems]
+    _side_by_side(axes, rows, categories)
+    axes.set(title="Recall@10 by category", ylim=(0, 1.02))
+
+
+def _by_split(axes: Any, systems: list[SystemReport]) -> None:
+    splits = [group.split for group in systems[0].groups if group.category == POOLED]
+    rows = [[s.group(split=split) for split in splits] for s in systems]
+    _side_by_side(axes, rows, splits)
+    axes.set(title="Recall@10 by split, pooled", ylim=(0, 1.02))
+
+
+def _side_by_side(axes: Any, rows: Sequence[Sequence[Group]], names: Sequence[str]) -> None:
+    """One point for each system (row) above each name, slightly apart."""
+    for number, groups in enumerate(rows):
+        scores = [group.metrics["recall@10"] for group in groups]
+        shift = (number - (len(rows) - 1) / 2) * 0.6 / len(rows)
+        axes.errorbar(
+            [place + shift for place in range(len(names))],
+            [score.value for score in scores],
+            yerr=_spread(scores),
+            **{**_style(number), "linestyle": "none"},
+        )
+    axes.set_xticks(range(len(names)), names)
+
+
+def _by_latency(axes: Any, systems: list[SystemReport]) -> None:
+    for number, system in enumerate(systems):
+        p50, p95 = system.latency_ms(50), system.latency_ms(95)
+        axes.errorbar(
+            p50,
+            _pooled(system, "recall@10").value,
+            xerr=[[0.0], [max(0.0, p95 - p50)]],
+            **_style(number),
+        )
+    axes.set(title="Recall@10 and time", xlabel="ms a search, p50 to p95", ylim=(0, 1.02))
+    axes.set_xscale("log")
+    axes.set_xticks([0.1, 0.3, 1, 3, 10, 30, 100], ["0.1", "0.3", "1", "3", "10", "30", "100"])
+    axes.minorticks_off()
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(low, 0.3), max(high, 10))
+
+
+def _ablation(axes: Any, report: Report) -> None:
+    changes = [
+        (system.name, change)
+        for system in report.ablations
+        if (change := report.difference(system).get("recall@10"))
+    ]
+    changes.sort(key=lambda row: -row[1].value)
+    values = [change for _, change in changes]
+    axes.barh(range(len(values)), [c.value for c in values], xerr=_spread(values), color="#56B4E9")
+    axes.set_yticks(range(len(values)), [name for name, _ in changes])
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set(title=f"{report.systems[0].name} without …", xlabel="change of recall@10")
+
+
+def _pooled(system: SystemReport, metric: str) -> Any:
+    groups = [g for g in system.groups if g.split == "all"]
+    return next((g for g in groups if g.category == POOLED), groups[0]).metrics[metric]
+
+
+def _spread(scores: list[Any]) -> list[list[float]]:
+    return [[s.value - s.low for s in scores], [s.high - s.value for s in scores]]
+
+
+def _style(number: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 5,
+        "linewidth": 1.6,
+        "elinewidth": 1.0,
+        "capsize": 2,
+    }

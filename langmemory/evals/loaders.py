@@ -1,0 +1,268 @@
+"""Data sets on disk → `Corpus`: LoCoMo-shaped JSON, BEIR folders, plain JSONL.
+
+The path is always the user's; nothing is downloaded and nothing is copied.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langmemory.errors import ImportFormatError
+from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
+
+SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
+"""Two small conversations of our own, to try the evaluation with."""
+
+LOCOMO_CATEGORIES: Mapping[int, str] = {
+    1: "multi-hop",
+    2: "temporal",
+    3: "open-domain",
+    4: "single-hop",
+    5: "adversarial",
+}
+"""LoCoMo numbers its question types (Maharana et al. 2024, "Evaluating Very Long-Term
+Conversational Memory of LLM Agents"); the names follow from its questions."""
+
+LOCOMO_TUNING = 3
+"""Constants are chosen on the first three conversations, the rest is held out."""
+
+
+def load(path: str | Path, *, qrels: str = "test") -> Corpus:
+    """Load a data set, by its shape: a folder is BEIR, `.jsonl` plain, `.json` LoCoMo.
+
+    Args:
+        path: file or folder.
+        qrels: for BEIR, which `qrels/*.tsv` to judge by.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        ImportFormatError: the file is not what its name promises; the message says where.
+    """
+    source = Path(path)
+    if source.is_dir():
+        return load_beir(source, qrels=qrels)
+    if source.suffix == ".jsonl":
+        return load_jsonl(source)
+    if source.suffix == ".json":
+        return load_locomo(source)
+    raise ImportFormatError(
+        f"{source.name}: expected a LoCoMo-shaped .json, a .jsonl of sessions and questions, "
+        "or a BEIR folder"
+    )
+
+
+def load_locomo(path: Path) -> Corpus:
+    """A list of conversations with `sessions` (of `turns`) and `questions` (with `evidence`).
+
+    A shared picture is part of its turn, by its caption. Sessions without turns are left out.
+    """
+    try:
+        samples = json.loads(path.read_text(encoding="utf-8"))
+        conversations = tuple(_locomo_conversation(sample) for sample in samples)
+        questions = tuple(
+            question
+            for sample, conversation in zip(samples, conversations, strict=True)
+            for question in _locomo_questions(sample["questions"], conversation)
+        )
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ImportFormatError(f"{path.name} is not LoCoMo-shaped: {error!r}") from error
+    return Corpus(
+        name=path.stem,
+        kind="dialogue",
+        conversations=conversations,
+        questions=questions,
+        tuning=frozenset(c.id for c in conversations[:LOCOMO_TUNING])
+        if len(conversations) > LOCOMO_TUNING
+        else frozenset(),
+    )
+
+
+def _locomo_conversation(sample: Mapping[str, Any]) -> Conversation:
+    sessions = tuple(
+        Session(
+            id=str(session["session"]),
+            at=_locomo_time(session["date_time"]),
+            turns=tuple(
+                Turn(id=turn["id"], speaker=turn["speaker"], text=_with_caption(turn))
+                for turn in session["turns"]
+            ),
+        )
+        for session in sample["sessions"]
+        if session["turns"]
+    )
+    return Conversation(id=str(sample["conversation"]), sessions=sessions)
+
+
+def _with_caption(turn: Mapping[str, Any]) -> str:
+    caption = turn.get("image_caption")
+    return f"{turn['text']} [shares {caption}]" if caption else str(turn["text"])
+
+
+def _locomo_time(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise ImportFormatError(
+            f"session time {text!r} is not of the form '1:56 pm on 8 May, 2023'"
+        ) from error
+
+
+def _locomo_questions(
+    questions: list[Mapping[str, Any]], conversation: Conversation
+) -> Iterator[Question]:
+    turn_ids = {turn.id for turn in conversation.turns}
+    for number, question in enumerate(questions):
+        # A few annotations hold two ids in one string: "D8:6; D9:17".
+        named = [part for text in question["evidence"] for part in re.split(r"[;,\s]+", text)]
+        category = LOCOMO_CATEGORIES.get(question["category"], str(question["category"]))
+        yield Question.resolve(
+            id=f"{conversation.id}/{number}",
+            conversation=conversation.id,
+            text=question["question"],
+            category=category,
+            evidence={part: 1.0 for part in named if part},
+            turn_ids=turn_ids,
+        )
+
+
+def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:
+    """A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/<qrels>.tsv` (Thakur et al. 2021).
+
+    Every document stands alone: a session of one turn, its title in front of its text. Queries
+    without a judgement are left out, as BEIR does. Gains are the judgements greater than 0.
+    """
+    judgements = folder / "qrels" / f"{qrels}.tsv"
+    if not judgements.exists():
+        there = sorted(file.stem for file in (folder / "qrels").glob("*.tsv"))
+        raise ImportFormatError(f"no qrels/{qrels}.tsv in {folder.name}; there: {there or 'none'}")
+    sessions = tuple(
+        Session(
+            id=row["_id"],
+            turns=(Turn(id=row["_id"], text=f"{row.get('title') or ''}\n{row['text']}".strip()),),
+        )
+        for row in _rows(folder / "corpus.jsonl", required=("_id", "text"))
+    )
+    conversation = Conversation(id=folder.name, sessions=sessions)
+    gains: dict[str, dict[str, float]] = defaultdict(dict)
+    with judgements.open(encoding="utf-8", newline="") as lines:
+        for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if len(row) != 3:
+                raise ImportFormatError(f"{judgements.name}: {row!r} is not query, document, score")
+            if row[2].lstrip("-").isdigit() and int(row[2]) > 0:  # else: the header, or irrelevant
+                gains[row[0]][row[1]] = float(row[2])
+    turn_ids = {session.id for session in sessions}
+    questions = tuple(
+        Question.resolve(
+            id=row["_id"],
+            conversation=conversation.id,
+            text=row["text"],
+            category="query",
+            evidence=gains[row["_id"]],
+            turn_ids=turn_ids,
+        )
+        for row in _rows(folder / "queries.jsonl", required=("_id", "text"))
+        if row["_id"] in gains
+    )
+    return Corpus(
+        name=folder.name, kind="documents", conversations=(conversation,), questions=questions
+    )
+
+
+def load_jsonl(path: Path) -> Corpus:
+    """Sessions and questions, one JSON object a line, in any order.
+
+    A line with `turns` is a session, a line with `question` a question:
+
+        {"conversation": "trip", "session": "s1", "at": "2025-03-02T09:00:00+00:00",
+         "turns": [{"id": "s1.1", "speaker": "Ines", "text": "…"}]}
+        {"conversation": "trip", "question": "…", "evidence": ["s1.1"], "category": "temporal"}
+
+    `conversation` (default "main"), `at` (ISO 8601; without an offset it is UTC), `speaker` and
+    `category` (default "question") may be left out; `evidence` may map ids to gains. Sessions
+    keep the order of the file.
+    """
+    sessions: dict[str, list[Session]] = defaultdict(list)
+    asked: list[Mapping[str, Any]] = []
+    for row in _rows(path, required=()):
+        if "turns" in row:
+            sessions[str(row.get("conversation", "main"))].append(_jsonl_session(path, row))
+        elif "question" in row:
+            asked.append(row)
+        else:
+            raise ImportFormatError(
+                f"{path.name}: a line has neither 'turns' nor 'question', only {sorted(row)}"
+            )
+    conversations = {
+        name: Conversation(id=name, sessions=tuple(parts)) for name, parts in sessions.items()
+    }
+    questions = tuple(
+        _jsonl_question(path, number, row, conversations) for number, row in enumerate(asked)
+    )
+    return Corpus(
+        name=path.stem,
+        kind="dialogue",
+        conversations=tuple(conversations.values()),
+        questions=questions,
+    )
+
+
+def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
+    try:
+        at = datetime.fromisoformat(row["at"]) if row.get("at") else None
+        turns = tuple(
+            Turn(id=str(turn["id"]), speaker=turn.get("speaker"), text=turn["text"])
+            for turn in row["turns"]
+        )
+        return Session(
+            id=str(row["session"]),
+            at=at.replace(tzinfo=at.tzinfo or UTC) if at else None,
+            turns=turns,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"{path.name}: session {row.get('session')!r} needs 'session' and turns with 'id' "
+            f"and 'text', and an ISO 8601 'at' or none: {error!r}"
+        ) from error
+
+
+def _jsonl_question(
+    path: Path, number: int, row: Mapping[str, Any], conversations: Mapping[str, Conversation]
+) -> Question:
+    name = str(row.get("conversation", "main"))
+    if name not in conversations or "evidence" not in row:
+        raise ImportFormatError(
+            f"{path.name}: question {number} needs 'evidence' and a conversation that has "
+            f"sessions; it names {name!r}, there are {sorted(conversations)}"
+        )
+    evidence = row["evidence"]
+    return Question.resolve(
+        id=f"{name}/{number}",
+        conversation=name,
+        text=row["question"],
+        category=str(row.get("category", "question")),
+        evidence=evidence if isinstance(evidence, dict) else dict.fromkeys(evidence, 1.0),
+        turn_ids={turn.id for turn in conversations[name].turns},
+    )
+
+
+def _rows(path: Path, *, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ImportFormatError(f"{path.name}, line {number}: not JSON ({error})") from None
+            if not isinstance(row, dict) or any(name not in row for name in required):
+                raise ImportFormatError(
+                    f"{path.name}, line {number}: expected an object with {list(required)}"
+                )
+            yield row

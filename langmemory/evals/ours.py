@@ -1,0 +1,108 @@
+"""langmemory as an evaluated system: `remember`, and `recall` or `search`, as applications do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.messages import HumanMessage
+from langgraph.store.base import PutOp
+
+from langmemory.config import Config, RecallConfig, SearchConfig
+from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session
+from langmemory.evals.systems import TurnKeys
+from langmemory.stores import MemoryStore
+from langmemory.types import SearchMode
+
+
+class MemorySystem:
+    """A `MemoryStore` on a file that is thrown away.
+
+    Dialogues are remembered session by session, each session a thread; documents are put.
+
+    Args:
+        kind: what the corpus is made of.
+        preset: name of the recall preset.
+        overrides: preset options to change, by name.
+        door: `recall` (default), or `search` as any LangGraph store has it, which takes no preset.
+        mode: both arms, or one of them; without vectors nothing is embedded.
+        embed: anything an index config may name as `embed`; None takes the embedded model.
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: CorpusKind = "dialogue",
+        preset: str = "balanced",
+        overrides: Mapping[str, Any] | None = None,
+        door: Literal["recall", "search"] = "recall",
+        mode: SearchMode = "hybrid",
+        embed: Any = None,
+    ) -> None:
+        self._kind = kind
+        self._preset = preset
+        self._door = door
+        self._keys = TurnKeys()
+        self._now: dict[str, datetime] = {}
+        self._resources = ExitStack()
+        folder = self._resources.enter_context(
+            tempfile.TemporaryDirectory(prefix="langmemory-eval-")
+        )
+        config = Config(
+            search=SearchConfig(mode=mode),
+            recall=RecallConfig(presets={preset: dict(overrides)} if overrides else {}),
+        )
+        self._store = MemoryStore(
+            Path(folder) / "memory.db", index=_index(mode, embed), config=config
+        )
+        self._resources.callback(self._store.close)
+
+    def ingest(self, conversation: Conversation) -> None:
+        namespace = self._keys.namespace(conversation.id)
+        if self._kind == "documents":
+            self._store.batch(
+                [
+                    PutOp(namespace, self._keys.new(namespace, turn), {"text": turn.text})
+                    for turn in conversation.turns
+                ]
+            )
+            return
+        for number, session in enumerate(conversation.sessions):
+            if session.at:  # asked the day after the last session, not on the day this is run
+                self._now[conversation.id] = session.at + timedelta(days=1)
+            self._remember(conversation, session, f"thread{number}")
+
+    def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
+        namespace = self._keys.namespace(conversation.id)
+        turns = [turn for turn in session.turns if turn.text.strip()]  # nothing else is stored
+        messages = [HumanMessage(content=turn.text, name=turn.speaker) for turn in turns]
+        keys = self._store.remember(namespace, messages, thread_id=thread_id, at=session.at)
+        for key, turn in zip(keys, turns, strict=True):
+            self._keys.bind(namespace, key, turn)
+
+    def search(self, question: Question, k: int) -> list[str]:
+        namespace = self._keys.namespace(question.conversation)
+        if self._door == "search":
+            items = self._store.search(namespace, query=question.text, limit=k)
+            return self._keys.turn_ids(namespace, [item.key for item in items])
+        recall = self._store.recall(
+            question.text,
+            namespace,
+            limit=k,
+            preset=self._preset,
+            now=self._now.get(question.conversation),
+        )
+        return self._keys.turn_ids(namespace, [result.memory.key for result in recall.results])
+
+    def close(self) -> None:
+        self._resources.close()
+
+
+def _index(mode: SearchMode, embed: Any) -> dict[str, Any] | Literal[False] | None:
+    if mode == "keyword":
+        return False
+    return {"embed": embed, "fields": ["text"]} if embed else None

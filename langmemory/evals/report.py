@@ -1,0 +1,189 @@
+"""What an evaluation found: plain values, from single questions up to groups with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from langmemory.evals.bootstrap import Estimate, estimate
+from langmemory.evals.corpus import APART
+from langmemory.evals.metrics import METRICS
+
+Granularity = Literal["turn", "session"]
+"""What is ranked: single turns, or the sessions they were said in."""
+
+Split = Literal["all", "tuning", "held-out"]
+
+POOLED = "pooled"
+"""The group of all categories but those reported apart."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """One question asked of one system."""
+
+    question: str
+    category: str
+    split: Split
+    """"all" where nothing is held out."""
+    ranking: tuple[str, ...]
+    scores: Mapping[str, float]
+    milliseconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """A mean over the questions of one category and split."""
+
+    split: Split
+    category: str
+    questions: int
+    metrics: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemReport:
+    """One system's outcomes, or why there are none."""
+
+    name: str
+    unavailable: str | None = None
+    """The reason it could not run here."""
+    outcomes: tuple[Outcome, ...] = ()
+    groups: tuple[Group, ...] = ()
+    ingest_seconds: float = 0.0
+
+    def group(self, category: str = POOLED, split: Split = "all") -> Group:
+        """The figures of one category.
+
+        Raises:
+            KeyError: there is no such question in this evaluation.
+        """
+        for group in self.groups:
+            if (group.category, group.split) == (category, split):
+                return group
+        raise KeyError(f"{self.name} has no {category!r} questions in split {split!r}")
+
+    def latency_ms(self, percentile: float) -> float:
+        """Wall time of one search at a percentile in 0..100."""
+        return float(np.percentile([outcome.milliseconds for outcome in self.outcomes], percentile))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """A whole evaluation."""
+
+    corpus: str
+    granularity: Granularity
+    conversations: int
+    turns: int
+    questions: int
+    """Scored: with at least one existing piece of evidence."""
+    unanswerable: tuple[str, ...]
+    """Questions none of whose evidence exists; not scored."""
+    missing_evidence: Mapping[str, tuple[str, ...]]
+    """Evidence ids that are in no conversation, by question; not part of any score."""
+    tuning: tuple[str, ...]
+    systems: tuple[SystemReport, ...]
+    ablations: tuple[SystemReport, ...] = ()
+    """The first system again, each time with one stage switched off."""
+
+    def system(self, name: str) -> SystemReport:
+        """One system's part.
+
+        Raises:
+            KeyError: it was not evaluated.
+        """
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise KeyError(f"{name!r} was not evaluated, only {[s.name for s in self.systems]}")
+
+    def difference(self, system: SystemReport) -> Mapping[str, Estimate]:
+        """How much better a system is than the first one, by score, on the pooled questions.
+
+        Empty for the first system itself and where there is nothing to compare.
+        """
+        first = self.systems[0]
+        before = {o.question: o.scores for o in first.outcomes if o.category not in APART}
+        if system is first or not system.outcomes or not before:
+            return {}
+        return estimate(
+            [
+                {name: o.scores[name] - before[o.question][name] for name in METRICS}
+                for o in system.outcomes
+                if o.question in before
+            ]
+        )
+
+    def to_json(self, *, rankings: bool = False) -> dict[str, Any]:
+        """The report as JSON values; the same for the same input but for `timing`.
+
+        Args:
+            rankings: with every question's ranking and scores.
+        """
+        return {
+            "corpus": self.corpus,
+            "granularity": self.granularity,
+            "conversations": self.conversations,
+            "turns": self.turns,
+            "questions": self.questions,
+            "unanswerable": list(self.unanswerable),
+            "missing_evidence": {k: list(v) for k, v in self.missing_evidence.items()},
+            "tuning": list(self.tuning),
+            "systems": [self._system_json(system, rankings) for system in self.systems],
+            "ablations": [self._system_json(system, rankings) for system in self.ablations],
+        }
+
+    def _system_json(self, system: SystemReport, rankings: bool) -> dict[str, Any]:
+        if system.unavailable:
+            return {"name": system.name, "unavailable": system.unavailable}
+        answer: dict[str, Any] = {
+            "name": system.name,
+            "groups": [asdict(group) for group in system.groups],
+            "difference": {k: asdict(v) for k, v in self.difference(system).items()},
+            "timing": {
+                "p50_ms": system.latency_ms(50),
+                "p95_ms": system.latency_ms(95),
+                "ingest_seconds": system.ingest_seconds,
+            },
+        }
+        if rankings:
+            answer["outcomes"] = [
+                {
+                    "question": outcome.question,
+                    "category": outcome.category,
+                    "ranking": list(outcome.ranking),
+                    "scores": dict(outcome.scores),
+                }
+                for outcome in system.outcomes
+            ]
+        return answer
+
+
+def summarise(outcomes: Sequence[Outcome], categories: Sequence[str]) -> tuple[Group, ...]:
+    """Pooled and per category, over all questions and over each split that has any."""
+    splits: tuple[Split, ...] = ("all", "tuning", "held-out")
+    groups = []
+    for split in splits:
+        within = [o for o in outcomes if split in ("all", o.split)]
+        for category in (POOLED, *categories):
+            chosen = [o for o in within if _belongs(o, category)]
+            if chosen:
+                groups.append(_group(chosen, category, split))
+    return tuple(groups)
+
+
+def _belongs(outcome: Outcome, category: str) -> bool:
+    return outcome.category not in APART if category == POOLED else outcome.category == category
+
+
+def _group(outcomes: Sequence[Outcome], category: str, split: Split) -> Group:
+    return Group(
+        split=split,
+        category=category,
+        questions=len(outcomes),
+        metrics=estimate([outcome.scores for outcome in outcomes]),
+    )

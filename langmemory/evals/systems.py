@@ -1,0 +1,150 @@
+"""What is evaluated, behind one Protocol: our store by preset, single arms, LangGraph's own stores.
+
+Every system stores texts under opaque keys and keeps the way back to turn ids in a `TurnKeys`
+outside of the store, so no id of the data set can be found by searching for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import BaseStore, PutOp
+from langgraph.store.memory import InMemoryStore
+
+from langmemory.evals.corpus import Conversation, Question, Turn
+from langmemory.types import Namespace
+
+
+class SystemUnavailableError(Exception):
+    """A system cannot run here; the message is the reason the table shows."""
+
+
+class System(Protocol):
+    """Something that can be given conversations and asked questions."""
+
+    def ingest(self, conversation: Conversation) -> None:
+        """Store a conversation, in order."""
+
+    def search(self, question: Question, k: int) -> list[str]:
+        """At most `k` ids of turns of the question's conversation, best first."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+BATCH = 500
+"""Items put at once: SqliteStore writes a batch as one statement, whose variables are limited."""
+
+SystemFactory = Callable[[], System]
+"""Opens a fresh, empty system; raises SystemUnavailableError where it cannot run."""
+
+
+class TurnKeys:
+    """Opaque keys and namespaces instead of the data set's ids, and the way back."""
+
+    def __init__(self) -> None:
+        self._turns: dict[tuple[Namespace, str], str] = {}
+        self._namespaces: dict[str, Namespace] = {}
+
+    def namespace(self, conversation: str) -> Namespace:
+        """One namespace per conversation, numbered by arrival."""
+        number = len(self._namespaces)
+        return self._namespaces.setdefault(conversation, ("evaluation", f"conversation{number}"))
+
+    def new(self, namespace: Namespace, turn: Turn) -> str:
+        """A key for a turn that is stored with `put`."""
+        key = f"item{len(self._turns)}"
+        self.bind(namespace, key, turn)
+        return key
+
+    def bind(self, namespace: Namespace, key: str, turn: Turn) -> None:
+        """Remember which turn the store keeps under its own key."""
+        self._turns[namespace, key] = turn.id
+
+    def turn_ids(self, namespace: Namespace, keys: list[str]) -> list[str]:
+        return [self._turns[namespace, key] for key in keys]
+
+
+class StoreSystem:
+    """Any `BaseStore`, through its own `put` and `search`, one item a turn: "Speaker: text"."""
+
+    def __init__(self, store: BaseStore, resources: ExitStack | None = None) -> None:
+        self._store = store
+        self._resources = resources or ExitStack()
+        self._keys = TurnKeys()
+
+    def ingest(self, conversation: Conversation) -> None:
+        namespace = self._keys.namespace(conversation.id)
+        puts = [
+            PutOp(namespace, self._keys.new(namespace, turn), _value(turn))
+            for turn in conversation.turns
+        ]
+        for start in range(0, len(puts), BATCH):
+            self._store.batch(puts[start : start + BATCH])
+
+    def search(self, question: Question, k: int) -> list[str]:
+        namespace = self._keys.namespace(question.conversation)
+        found = self._store.search(namespace, query=question.text, limit=k)
+        return self._keys.turn_ids(namespace, [item.key for item in found])
+
+    def close(self) -> None:
+        self._resources.close()
+
+
+def _value(turn: Turn) -> dict[str, Any]:
+    return {"text": f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text}
+
+
+def _index(embeddings: Embeddings) -> Any:
+    """Index the same text in both stores: InMemoryStore reads `fields`, SqliteStore `text_fields`
+    (langgraph-checkpoint-sqlite 3.1 ignores `fields` and would embed the item's JSON)."""
+    dims = len(embeddings.embed_query("dimensions"))
+    return {"dims": dims, "embed": embeddings, "fields": ["text"], "text_fields": ["text"]}
+
+
+def in_memory_store(embeddings: Embeddings) -> StoreSystem:
+    """LangGraph's `InMemoryStore`."""
+    return StoreSystem(InMemoryStore(index=_index(embeddings)))
+
+
+def sqlite_store(embeddings: Embeddings) -> StoreSystem:
+    """LangGraph's `SqliteStore`, on a file that is thrown away.
+
+    It needs a sqlite3 module that can load extensions: Python's own where it was built so, else
+    pysqlite3.
+    """
+    try:
+        from langgraph.store.sqlite import SqliteStore
+    except ImportError:
+        raise SystemUnavailableError("langgraph-checkpoint-sqlite is not installed") from None
+    sqlite = _sqlite_with_extensions()
+    resources = ExitStack()
+    folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="langmemory-eval-"))
+    connection = sqlite.connect(
+        Path(folder) / "store.db", check_same_thread=False, isolation_level=None
+    )
+    resources.callback(connection.close)
+    store = SqliteStore(connection, index=_index(embeddings))
+    store.setup()
+    return StoreSystem(store, resources)
+
+
+def _sqlite_with_extensions() -> Any:
+    """The first sqlite3 module whose connections can load sqlite-vec."""
+    for name in ("sqlite3", "pysqlite3"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(module.Connection, "enable_load_extension"):
+            return module
+    raise SystemUnavailableError(
+        "this Python's sqlite3 cannot load extensions and pysqlite3 is not installed "
+        "(pip install pysqlite3-binary)"
+    )

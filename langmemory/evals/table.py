@@ -1,0 +1,174 @@
+"""A report as rich tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group as Lines
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from langmemory.evals.bootstrap import Estimate
+from langmemory.evals.report import POOLED, Granularity, Report, Split, SystemReport
+
+HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
+    "turn": ("recall@1", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"),
+    "session": ("recall@1", "recall@5", "recall@10", "any@5", "any@10", "ndcg@10"),
+}
+"""The scores a terminal line has room for; the rest is in the JSON."""
+
+SPLITS: tuple[Split, ...] = ("tuning", "held-out")
+
+
+def render(report: Report) -> RenderableType:
+    """The report for a terminal: pooled, by category, by split, ablation, and what was left out."""
+    return Lines(*_parts(report))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    yield Text(
+        f"{report.corpus}: {report.questions} questions, {report.turns} turns in "
+        f"{report.conversations} conversations, {report.granularity} level\n"
+    )
+    yield _pooled(report)
+    yield _by_category(report)
+    if report.tuning:
+        yield _by_split(report)
+    if report.ablations:
+        yield _ablation(report)
+    yield from _left_out(report)
+
+
+def _table(title: str, *columns: str) -> Table:
+    """Narrow enough for 80 columns."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("system", no_wrap=True)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _pooled(report: Report) -> Table:
+    names = HEADLINE[report.granularity]
+    table = _table(
+        "Pooled, with the 95 % interval of R@10 and milliseconds a search",
+        *(*map(_short, names), "R@10 95 %", "p50", "p95"),
+    )
+    for system in report.systems:
+        if not _has(system, POOLED):
+            table.add_row(system.name, _reason(system))
+            continue
+        group = system.group()
+        table.add_row(
+            system.name,
+            *(_number(group.metrics[name].value) for name in names),
+            _interval(group.metrics["recall@10"]),
+            f"{system.latency_ms(50):.2f}",
+            f"{system.latency_ms(95):.2f}",
+        )
+    return table
+
+
+def _by_category(report: Report) -> Table:
+    counts = {
+        group.category: group.questions
+        for system in report.systems
+        for group in system.groups
+        if group.split == "all" and group.category != POOLED
+    }
+    table = _table("Recall@10 by category", *(f"{name}\n({n})" for name, n in counts.items()))
+    for system in report.systems:
+        if system.unavailable:
+            table.add_row(system.name, _reason(system))
+            continue
+        scores = [system.group(category).metrics["recall@10"] for category in counts]
+        table.add_row(system.name, *(_number(score.value) for score in scores))
+        table.add_row("", *(f"[dim]{_interval(score)}[/dim]" for score in scores))
+    return table
+
+
+def _by_split(report: Report) -> Table:
+    names = ("recall@1", "recall@5", "recall@10", "ndcg@10")
+    table = _table(
+        f"Pooled: {', '.join(report.tuning)} (tuning) | the others (held out)",
+        *(f"{_short(name)}" for name in names),
+    )
+    for system in report.systems:
+        if not all(_has(system, POOLED, split) for split in SPLITS):
+            table.add_row(system.name, _reason(system))
+            continue
+        groups = [system.group(split=split).metrics for split in SPLITS]
+        cells = (" | ".join(_number(group[name].value) for group in groups) for name in names)
+        table.add_row(system.name, *cells)
+    return table
+
+
+def _ablation(report: Report) -> Table:
+    base = report.systems[0]
+    names = ("recall@1", "recall@5", "recall@10", "ndcg@10")
+    columns = (*map(_short, names), "change of R@10", "p50")
+    table = _table(f"Ablation: {base.name} without …", *columns)
+    for system in (base, *report.ablations):
+        if not _has(system, POOLED):
+            table.add_row(system.name, _reason(system))
+            continue
+        metrics = system.group().metrics
+        table.add_row(
+            system.name,
+            *(_number(metrics[name].value) for name in names),
+            _change(report.difference(system).get("recall@10")),
+            f"{system.latency_ms(50):.2f}",
+        )
+    return table
+
+
+def _left_out(report: Report) -> Iterator[RenderableType]:
+    for system in (*report.systems, *report.ablations):
+        if system.unavailable:
+            yield Text(f"{system.name} not available: {system.unavailable}", style="yellow")
+    if report.missing_evidence:
+        ids = sum(map(len, report.missing_evidence.values()))
+        yield Text(
+            f"{ids} evidence ids of {len(report.missing_evidence)} questions name no turn; "
+            "they are part of no score: "
+            + ", ".join(f"{q}: {' '.join(m)}" for q, m in report.missing_evidence.items())
+        )
+    if report.unanswerable:
+        yield Text(
+            f"{len(report.unanswerable)} questions have no evidence and are not scored: "
+            + ", ".join(report.unanswerable)
+        )
+
+
+def _has(system: SystemReport, category: str, split: Split = "all") -> bool:
+    return any((g.category, g.split) == (category, split) for g in system.groups)
+
+
+def _reason(system: SystemReport) -> str:
+    return "not available" if system.unavailable else "none asked"
+
+
+def _short(metric: str) -> str:
+    return metric.replace("recall", "R").replace("ndcg@10", "NDCG").replace("mrr", "MRR")
+
+
+def _number(value: float) -> str:
+    """ ".787" and "1.00": scores are compared by their digits after the point."""
+    return f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1.00"
+
+
+def _interval(score: Estimate) -> str:
+    return f"{_number(score.low)}–{_number(score.high)}"
+
+
+def _change(change: Estimate | None) -> str:
+    return f"{change.value:+.3f} ({change.low:+.3f} … {change.high:+.3f})" if change else ""

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from langmemory.cli.eval import eval_command
+
+
+def _run(*arguments: str) -> Result:
+    app = typer.Typer()
+    app.command()(eval_command)
+    return CliRunner().invoke(app, arguments)
+
+
+def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Path) -> None:
+    """Without data it runs what is shipped, with every system, and both files are whole."""
+    result = _run(
+        *("--split", "garden", "--ablate", "--rankings"),
+        *("--json", str(tmp_path / "out.json"), "--png", str(tmp_path / "out.png")),
+    )
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "out.json").read_text())
+    names = [system["name"] for system in report["systems"]]
+    assert names == [
+        *("balanced", "no embedder", "store.search", "keyword arm", "semantic arm"),
+        *("InMemoryStore", "SqliteStore"),
+    ]
+    assert report["systems"][0]["groups"][0]["metrics"]["recall@10"]["value"] == 1.0
+    assert len(report["systems"][0]["outcomes"]) == 8
+    assert {"keyword", "dense"} <= {ablation["name"] for ablation in report["ablations"]}
+    assert (tmp_path / "out.png").stat().st_size > 10_000
+    assert "Ablation: balanced without" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--split", "nowhere"), "nowhere"),
+        (("--preset", "swift"), "swift"),
+        (("--system", "sqlite", "--ablate"), "langmemory first"),
+        (("gone.json",), "gone"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint: str) -> None:
+    """An unknown conversation, preset or file ends the command before anything runs."""
+    result = _run(*arguments)
+    assert result.exit_code == 2
+    assert complaint in " ".join(result.output.replace("│", " ").split())

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from langmemory.errors import ImportFormatError
+from langmemory.evals import SAMPLE, load
+from langmemory.evals.corpus import Corpus
+
+
+def _locomo(path: Path, count: int = 4) -> Corpus:
+    """A LoCoMo-shaped file of our own words."""
+    sample = {
+        "speakers": ["Ada", "Ben"],
+        "sessions": [
+            {
+                "session": 1,
+                "date_time": "1:56 pm on 8 May, 2023",
+                "turns": [
+                    {"id": "D1:1", "speaker": "Ada", "text": "I bought a kite."},
+                    {
+                        "id": "D1:2",
+                        "speaker": "Ben",
+                        "text": "Look at this!",
+                        "image_caption": "a red kite above a hill",
+                    },
+                ],
+            },
+            {"session": 2, "date_time": "12:05 am on 9 May, 2023", "turns": []},
+        ],
+        "questions": [
+            {"question": "What did Ada buy?", "category": 4, "evidence": ["D1:1; D1:2"]},
+            {"question": "When?", "category": 2, "evidence": ["D1:1", "D9:9"]},
+            {"question": "Who flies?", "category": 5, "evidence": ["D"]},
+            {"question": "Would Ada sail?", "category": 3, "evidence": []},
+        ],
+    }
+    path.write_text(json.dumps([{"conversation": f"c{n}", **sample} for n in range(count)]))
+    return load(path)
+
+
+def test_locomo_shape_is_read_with_times_captions_and_category_names(tmp_path: Path) -> None:
+    """Session times are UTC, captions belong to the turn, numbers become names."""
+    corpus = _locomo(tmp_path / "mini.json")
+    (session,) = corpus.conversations[0].sessions
+    assert session.at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert [turn.speaker for turn in session.turns] == ["Ada", "Ben"]
+    assert "a red kite above a hill" in session.turns[1].text
+    assert corpus.categories == ("open-domain", "single-hop", "temporal", "adversarial")
+    assert corpus.tuning == {"c0", "c1", "c2"}
+
+
+def test_evidence_that_does_not_exist_is_kept_apart_and_two_ids_in_one_are_parted(
+    tmp_path: Path,
+) -> None:
+    """Nothing named as evidence vanishes: it is a turn, or it is reported as missing."""
+    both, half, none, empty = _locomo(tmp_path / "mini.json", 1).questions
+    assert set(both.evidence) == {"D1:1", "D1:2"}
+    assert (set(half.evidence), half.missing) == ({"D1:1"}, ("D9:9",))
+    assert (dict(none.evidence), none.missing) == ({}, ("D",))
+    assert (dict(empty.evidence), empty.missing) == ({}, ())
+
+
+def test_beir_folders_are_read_with_graded_judgements(tmp_path: Path) -> None:
+    """Titles join texts, zero judgements are no evidence, unjudged queries are left out."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d1", "title": "Kites", "text": "They fly."}\n'
+        '{"_id": "d2", "title": "", "text": "Boats float."}\n'
+    )
+    (folder / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "what flies"}\n{"_id": "q2", "text": "never judged"}\n'
+    )
+    (folder / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq1\td7\t1\n"
+    )
+    corpus = load(folder)
+    (question,) = corpus.questions
+    assert corpus.kind == "documents"
+    assert [turn.text for turn in corpus.conversations[0].turns] == [
+        "Kites\nThey fly.",
+        "Boats float.",
+    ]
+    assert (dict(question.evidence), question.missing) == ({"d1": 2.0}, ("d7",))
+    with pytest.raises(ImportFormatError, match=r"dev\.tsv.*there: \['test'\]"):
+        load(folder, qrels="dev")
+
+
+def test_the_sample_is_whole() -> None:
+    """Every piece of evidence in the shipped sample exists, and each question has some."""
+    corpus = load(SAMPLE)
+    assert len(corpus.scored) == len(corpus.questions) == 8
+    assert not [question for question in corpus.questions if question.missing]
+    assert dict(corpus.questions[6].evidence) == {"e1": 2, "d3": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("a.jsonl", '{"session": "s", "turns": []}\nnot json', "line 2"),
+        ("a.jsonl", '{"hello": 1}', "neither 'turns' nor 'question'"),
+        ("a.jsonl", '{"session": "s", "turns": [{"text": "no id"}]}', "session 's'"),
+        ("a.jsonl", '{"question": "q", "evidence": [], "conversation": "gone"}', "'gone'"),
+        ("a.json", '{"not": "a list of conversations"}', "not LoCoMo-shaped"),
+        ("a.csv", "", "expected a LoCoMo-shaped"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_with_the_place(
+    tmp_path: Path, name: str, text: str, complaint: str
+) -> None:
+    """What cannot be read says which file and where, instead of a KeyError."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ImportFormatError, match=complaint):
+        load(tmp_path / name)
+
+
+def test_limited_questions_are_spread_over_all_conversations(tmp_path: Path) -> None:
+    """A quick look still asks every conversation."""
+    limited = _locomo(tmp_path / "mini.json").limited(4)
+    assert [question.conversation for question in limited.questions] == ["c0", "c1", "c2", "c3"]
