@@ -7,15 +7,16 @@ from langmemory.lexicon.language import Language, numbered, word_set
 ENGLISH = Language(
     code="en",
     stop_words=word_set(
-        """a about above after again against ain all also am an and any are aren as at be because
-        been before being below between both but by can cannot could couldn d did didn do does
-        doesn doing don down during each few for from further get got had hadn has hasn have haven
-        having he her here hers herself him himself his how i if in into is isn it its itself just
-        kind likely ll m many me might more most much my myself no nor not now of off on once only
-        or other our ours ourselves out over own re s same shall she should shouldn so some such t
-        than that the their theirs them themselves then there these they this those through to too
-        under until up ve very was wasn we were weren what when where which while who whom whose
-        why will with won would wouldn you your yours yourself yourselves"""
+        """a about above after again against ain all also am an and any are aren as at be because been
+        before being below between both but by can cannot could couldn d did didn do does doesn
+        doing don down during each few for from further get got had hadn has hasn have haven
+        having he her here hers herself him himself his how i if in into is isn it its itself
+        just kind likely ll m many me might more most much my myself no nor not now of off on
+        once only or other our ours ourselves out over own re s same shall she should shouldn
+        so some such t than that the their theirs them themselves then there these they this
+        those through to too under until up ve very was wasn we were weren what when where
+        which while who whom whose why will with won would wouldn you your yours yourself
+        yourselves"""
     ),
     questions={
         "count": (r"^\W*how (many|much|often)\b",),

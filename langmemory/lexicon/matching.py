@@ -72,7 +72,9 @@ def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
 
 
 def _quote(text: str) -> str:
-    """As an FTS5 string; empty when it holds nothing the tokenizer would keep."""
+    """As an FTS5 string; empty when it holds nothing the tokenizer would keep. Lone surrogates,
+    which are no text, are left out."""
     if not any(character.isalnum() for character in text):
         return ""
-    return '"' + text.replace("\0", " ").replace('"', '""') + '"'
+    clean = text.replace("\0", " ").replace('"', '""').encode("utf-8", "ignore").decode()
+    return f'"{clean}"'

@@ -1,0 +1,61 @@
+"""Candidates: the union of what each channel finds, with every channel's raw score for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from langmemory.recall.source import CandidateSource, Floats, Found, Ids, KeywordQuery
+
+EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidates:
+    """n distinct items in ascending order of id, and what the channels say of them."""
+
+    ids: Ids
+    keyword: Floats
+    """float32[n]: BM25, 0 where the words did not find it."""
+    dense: Floats
+    """float32[n]: cosine, 0 without a vector."""
+    channels: dict[str, Ids]
+    """What each channel found, best first."""
+
+
+def gather(
+    source: CandidateSource,
+    *,
+    vector: Floats | None,
+    keyword: KeywordQuery | None,
+    window: tuple[int, int] | None,
+    depth: int,
+) -> Candidates:
+    """Asks every channel that has a question for ``depth`` items and joins the answers.
+
+    ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
+    found gets its exact cosine as well, so that the scores of two channels are comparable.
+    """
+    by_vector = source.dense(vector, depth) if vector is not None else EMPTY
+    by_words = source.keyword(keyword, depth) if keyword is not None else EMPTY
+    by_time = source.window(*window, depth) if window is not None else EMPTY.ids
+    ids = np.unique(np.concatenate((by_vector.ids, by_words.ids, by_time)))
+
+    bm25 = np.zeros(len(ids), dtype=np.float32)
+    bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores
+    cosine = np.zeros(len(ids), dtype=np.float32)
+    if vector is not None:
+        known = np.searchsorted(ids, by_vector.ids)
+        cosine[known] = by_vector.scores
+        missing = np.ones(len(ids), dtype=np.bool_)
+        missing[known] = False
+        if missing.any():
+            cosine[missing] = source.cosines(vector, ids[missing])
+    channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
+    return Candidates(
+        ids=ids,
+        keyword=bm25,
+        dense=cosine,
+        channels={name: found for name, found in channels.items() if len(found)},
+    )

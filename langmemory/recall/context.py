@@ -1,0 +1,100 @@
+"""Context: what surrounds a turn is evidence for it.
+
+A turn seldom holds all words of a question: its topic was named a few turns before, the question it
+answers was asked by the other person. Three signals look around a turn, all 0..1 and 0 without a
+thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.source import Floats
+
+Index = NDArray[np.int64]
+_THREAD_STRIDE = 1 << 32
+
+
+def neighbour_index(
+    thread: NDArray[np.int64], position: NDArray[np.int64], radius: int
+) -> dict[int, Index]:
+    """For each offset -radius..radius but 0: int64[n], where in the arrays the item stands that is
+    so many positions later in the same thread; -1 when it is not among them."""
+    place = np.where(thread >= 0, thread * _THREAD_STRIDE + position, -1)
+    order = np.argsort(place)
+    ordered = place[order]
+    index = {}
+    for offset in range(-radius, radius + 1):
+        if offset == 0:
+            continue
+        wanted = place + offset
+        found = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+        hit = (ordered[found] == wanted) & (thread >= 0) & (position + offset >= 0)
+        index[offset] = np.where(hit, order[found], -1)
+    return index
+
+
+def surroundings(
+    matches: Floats, shares: Floats, around: dict[int, Index], *, decay: float
+) -> tuple[Floats, Floats]:
+    """How well the query's tokens are met by an item and what was said around it.
+
+    Args:
+        matches: float32[q, n] as in `Interaction`.
+        shares: float32[q] with sum 1.
+        around: As from `neighbour_index`.
+        decay: What a neighbour's match counts, per position of distance.
+
+    Returns:
+        Met by the item and the turns before it, and by the item and the turns on both sides;
+        float32[n] each.
+    """
+    # A column of zeros at the end, so that -1 is "met by nothing".
+    padded = np.concatenate((matches, np.zeros((len(matches), 1), np.float32)), axis=1)
+    best = matches.copy()
+    for offset in sorted(offset for offset in around if offset < 0):
+        np.maximum(best, padded[:, around[offset]] * np.float32(decay**-offset), out=best)
+    lead: Floats = shares @ best
+    for offset in sorted(offset for offset in around if offset > 0):
+        np.maximum(best, padded[:, around[offset]] * np.float32(decay**offset), out=best)
+    both: Floats = shares @ best
+    return lead, both
+
+
+def answers(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
+    """float32[n]: the score of the turn before, where that turn asks something. ``before`` is
+    int64[n], the index of the turn before or -1."""
+    answered: Floats = np.where((before >= 0) & asking[before], score[before], 0)
+    return answered
+
+
+def sessions(thread: NDArray[np.int64], said_at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[n]: number of the session an item belongs to, -1 for none. A session is what was said
+    in one thread on one day (UTC)."""
+    day = said_at // 86_400_000_000
+    _, number = np.unique(thread * 1_000_000 + day, return_inverse=True)
+    session: NDArray[np.int64] = np.where(thread >= 0, number, -1)
+    return session
+
+
+def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) -> Floats:
+    """float32[n]: sum of the ``best`` highest scores of the item's session, as a share of the
+    strongest session's; so a session that talks about the matter lifts all its turns."""
+    evidence = np.zeros(len(score), dtype=np.float32)
+    member = session >= 0
+    if not member.any():
+        return evidence
+    order = np.lexsort((-score, session))
+    order = order[member[order]]
+    sorted_session = session[order]
+    starts = np.flatnonzero(np.r_[True, sorted_session[1:] != sorted_session[:-1]])
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    counted = np.where(rank < best, score[order], 0)
+    totals = np.add.reduceat(counted, starts)
+    strongest = totals.max()
+    if strongest <= 0:
+        return evidence
+    shares = totals / strongest
+    evidence[order] = np.repeat(shares, np.diff(np.r_[starts, len(order)]))
+    return evidence

@@ -1,0 +1,72 @@
+"""Cues: cheap properties of an item that make it a likelier answer to this query. All 0..1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.lexicon import split_words
+from langmemory.recall.interaction import Texts
+from langmemory.recall.source import Floats
+from langmemory.recall.vocabulary import Vocabulary
+
+_DAY_US = 86_400_000_000
+_RICH_TEXT = 8.0
+"""Log of 1 + the summed token weights from which a text counts as rich: about fifteen words."""
+
+
+def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
+    """Those of the speakers whom the words of a query name, by any word of their name."""
+    asked = set(words)
+    return {name for name in set(speakers) if name and asked.intersection(split_words(name))}
+
+
+def spoken_by(speakers: Sequence[str | None], named: set[str]) -> Floats:
+    """1 for an item said by the one person the query names. A query that names two people is
+    about both, and nobody's turns are preferred."""
+    if len(named) != 1:
+        return np.zeros(len(speakers), dtype=np.float32)
+    (name,) = named
+    return np.fromiter((speaker == name for speaker in speakers), np.float32, len(speakers))
+
+
+def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """bool[n]: whether the last sentence of a text is a question."""
+    ends = vocabulary.ends[texts.tokens]
+    last = np.maximum.reduceat(
+        np.where(ends != 0, np.arange(len(ends), dtype=np.int64), -1), texts.starts
+    )
+    asking: NDArray[np.bool_] = (last >= texts.starts) & (ends[last] > 0)
+    return asking
+
+
+def information(texts: Texts, vocabulary: Vocabulary) -> Floats:
+    """How much a text says: log of the summed weights of its tokens. "Wow, thanks!" answers little."""
+    carried = np.where(vocabulary.inverse > 0, vocabulary.weights, 0)[texts.tokens]
+    said: Floats = np.minimum(np.log1p(np.add.reduceat(carried, texts.starts)) / _RICH_TEXT, 1.0)
+    return said.astype(np.float32)
+
+
+def within(
+    said_at: NDArray[np.int64], spans: Iterable[tuple[datetime, datetime]], *, lag_days: float
+) -> Floats:
+    """1 for what was said within a time the query names, falling to 0 over the days after it:
+    people tell of a thing shortly after it happened."""
+    near = np.zeros(len(said_at), dtype=np.float32)
+    for since, until in spans:
+        start, end = int(since.timestamp() * 1e6), int(until.timestamp() * 1e6)
+        late = np.maximum(said_at - end, 0) / (lag_days * _DAY_US)
+        near = np.maximum(near, np.where(said_at >= start, np.maximum(1 - late, 0), 0))
+    return near.astype(np.float32)
+
+
+def years_of(said_at: NDArray[np.int64]) -> range:
+    """The calendar years (UTC) of n >= 1 times, and the one before."""
+    first, last = (
+        datetime.fromtimestamp(int(edge) / 1e6, tz=UTC).year
+        for edge in (said_at.min(), said_at.max())
+    )
+    return range(first - 1, last + 1)

@@ -1,0 +1,220 @@
+"""Explain: why each memory was recalled, for people (rich) and for programs (JSON)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from langmemory.lexicon import split_words
+from langmemory.recall.intent import Intent
+from langmemory.recall.query import Query
+from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
+
+if TYPE_CHECKING:
+    from langmemory.recall.pipeline import Ranking
+
+Json = dict[str, Any]
+
+
+def explained(
+    recall: Recall,
+    ranking: Ranking,
+    query: Query,
+    intent: Intent,
+    expansions: str,
+    removed: Mapping[str, str],
+    milliseconds: Mapping[str, float],
+) -> Recall:
+    """The recall with every result's explanation and the whole trace."""
+    ranks = {
+        name: {id_: rank for rank, id_ in enumerate(ids.tolist(), start=1)}
+        for name, ids in ranking.channels.items()
+    }
+    places = {id_: place for place, id_ in enumerate(ranking.pool.rows.ids.tolist())}
+    by_relevance = np.argsort(-ranking.relevance, kind="stable")
+    before = {int(place): rank for rank, place in enumerate(by_relevance.tolist(), start=1)}
+    results = []
+    for rank, result in enumerate(recall.results, start=1):
+        place = places[result.memory.id]
+        moved = before[place]
+        results.append(
+            replace(
+                result,
+                parts={
+                    **result.parts,
+                    **{name: float(values[place]) for name, values in ranking.signals.items()},
+                    "dense": result.parts["dense"],
+                    "keyword": result.parts["keyword"],
+                },
+                explanation=ResultExplanation(
+                    ranks={
+                        name: of[result.memory.id]
+                        for name, of in ranks.items()
+                        if result.memory.id in of
+                    },
+                    raw_scores={
+                        "dense": float(ranking.pool.dense[place]),
+                        "keyword": float(ranking.pool.keyword[place]),
+                    },
+                    multipliers={
+                        name: float(values[place]) for name, values in ranking.multipliers.items()
+                    },
+                    moves=(f"scoring: {moved} -> {rank}",) if moved != rank else (),
+                    matched_words=matched_words(query, result.memory.text),
+                    hop_path=ranking.hops.path.get(result.memory.id, ()),
+                ),
+            )
+        )
+    candidates = {name: len(ids) for name, ids in ranking.channels.items()}
+    return replace(
+        recall,
+        results=tuple(results),
+        trace=replace(
+            recall.trace,
+            intent=intent_facts(intent, query),
+            expansions=tuple(expansions.split()),
+            candidates={**candidates, "ranked": len(ranking.score), "results": len(results)},
+            milliseconds=milliseconds,
+            removed=dict(removed),
+        ),
+    )
+
+
+def matched_words(query: Query, text: str) -> tuple[str, ...]:
+    """The query's words that stand in a text, also as beginnings of longer ones ("paint" in
+    "painted"), in the query's order."""
+    words = set(split_words(text))
+    return tuple(
+        term
+        for term in query.terms
+        if term in words or (len(term) > 3 and any(word.startswith(term) for word in words))
+    )
+
+
+def intent_facts(intent: Intent, query: Query) -> Json:
+    """What the query was understood to ask, as plain JSON values."""
+    facts: Json = {
+        "language": intent.language.code,
+        "asks": sorted(intent.asks),
+        "names": list(intent.names),
+        "phrases": list(intent.phrases),
+        "terms": list(query.terms),
+    }
+    if intent.period is not None:
+        facts["period"] = "-".join(
+            str(part)
+            for part in (intent.period.year, intent.period.month, intent.period.day)
+            if part is not None
+        )
+    if intent.window is not None:
+        facts["window"] = [edge.isoformat() for edge in intent.window]
+    return facts
+
+
+def to_json(recall: Recall) -> Json:
+    """A recall as JSON values, times in ISO 8601."""
+    return {
+        "query": recall.query,
+        "results": [_result_json(result) for result in recall.results],
+        "trace": _trace_json(recall.trace),
+    }
+
+
+def _result_json(result: RecallResult) -> Json:
+    found: Json = {
+        "key": result.memory.key,
+        "namespace": list(result.memory.namespace),
+        "text": result.text,
+        "speaker": result.speaker,
+        "at": result.at.isoformat(),
+        "score": result.score,
+        "parts": dict(result.parts),
+    }
+    if (why := result.explanation) is not None:
+        found["explanation"] = {
+            "ranks": dict(why.ranks),
+            "raw_scores": dict(why.raw_scores),
+            "multipliers": dict(why.multipliers),
+            "moves": list(why.moves),
+            "matched_words": list(why.matched_words),
+            "hop_path": list(why.hop_path),
+            "evidence": list(why.evidence),
+        }
+    return found
+
+
+def _trace_json(trace: Trace) -> Json:
+    return {
+        "preset": trace.preset,
+        "degraded": list(trace.degraded),
+        "intent": dict(trace.intent),
+        "expansions": list(trace.expansions),
+        "candidates": dict(trace.candidates),
+        "milliseconds": dict(trace.milliseconds),
+        "removed": dict(trace.removed),
+    }
+
+
+def render(recall: Recall) -> Group:
+    """A recall for the terminal: one table of results, then how they were found."""
+    table = Table(title=Text(recall.query), title_justify="left", show_lines=True)
+    for heading in ("#", "score", "when", "who", "memory", "why"):
+        table.add_column(heading, justify="right" if heading in ("#", "score") else "left")
+    for rank, result in enumerate(recall.results, start=1):
+        table.add_row(
+            str(rank),
+            f"{result.score:.3f}",
+            f"{result.at:%Y-%m-%d}",
+            Text(result.speaker or ""),
+            Text(result.text),
+            Text("\n".join(reasons(result))),
+        )
+    return Group(table, *(Text(line, style="dim") for line in _facts(recall.trace)))
+
+
+def reasons(result: RecallResult) -> list[str]:
+    """One line for each thing that speaks for a result, strongest signals first."""
+    lines: list[str] = []
+    why = result.explanation
+    if why is not None and why.matched_words:
+        lines.append("words: " + ", ".join(why.matched_words))
+    if why is not None and why.ranks:
+        lines.append("found by " + ", ".join(f"{name} #{at}" for name, at in why.ranks.items()))
+    signals = {n: v for n, v in result.parts.items() if n not in ("relevance",) and v > 0}
+    if signals:
+        strongest = sorted(signals.items(), key=lambda part: -part[1])
+        lines.append(" ".join(f"{name} {value:.2f}" for name, value in strongest))
+    if why is not None:
+        changed = {n: v for n, v in why.multipliers.items() if abs(v - 1) > 0.005}
+        if changed:
+            lines.append(" ".join(f"{name} x{value:.2f}" for name, value in changed.items()))
+        lines.extend(why.moves)
+        if why.hop_path:
+            lines.append("over " + " / ".join(why.hop_path))
+    return lines
+
+
+def _facts(trace: Trace) -> list[str]:
+    lines = [f"preset {trace.preset}"]
+    if trace.intent:
+        shown = {name: value for name, value in trace.intent.items() if value}
+        lines.append("understood: " + ", ".join(f"{n} {_plain(v)}" for n, v in shown.items()))
+    if trace.expansions:
+        lines.append("also looked for: " + " ".join(trace.expansions))
+    if trace.candidates:
+        lines.append("candidates: " + ", ".join(f"{n} {c}" for n, c in trace.candidates.items()))
+    if trace.milliseconds:
+        lines.append("ms: " + ", ".join(f"{n} {ms:.2f}" for n, ms in trace.milliseconds.items()))
+    lines.extend(f"left out {key}: {reason}" for key, reason in trace.removed.items())
+    lines.extend(f"degraded: {what}" for what in trace.degraded)
+    return lines
+
+
+def _plain(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,113 @@
+"""Late interaction over the static token table: how well each word of a query is met by an item.
+
+MaxSim as in ColBERT (Khattab and Zaharia 2020), with vectors that need no model: a query token is
+met as well as its most similar token in the item. Similar words count ("taekwondo" for "martial
+arts"), which keywords cannot see, and one matching word is not diluted by a long text, as it is in
+a mean vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.embeddings.static import TokenIds
+from langmemory.recall.source import Floats
+from langmemory.recall.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Texts:
+    """Token ids of n texts, end to end."""
+
+    tokens: NDArray[np.uint16]
+    """uint16[total]. Every text has at least one token; an empty one has a single 0 ("[PAD]")."""
+    starts: NDArray[np.int64]
+    """int64[n]: where each text begins."""
+    lengths: NDArray[np.int64]
+
+    def any(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool[n]: whether a text has a token with this flag; bool[v] by token id."""
+        found: NDArray[np.bool_] = np.logical_or.reduceat(flags[self.tokens], self.starts)
+        return found
+
+
+_PAD = b"\0\0"
+
+
+def join_texts(blobs: Sequence[bytes | None]) -> Texts:
+    """Texts from the blobs of `Rows.tokens`; at least one."""
+    filled = [blob or _PAD for blob in blobs]
+    lengths = np.array([len(blob) for blob in filled], dtype=np.int64) >> 1
+    starts = np.cumsum(lengths) - lengths
+    return Texts(
+        tokens=np.frombuffer(b"".join(filled), dtype=np.uint16), starts=starts, lengths=lengths
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interaction:
+    """How n texts meet the q tokens of a query."""
+
+    matches: Floats
+    """float32[q, n], 0..1: the highest cosine of each query token with any token of each text."""
+    shares: Floats
+    """float32[q], sum 1: how much each query token counts, by its rarity in general language."""
+    related: Floats
+    """float32[n], 0..1: how much of a text are words akin to the query's, without being them:
+    "violin" for "instruments". A share of the text that has most of them."""
+
+
+AKIN = (0.5, 0.75)
+"""Cosines between which two words are akin: below they are strangers, above inflections."""
+_LENGTH_SHARE = 0.375
+"""How much longer texts are discounted in `Interaction.related`, as b / 2 of BM25."""
+
+
+def interact(query: TokenIds, texts: Texts, vocabulary: Vocabulary) -> Interaction:
+    """Compares q >= 1 query tokens, all with meaning, with every token of every text."""
+    seen = np.zeros(len(vocabulary.weights), dtype=np.bool_)
+    seen[texts.tokens] = True
+    distinct = np.flatnonzero(seen)
+    place = np.empty(len(seen), dtype=np.int32)
+    place[distinct] = np.arange(len(distinct), dtype=np.int32)
+    held = place[texts.tokens]
+
+    asked = vocabulary.vectors[query].astype(np.float32) * vocabulary.inverse[query, None]
+    cosines = _products(asked, vocabulary.vectors.take(distinct, axis=0))
+    cosines *= vocabulary.inverse[distinct]
+    np.maximum(cosines, 0, out=cosines)
+
+    low, high = AKIN
+    kinship = np.where((cosines >= low) & (cosines <= high), cosines, 0).max(axis=0)
+    kinship *= vocabulary.weights[distinct]
+    related = np.add.reduceat(kinship[held], texts.starts)
+    related /= 1 + _LENGTH_SHARE * (texts.lengths / texts.lengths.mean() - 1)
+    if (most := related.max()) > 0:
+        related /= most
+    weights = vocabulary.weights[query]
+    return Interaction(
+        matches=np.maximum.reduceat(cosines[:, held], texts.starts, axis=1),
+        shares=weights / weights.sum(),
+        related=related.astype(np.float32),
+    )
+
+
+_SINGLE_THREAD = 262_144
+"""Multiplications up to which OpenBLAS stays on one thread (65,536 x GEMM_MULTITHREAD_THRESHOLD)."""
+
+
+def _products(asked: Floats, held: NDArray[np.int8]) -> Floats:
+    """float32[q, u]: every row of ``asked`` times every row of ``held``.
+
+    In blocks so small that BLAS does not wake its threads: for half a millisecond of work they cost
+    more than they bring, and twenty times more on a machine that is busy otherwise.
+    """
+    block = max(1, _SINGLE_THREAD // asked.size)
+    rows = held.astype(np.float32)
+    return np.concatenate(
+        [asked @ rows[start : start + block].T for start in range(0, len(rows), block)], axis=1
+    )

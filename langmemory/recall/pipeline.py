@@ -1,0 +1,278 @@
+"""The pipeline: query in, ranked and explained memories out.
+
+    intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
+           -> validity and multipliers -> order, diversity -> fold -> rerank -> explain
+
+Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
+only for the results. Synchronous: async callers run the whole in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall import scoring
+from langmemory.recall.candidates import Candidates, gather
+from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.explain import explained
+from langmemory.recall.fusion import fuse, normalised
+from langmemory.recall.hops import Reached, hop
+from langmemory.recall.intent import Intent, read_intent
+from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.query import Query, read_query
+from langmemory.recall.ranking import Pool, extended, first_pool, signals, widened
+from langmemory.recall.rerank import Reranker, reordered
+from langmemory.recall.source import CandidateSource, Floats
+from langmemory.recall.validity import stale
+from langmemory.recall.vocabulary import Vocabulary
+from langmemory.types import Recall, RecallResult, Trace
+
+Milliseconds = dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranking:
+    """Everything known about n candidates when their scores stand."""
+
+    pool: Pool
+    signals: Mapping[str, Floats]
+    relevance: Floats
+    multipliers: Mapping[str, Floats]
+    score: Floats
+    """float32[n]."""
+    order: NDArray[np.int64]
+    """int64[<= n]: candidates, best first."""
+    channels: Mapping[str, NDArray[np.int64]]
+    hops: Reached = field(default_factory=Reached)
+
+
+def run(
+    text: str,
+    source: CandidateSource,
+    *,
+    vector: Floats | None,
+    now: datetime,
+    preset: Preset = BALANCED,
+    vocabulary: Vocabulary | None = None,
+    limit: int = 10,
+    min_score: float | None = None,
+    expansions: str = "",
+    degraded: tuple[str, ...] = (),
+    reranker: Reranker | None = None,
+    explain: bool = False,
+) -> Recall:
+    """The ``limit`` memories in the source's scope that help most with a query.
+
+    Args:
+        text: The query, of any length and content.
+        source: Bound to the scope.
+        vector: float32[dims] of the query, L2-normalised; None searches by words alone.
+        now: Timezone-aware; what "last week" and recency refer to.
+        preset: Every constant of the stages.
+        vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
+        limit: Results at most.
+        min_score: Leaves out results below this score; scores are 0..1, relative to the query.
+        expansions: Further words for the keyword channel, from rules or a model.
+        degraded: What went wrong before, to be told in the trace.
+        reranker: Has the last word on the order of the best ``preset.rerank_depth``.
+        explain: Fills the explanations and the whole trace.
+    """
+    clock = _Clock()
+    intent = read_intent(text, now)
+    query = read_query(
+        text,
+        intent,
+        context_weight=preset.context_weight,
+        name_weight=preset.name_weight,
+        expansions=expansions,
+    )
+    clock.lap("intent")
+    if limit <= 0:
+        return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
+    ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+    removed: dict[str, str] = {}
+    wanted = max(limit, preset.rerank_depth) if reranker else limit
+    results = _results(source, ranking, preset, wanted, min_score, removed)
+    clock.lap("results")
+    if reranker and results:
+        results, failure = reordered(text, results, reranker)
+        results = results[:limit]
+        if failure:
+            degraded = (*degraded, failure)
+        clock.lap("rerank")
+    trace = Trace(degraded=degraded, preset=preset.name)
+    recall = Recall(query=text, results=tuple(results), trace=trace)
+    if not explain:
+        return replace(recall, trace=replace(trace, milliseconds=clock.total()))
+    return explained(recall, ranking, query, intent, expansions, removed, clock.milliseconds())
+
+
+def rank(
+    query: Query,
+    intent: Intent,
+    source: CandidateSource,
+    vector: Floats | None,
+    now: datetime,
+    preset: Preset,
+    vocabulary: Vocabulary | None,
+    clock: _Clock,
+    limit: int,
+) -> Ranking:
+    """Candidates with every signal and score, in order."""
+    window = intent.window if preset.window_channel else None
+    candidates = gather(
+        source,
+        vector=vector,
+        keyword=query.keyword,
+        window=(_micros(window[0]), _micros(window[1])) if window else None,
+        depth=max(preset.depth, limit),
+    )
+    clock.lap("candidates")
+    pool, hops = _pool(source, candidates, vector, preset)
+    clock.lap("context")
+    found = signals(pool, query, intent, vocabulary, preset)
+    if hops.score:
+        found["graph"] = normalised(
+            np.array([hops.score.get(i, 0.0) for i in pool.rows.ids.tolist()], dtype=np.float32)
+        )
+    relevant = scoring.relevance(found, preset.weights.model_dump())
+    clock.lap("signals")
+    properties = scoring.facets(pool.rows, _micros(now), half_life_days=preset.half_life_days)
+    factors = scoring.multipliers(properties, preset.spreads)
+    old = stale(pool.rows, _micros(now))
+    if old.any():
+        factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
+    if preset.profile == "measured":
+        score = relevant.copy()
+    else:
+        score = scoring.composite(relevant, properties, pool.rows.priority, preset.profile)
+    for factor in factors.values():
+        score *= factor
+    order = np.lexsort((pool.rows.ids, -score))
+    if preset.mmr_lambda < 1:
+        order = _diverse(source, pool, score, order, preset, limit)
+    clock.lap("scoring")
+    return Ranking(
+        pool=pool,
+        signals=found,
+        relevance=relevant,
+        multipliers=factors,
+        score=score,
+        order=order,
+        channels=candidates.channels,
+        hops=hops,
+    )
+
+
+def _pool(
+    source: CandidateSource, candidates: Candidates, vector: Floats | None, preset: Preset
+) -> tuple[Pool, Reached]:
+    """Candidates, the neighbours of the best, and what hops reach from the best."""
+    pool = first_pool(source, candidates)
+    hops = Reached()
+    if len(pool.rows.ids) == 0 or not (preset.context_depth or preset.hop_depth):
+        return pool, hops
+    weights = preset.weights
+    first = fuse(
+        {"keyword": pool.keyword, "dense": pool.dense},
+        {"keyword": weights.keyword, "dense": weights.dense if vector is not None else 0.0},
+        method=preset.fusion,
+        rrf_k=preset.rrf_k,
+    )
+    best = np.argsort(-first, kind="stable")
+    if preset.hop_depth:
+        start = best[: max(preset.context_depth, 10)]
+        hops = hop(
+            source,
+            pool.rows.ids[start],
+            first[start],
+            depth=preset.hop_depth,
+            decay=preset.hop_decay,
+            fan_out=preset.hop_fan_out,
+        )
+        ids = np.array(list(hops.score), dtype=np.int64)
+        pool = extended(source, pool, source.rows(ids), vector)
+    if preset.context_depth:
+        pool = widened(source, pool, best[: preset.context_depth], vector, preset.radius)
+    return pool, hops
+
+
+def _diverse(
+    source: CandidateSource,
+    pool: Pool,
+    score: Floats,
+    order: NDArray[np.int64],
+    preset: Preset,
+    limit: int,
+) -> NDArray[np.int64]:
+    """The order with its head (four times the limit) rearranged by MMR."""
+    head = order[: 4 * limit]
+    vectors = source.vectors(pool.rows.ids[head])
+    picked = mmr(score[head], vectors, lambda_=preset.mmr_lambda, limit=len(head))
+    return np.concatenate((head[picked], order[len(head) :]))
+
+
+def _results(
+    source: CandidateSource,
+    ranking: Ranking,
+    preset: Preset,
+    limit: int,
+    min_score: float | None,
+    removed: dict[str, str],
+) -> list[RecallResult]:
+    """Results from the best down: folded, above the threshold, at most ``limit``."""
+    folding = Folding(preset.fold_similarity)
+    results: list[RecallResult] = []
+    ids, score = ranking.pool.rows.ids, ranking.score
+    order = ranking.order
+    if min_score is not None:
+        order = order[score[order] >= min_score]
+    for start in range(0, len(order), limit):
+        part = order[start : start + limit]
+        memories = {memory.id: memory for memory in source.memories(ids[part])}
+        for place in part.tolist():
+            memory = memories.get(int(ids[place]))
+            if memory is None:  # deleted since the ranking began
+                continue
+            twin = folding.twin(len(results), memory.text, memory.speaker)
+            if twin is not None:
+                removed[memory.key] = f"folding: says the same as {results[twin].memory.key}"
+                continue
+            parts = {
+                "dense": float(ranking.pool.dense[place]),
+                "keyword": float(ranking.pool.keyword[place]),
+                "relevance": float(ranking.relevance[place]),
+            }
+            results.append(RecallResult(memory=memory, score=float(score[place]), parts=parts))
+            if len(results) == limit:
+                return results
+    return results
+
+
+class _Clock:
+    """Wall time by stage: a reading per stage, no arithmetic until asked."""
+
+    def __init__(self) -> None:
+        self._laps: list[tuple[str, float]] = [("", perf_counter())]
+
+    def lap(self, stage: str) -> None:
+        self._laps.append((stage, perf_counter()))
+
+    def total(self) -> Milliseconds:
+        return {"total": (perf_counter() - self._laps[0][1]) * 1000}
+
+    def milliseconds(self) -> Milliseconds:
+        spent: Milliseconds = {}
+        for (_, before), (stage, after) in zip(self._laps, self._laps[1:], strict=False):
+            spent[stage] = (after - before) * 1000
+        return spent | self.total()
+
+
+def _micros(at: datetime) -> int:
+    return round(at.timestamp() * 1_000_000)

@@ -1,0 +1,143 @@
+"""Ranking: every signal of every candidate, in arrays, and the order that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from langmemory.lexicon import split_words
+from langmemory.recall import context, cues
+from langmemory.recall.candidates import Candidates
+from langmemory.recall.fusion import fuse, normalised
+from langmemory.recall.intent import Intent
+from langmemory.recall.interaction import interact, join_texts
+from langmemory.recall.presets import Preset
+from langmemory.recall.query import Query
+from langmemory.recall.source import CandidateSource, Floats, Ids, Rows
+from langmemory.recall.vocabulary import Vocabulary
+
+SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
+"""What makes a turn count for its session; who said it does not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """n candidates, their facets, and their raw scores in the same order."""
+
+    rows: Rows
+    keyword: Floats
+    dense: Floats
+
+
+def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
+    """The candidates with their facets."""
+    rows = source.rows(candidates.ids)
+    place = np.searchsorted(candidates.ids, rows.ids)
+    return Pool(rows=rows, keyword=candidates.keyword[place], dense=candidates.dense[place])
+
+
+def widened(
+    source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None, radius: int
+) -> Pool:
+    """The pool and the neighbours of some of it, given by index."""
+    best = best[pool.rows.thread[best] >= 0]
+    if len(best) == 0:
+        return pool
+    return extended(source, pool, source.neighbours(pool.rows.ids[best], radius), vector)
+
+
+def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
+    """The pool and those of the rows that it does not have; no word has found these."""
+    new = np.flatnonzero(~np.isin(rows.ids, pool.rows.ids))
+    if len(new) == 0:
+        return pool
+    rows = taken(rows, new)
+    none = np.zeros(len(new), dtype=np.float32)
+    dense = none if vector is None else source.cosines(vector, rows.ids)
+    return Pool(
+        rows=joined(pool.rows, rows),
+        keyword=np.concatenate((pool.keyword, none)),
+        dense=np.concatenate((pool.dense, dense)),
+    )
+
+
+def signals(
+    pool: Pool,
+    query: Query,
+    intent: Intent,
+    vocabulary: Vocabulary | None,
+    preset: Preset,
+) -> dict[str, Floats]:
+    """Every signal there is evidence for, float32[n], 0..1, by the name of its weight."""
+    rows = pool.rows
+    named = cues.named_speakers(rows.speaker, query.terms)
+    found = {
+        "keyword": normalised(pool.keyword),
+        "speaker": cues.spoken_by(rows.speaker, named),
+    }
+    if pool.dense.any():
+        found["dense"] = normalised(pool.dense)
+    if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
+        found["period"] = cues.within(rows.said_at, spans, lag_days=preset.period_lag_days)
+    if vocabulary is not None and any(rows.tokens):
+        names = {word for name in named for word in split_words(name)}
+        found |= _text_signals(rows, query, intent, vocabulary, preset, names)
+    session = context.sessions(rows.thread, rows.said_at)
+    evidence = fuse(found, SESSION_EVIDENCE, method="sum")
+    found["session"] = context.session_evidence(evidence, session, best=preset.session_best)
+    return found
+
+
+def _text_signals(
+    rows: Rows,
+    query: Query,
+    intent: Intent,
+    vocabulary: Vocabulary,
+    preset: Preset,
+    names: set[str],
+) -> dict[str, Floats]:
+    """The signals that come from token ids. ``names`` are words that only name a speaker."""
+    texts = join_texts(rows.tokens)
+    found = {"information": cues.information(texts, vocabulary)}
+    if "when" in intent.asks:
+        found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)
+    words = [term for term in query.terms if term not in names] or list(query.terms)
+    tokens = vocabulary.encode(" ".join(words))
+    if len(tokens) == 0:
+        return found
+    met = interact(tokens, texts, vocabulary)
+    around = context.neighbour_index(rows.thread, rows.position, preset.radius)
+    asking = cues.questions(texts, vocabulary)
+    found["statement"] = 1 - asking.astype(np.float32)
+    overlap = met.shares @ met.matches
+    found["overlap"] = overlap
+    found["related"] = met.related
+    found["lead"], found["surroundings"] = context.surroundings(
+        met.matches, met.shares, around, decay=preset.context_decay
+    )
+    found["answers"] = context.answers(overlap, asking, around[-1])
+    return found
+
+
+def taken(rows: Rows, index: Ids) -> Rows:
+    """Some of the rows."""
+    columns: dict[str, Any] = {}
+    for name in Rows.__slots__:
+        column = getattr(rows, name)
+        columns[name] = (
+            column[index] if isinstance(column, np.ndarray) else [column[i] for i in index]
+        )
+    return Rows(**columns)
+
+
+def joined(first: Rows, second: Rows) -> Rows:
+    """The rows of both."""
+    columns: dict[str, Any] = {}
+    for name in Rows.__slots__:
+        one, other = getattr(first, name), getattr(second, name)
+        columns[name] = (
+            np.concatenate((one, other)) if isinstance(one, np.ndarray) else [*one, *other]
+        )
+    return Rows(**columns)

@@ -1,0 +1,130 @@
+"""Scoring: from signals to relevance, and from relevance to a score by bounded multipliers.
+
+Relevance is a linear combination of signals in 0..1 with non-negative weights that sum to 1 after
+scaling, so it is in 0..1 as well. What a memory is worth apart from the query (age, use, importance,
+confidence, priority) only ever multiplies, within named bounds: as arms of their own these destroy
+recall (DESIGN §7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.source import Floats, Rows
+
+Profile = Literal["measured", "conversation", "task"]
+
+_DAY_US = 86_400_000_000
+_FREQUENT = 20
+"""Accesses from which a memory counts as often used."""
+PRIORITY_FACTORS: Mapping[str, float] = {
+    "mandate": 2.0,
+    "guardrail": 1.5,
+    "reference": 1.0,
+    "archive": 1.0,
+}
+"""Of the ``task`` profile, as in the source design."""
+PROFILES: Mapping[str, Mapping[str, float]] = {
+    "conversation": {"relevance": 0.6, "recency": 0.2, "importance": 0.15, "frequency": 0.05},
+    "task": {"relevance": 0.4, "recency": 0.2, "importance": 0.2, "confidence": 0.2},
+}
+"""Composite scores of the source design, for comparison; `measured` ranks by relevance times
+bounded multipliers instead."""
+
+
+def relevance(signals: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """float32[n], 0..1: weighted mean of the signals; weights of absent signals do not count."""
+    length = len(next(iter(signals.values())))
+    total = sum(weights.get(name, 0.0) for name in signals)
+    score = np.zeros(length, dtype=np.float32)
+    if total <= 0:
+        return score
+    for name, values in signals.items():
+        if weight := weights.get(name, 0.0):
+            score += np.float32(weight / total) * values
+    return score
+
+
+def strength(
+    age_days: float | Floats,
+    *,
+    accesses: int | NDArray[np.int64] = 0,
+    importance: float | Floats = 0.5,
+    half_life_days: float = 60.0,
+) -> Floats:
+    """Retention of a memory, 0..1: Ebbinghaus' curve 2^(-t / h), where every doubling of accesses
+    adds a half-life to h and importance stretches it by half to one and a half.
+
+    ``age_days`` is the time since the last access. Sources: Ebbinghaus 1885; MemoryBank (Zhong et
+    al. 2023), where a recalled memory decays more slowly.
+    """
+    stretched = (
+        half_life_days
+        * (1.0 + np.log2(1.0 + np.asarray(accesses)))
+        * (0.5 + np.asarray(importance))
+    )
+    kept: Floats = np.exp2(-np.maximum(np.asarray(age_days), 0.0) / stretched).astype(np.float32)
+    return kept
+
+
+def facets(rows: Rows, now: int, *, half_life_days: float) -> dict[str, Floats]:
+    """Query-independent properties of items, float32[n], 0..1. ``now`` in microseconds."""
+    age_days = (now - rows.accessed_at) / _DAY_US
+    return {
+        "recency": np.exp2(-np.maximum(now - rows.said_at, 0) / (half_life_days * _DAY_US)).astype(
+            np.float32
+        ),
+        "frequency": np.minimum(np.log1p(rows.access_count) / np.log1p(_FREQUENT), 1.0).astype(
+            np.float32
+        ),
+        "importance": rows.importance,
+        "confidence": rows.confidence,
+        "strength": strength(
+            age_days.astype(np.float32),
+            accesses=rows.access_count,
+            importance=rows.importance,
+            half_life_days=half_life_days,
+        ),
+    }
+
+
+NEUTRAL: Mapping[str, float] = {
+    "recency": 0.5,
+    "frequency": 0.0,
+    "importance": 0.5,
+    "confidence": 1.0,
+    "strength": 0.5,
+}
+"""Facet values that leave a score as it is."""
+
+
+def multipliers(
+    properties: Mapping[str, Floats], spreads: Mapping[str, float]
+) -> dict[str, Floats]:
+    """By name, float32[n] around 1: ``1 + spread * (facet - neutral)``.
+
+    A spread of 0.1 bounds importance to 0.95..1.05. Facets without a spread are left out.
+    """
+    return {
+        name: (1.0 + np.float32(spread) * (properties[name] - np.float32(NEUTRAL[name]))).astype(
+            np.float32
+        )
+        for name, spread in spreads.items()
+        if spread
+    }
+
+
+def composite(
+    relevant: Floats, properties: Mapping[str, Floats], priority: Sequence[str], profile: Profile
+) -> Floats:
+    """Score of a profile of the source design; see `PROFILES`."""
+    score = np.zeros_like(relevant)
+    for name, weight in PROFILES[profile].items():
+        score += np.float32(weight) * (relevant if name == "relevance" else properties[name])
+    if profile == "task":
+        score *= np.array([PRIORITY_FACTORS[name] for name in priority], dtype=np.float32)
+    return score

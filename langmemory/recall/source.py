@@ -1,0 +1,124 @@
+"""The seam between recall and an engine: what recall asks for, in arrays, and nothing more.
+
+A `CandidateSource` is bound to one `Scope`: namespace, kinds, statuses, viewer, validity, time
+window, exclusions and the value filter are predicates of every query it makes, so that nothing out
+of scope ever leaves the engine. All calls are synchronous and read one consistent snapshot;
+async callers run the whole pipeline in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.types import Memory
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+UNKNOWN_TIME = int(np.iinfo(np.int64).min)
+"""A time nobody set, where times are int64 microseconds since 1970 UTC."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeywordQuery:
+    """One look-up in the keyword index."""
+
+    match: str
+    """FTS5 expression made of quoted strings only (`lexicon.match_expression`), never empty; the
+    source puts it in parentheses behind its namespace term and the filter ``{body context}``."""
+    body_weight: float = 1.0
+    context_weight: float = 0.5
+    """BM25 column weights."""
+
+
+class Found(NamedTuple):
+    """Ids with a score each, best first."""
+
+    ids: Ids
+    """int64[n], distinct."""
+    scores: Floats
+    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`."""
+
+
+class Edges(NamedTuple):
+    """One step along the graph."""
+
+    ids: Ids
+    """int64[m]: memories reached; one may be reached several times."""
+    origins: NDArray[np.int64]
+    """int64[m]: index into the ids asked about."""
+    labels: Sequence[str]
+    """One readable step for each, e.g. ``"Ada -works_at-> Initech"``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """Facets of n items as columns."""
+
+    ids: Ids
+    thread: NDArray[np.int64]
+    """Number of the thread, the same within a file for the same thread; -1 for none."""
+    position: NDArray[np.int64]
+    """0-based place in the thread; -1 for none."""
+    speaker: Sequence[str | None]
+    said_at: NDArray[np.int64]
+    """``valid_at``, or ``created_at`` where nobody set it."""
+    tokens: Sequence[bytes | None]
+    """Token ids of the text in the static table, native uint16, in order; None without a table."""
+    accessed_at: NDArray[np.int64]
+    """Last access, or ``created_at`` where there was none."""
+    access_count: NDArray[np.int64]
+    importance: Floats
+    confidence: Floats
+    priority: Sequence[str]
+    status: Sequence[str]
+    invalid_at: NDArray[np.int64]
+    """`UNKNOWN_TIME` where nobody set it, as in the next."""
+    expired_at: NDArray[np.int64]
+
+
+class CandidateSource(Protocol):
+    """Read access to the memories of one scope. Ids out of scope or unknown are passed over."""
+
+    def dense(self, vector: Floats, limit: int) -> Found:
+        """The items closest to a float32[dims], L2-normalised vector, by cosine."""
+        ...
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        """The best items for the words, by BM25 (sign turned positive)."""
+        ...
+
+    def window(self, since: int, until: int, limit: int) -> Ids:
+        """The latest items said in ``[since, until)``, microseconds."""
+        ...
+
+    def cosines(self, vector: Floats, ids: Ids) -> Floats:
+        """float32[n]: cosine of each item to the vector; 0 for an item without one."""
+        ...
+
+    def vectors(self, ids: Ids) -> Floats:
+        """float32[n, dims]: the items' (first) vectors; zero for an item without one."""
+        ...
+
+    def rows(self, ids: Ids) -> Rows:
+        """Facets of these items, in any order."""
+        ...
+
+    def neighbours(self, ids: Ids, radius: int) -> Rows:
+        """Facets of the items at most ``radius`` positions from any of these in the same thread,
+        each once, without these; in any order."""
+        ...
+
+    def edges(self, ids: Ids, fan_out: int) -> Edges:
+        """Memories one edge from these, either direction, at most ``fan_out`` for each; empty
+        while there is no graph."""
+        ...
+
+    def memories(self, ids: Ids) -> list[Memory]:
+        """The items themselves, in any order."""
+        ...

@@ -1,0 +1,179 @@
+"""A `CandidateSource` on an in-memory SQLite, with the engine's keyword table and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import apsw
+import numpy as np
+
+from langmemory.embeddings.static import StaticEmbedder
+from langmemory.lexicon import index_text
+from langmemory.recall.source import (
+    UNKNOWN_TIME,
+    Edges,
+    Floats,
+    Found,
+    Ids,
+    KeywordQuery,
+    Rows,
+)
+from langmemory.types import Memory
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+
+
+def micros(at: datetime | None) -> int:
+    return UNKNOWN_TIME if at is None else int(at.timestamp() * 1_000_000)
+
+
+def memory(number: int, text: str, **facets: object) -> Memory:
+    """A memory of this id; whatever else is given overrides the defaults."""
+    defaults: dict[str, object] = {
+        "id": number,
+        "namespace": ("people", "ada"),
+        "key": f"m{number}",
+        "value": {"text": text},
+        "text": text,
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
+    return Memory(**(defaults | facets))  # type: ignore[arg-type]
+
+
+class MemorySource:
+    """Holds memories in a list; exact cosine, FTS5 keywords, position neighbours, given edges."""
+
+    def __init__(
+        self,
+        memories: Sequence[Memory],
+        *,
+        embed: bool = True,
+        edges: Sequence[tuple[int, int, str]] = (),
+    ) -> None:
+        self.by_id = {m.id: m for m in memories}
+        self.ids = np.array([m.id for m in memories], dtype=np.int64)
+        self.links = edges
+        embedder = StaticEmbedder()
+        self.tokens = dict(
+            zip(
+                self.by_id,
+                (ids.tobytes() for ids in embedder.tokenize([m.text for m in memories])),
+                strict=True,
+            )
+        )
+        self.matrix = (
+            embedder.embed_documents([m.text for m in memories])
+            if embed
+            else np.zeros((len(memories), embedder.dims), dtype=np.float32)
+        )
+        self.row = {m.id: i for i, m in enumerate(memories)}
+        self.threads = {name: i for i, name in enumerate({m.thread_id for m in memories})}
+        self.place = {(m.thread_id, m.position): m.id for m in memories if m.position is not None}
+        self.db = apsw.Connection(":memory:")
+        self.db.execute(
+            "CREATE VIRTUAL TABLE keyword USING fts5(ns, body, context, content='',"
+            " contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')"
+        )
+        for m in memories:
+            said = m.valid_at or m.created_at
+            date = f"{said.day} {said:%B} {said.year}"
+            near = (
+                self.place.get((m.thread_id, m.position + step))
+                for step in (-1, 1)
+                if m.position is not None
+            )
+            context = " ".join(self.by_id[i].text for i in near if i is not None)
+            self.db.execute(
+                "INSERT INTO keyword(rowid, ns, body, context) VALUES (?, 'n1', ?, ?)",
+                (m.id, index_text(f"{m.speaker or ''} {date} {m.text}"), index_text(context)),
+            )
+
+    def dense(self, vector: Floats, limit: int) -> Found:
+        scores = self.matrix @ vector
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return Found(self.ids[best], scores[best])
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        rows = self.db.execute(
+            "SELECT rowid, -bm25(keyword, 0, ?, ?) AS score FROM keyword WHERE keyword MATCH ?"
+            " ORDER BY score DESC, rowid LIMIT ?",
+            (
+                query.body_weight,
+                query.context_weight,
+                f'ns : "n1" AND {{body context}} : ({query.match})',
+                limit,
+            ),
+        ).fetchall()
+        return Found(
+            np.array([row[0] for row in rows], dtype=np.int64),
+            np.array([row[1] for row in rows], dtype=np.float32),
+        )
+
+    def window(self, since: int, until: int, limit: int) -> Ids:
+        said = {i: micros(m.valid_at or m.created_at) for i, m in self.by_id.items()}
+        inside = sorted((i for i in said if since <= said[i] < until), key=lambda i: -said[i])
+        return np.array(inside[:limit], dtype=np.int64)
+
+    def cosines(self, vector: Floats, ids: Ids) -> Floats:
+        return self.vectors(ids) @ vector
+
+    def vectors(self, ids: Ids) -> Floats:
+        vectors: Floats = self.matrix[[self.row[int(i)] for i in ids]]
+        return vectors
+
+    def rows(self, ids: Ids) -> Rows:
+        found = [self.by_id[int(i)] for i in ids]
+
+        def whole(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+            return np.array(values, dtype=np.int64)
+
+        def real(values: list[float]) -> Floats:
+            return np.array(values, dtype=np.float32)
+
+        return Rows(
+            ids=np.array([m.id for m in found], dtype=np.int64),
+            thread=whole([-1 if m.thread_id is None else self.threads[m.thread_id] for m in found]),
+            position=whole([-1 if m.position is None else m.position for m in found]),
+            speaker=[m.speaker for m in found],
+            said_at=whole([micros(m.valid_at or m.created_at) for m in found]),
+            tokens=[self.tokens[m.id] for m in found],
+            accessed_at=whole([micros(m.accessed_at or m.created_at) for m in found]),
+            access_count=whole([m.access_count for m in found]),
+            importance=real([m.importance for m in found]),
+            confidence=real([m.confidence for m in found]),
+            priority=[m.priority for m in found],
+            status=[m.status for m in found],
+            invalid_at=whole([micros(m.invalid_at) for m in found]),
+            expired_at=whole([micros(m.expired_at) for m in found]),
+        )
+
+    def neighbours(self, ids: Ids, radius: int) -> Rows:
+        asked = {int(i) for i in ids}
+        found: dict[int, None] = {}
+        for i in asked:
+            m = self.by_id[i]
+            if m.position is None:
+                continue
+            for step in range(-radius, radius + 1):
+                near = self.place.get((m.thread_id, m.position + step))
+                if near is not None and near not in asked:
+                    found[near] = None
+        return self.rows(np.array(list(found), dtype=np.int64))
+
+    def edges(self, ids: Ids, fan_out: int) -> Edges:
+        reached: list[int] = []
+        origins: list[int] = []
+        labels: list[str] = []
+        for origin, i in enumerate(ids.tolist()):
+            steps = [(b, label) for a, b, label in self.links if a == i]
+            steps += [(a, label) for a, b, label in self.links if b == i]
+            for other, label in steps[:fan_out]:
+                reached.append(other)
+                origins.append(origin)
+                labels.append(label)
+        return Edges(np.array(reached, dtype=np.int64), np.array(origins, dtype=np.int64), labels)
+
+    def memories(self, ids: Ids) -> list[Memory]:
+        return [self.by_id[int(i)] for i in ids]

@@ -1,0 +1,88 @@
+"""Words: what is searched for, and that no query is ever syntax."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from langmemory.lexicon import (
+    LANGUAGES,
+    Language,
+    detect_language,
+    index_text,
+    keyword_terms,
+    match_expression,
+    register,
+)
+
+
+@pytest.fixture(scope="module")
+def fts() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    connection.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(body, tokenize='porter unicode61 remove_diacritics 2')"
+    )
+    return connection
+
+
+def found(connection: apsw.Connection, text: str, query: str) -> bool:
+    """Whether a document of this text is found by this query."""
+    connection.execute("DELETE FROM words")
+    connection.execute("INSERT INTO words(body) VALUES (?)", (index_text(text),))
+    match = match_expression(keyword_terms(query))
+    return bool(connection.execute("SELECT 1 FROM words WHERE words MATCH ?", (match,)).fetchall())
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "terms"),
+    [
+        ("What did Maria paint in May?", "en", ("maria", "paint", "may")),
+        ("Wann war ich mit der Katze in Köln?", "de", ("katze", "köln")),
+        ("¿Cuándo fue María a la playa?", "es", ("maría", "playa")),
+        ("小明什么时候去了上海？", "zh", ("小明", "去", "上海")),
+    ],
+)
+def test_stop_words_follow_the_language(query: str, code: str, terms: tuple[str, ...]) -> None:
+    """A query loses the function words of its own language and no others."""
+    assert detect_language(query).code == code
+    assert keyword_terms(query) == terms
+
+
+def test_only_stop_words_are_kept() -> None:
+    """A query of nothing but stop words searches for these."""
+    assert keyword_terms("who are you") == ("who", "are", "you")
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("我的猫住在上海", "猫", True),
+        ("我的猫", "猫", True),
+        ("昨天我们去了上海博物馆", "上海的博物馆", True),
+        ("昨天我们去了北京", "上海", False),
+        ("東京タワーに行きました", "タワー", True),
+        ("Kölner Straße", "kolner", True),
+        ("She was painting", "paint", True),
+    ],
+)
+def test_scripts_are_found(fts: apsw.Connection, text: str, query: str, expected: bool) -> None:
+    """Words are found in scripts without spaces, without accents and in other inflections."""
+    assert found(fts, text, query) is expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=80))
+def test_no_query_is_syntax(fts: apsw.Connection, query: str) -> None:
+    """Whatever a query holds, its expression is valid FTS5 or empty."""
+    match = match_expression(keyword_terms(query), (query,))
+    if match:
+        fts.execute("SELECT count(*) FROM words WHERE words MATCH ?", (match,)).fetchall()
+
+
+def test_a_language_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registered language is recognised and its stop words are left out."""
+    monkeypatch.setattr("langmemory.lexicon.matching.LANGUAGES", dict(LANGUAGES))
+    register(Language(code="nl", stop_words=frozenset(("waar", "het", "zijn"))))
+    assert keyword_terms("waar is het boek") == ("is", "boek")

@@ -1,0 +1,253 @@
+"""The whole pipeline on a real keyword index and the embedded table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from rich.console import Console
+
+from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
+from langmemory.recall.rerank import by_chat_model, by_compressor
+from langmemory.types import Memory, Recall
+from tests.recall.memory_source import NOW, MemorySource, memory
+
+VOCABULARY = default_vocabulary()
+TALK = [
+    ("Ana", "Hi Ben! Did you get a pet in the end?"),
+    ("Ben", "Yes! A tortoise, his name is Franklin."),
+    ("Ana", "How lovely. I signed up for a pottery class yesterday."),
+    ("Ben", "I practise the violin every evening."),
+    ("Ana", "My sister moved to Lisbon."),
+    ("Ben", "Nice. I read a book about sailing ships."),
+]
+
+
+def talk(thread: str = "t1", first: int = 1, **facets: object) -> list[Memory]:
+    return [
+        memory(
+            first + n, text, speaker=speaker, thread_id=thread, position=n, valid_at=NOW, **facets
+        )
+        for n, (speaker, text) in enumerate(TALK)
+    ]
+
+
+@pytest.fixture(scope="module")
+def source() -> MemorySource:
+    return MemorySource(talk())
+
+
+def ask(source: MemorySource, query: str, **options: object) -> Recall:
+    vector = VOCABULARY.embedder.embed_documents([query])[0]
+    options = {"vector": vector, "now": NOW, "vocabulary": VOCABULARY, "limit": 3} | options
+    return run(query, source, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What is the name of Ben's pet?", "Franklin"),
+        ("Which instruments does Ben play?", "violin"),
+        ("When did Ana start pottery?", "pottery"),
+        ("Where did Ana's sister go?", "Lisbon"),
+    ],
+)
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
+def test_the_answer_comes_first(
+    source: MemorySource, query: str, expected: str, preset: Preset
+) -> None:
+    """Every preset finds the turn that answers, by words, by kin words or by what it replies to."""
+    assert expected in ask(source, query, preset=preset).results[0].text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "   ",
+        "?!",
+        "\0",
+        "😀🎉",
+        '"',
+        "'; DROP TABLE item; --",
+        'a" OR body:* NEAR(x) AND NOT ("',
+        "ns:n1 OR ns : n2",
+        "*",
+        "^pet",
+        "{body} : x",
+        "猫は何ですか",
+        "ما اسم السلحفاة",
+        "\ud800 broken",
+        "tortoise " * 6000,
+        "x" * 50_000,
+    ],
+)
+@pytest.mark.parametrize("embedded", [True, False])
+def test_no_query_is_an_error(source: MemorySource, query: str, embedded: bool) -> None:
+    """Whatever is asked, with or without a vector, there is an answer within the scope."""
+    vector = VOCABULARY.embedder.embed_documents([query])[0] if embedded else None
+    recall = ask(source, query, vector=vector, explain=True)
+    assert all(result.memory.namespace == ("people", "ada") for result in recall.results)
+    json.dumps(to_json(recall))
+
+
+def test_long_queries_are_still_answered(source: MemorySource) -> None:
+    """A query of 50,000 characters finds what its words name."""
+    assert "tortoise" in ask(source, "tortoise " * 6000).results[0].text
+
+
+def test_without_a_vector_words_still_find(source: MemorySource) -> None:
+    """A degraded recall ranks by keywords and says so."""
+    recall = ask(source, "tortoise", vector=None, degraded=("embedder failed: keywords only",))
+    assert "Franklin" in recall.results[0].text
+    assert recall.trace.degraded == ("embedder failed: keywords only",)
+
+
+def test_without_a_token_table_recall_works() -> None:
+    """Memories without token ids are ranked by the other signals."""
+    recall = ask(MemorySource(talk()), "tortoise", vocabulary=None)
+    assert "Franklin" in recall.results[0].text
+
+
+def test_an_empty_store_answers_nothing() -> None:
+    """No memories, no results, no error, and the recall is still true."""
+    recall = ask(MemorySource([]), "anything", explain=True)
+    assert len(recall) == 0
+    assert recall
+
+
+def test_nothing_is_said_twice() -> None:
+    """Equal texts of one speaker take one place; explain tells which was left out."""
+    source = MemorySource([*talk("t1"), *talk("t2", 11)])
+    recall = ask(source, "What is the name of Ben's pet?", limit=12, explain=True)
+    assert len({result.text for result in recall.results}) == len(recall.results) == len(TALK)
+    assert len(recall.trace.removed) == len(TALK)
+
+
+def test_scores_are_ordered_and_cut(source: MemorySource) -> None:
+    """Scores fall, stay in 0..1, and nothing below min_score is returned."""
+    scores = [result.score for result in ask(source, "Ben's pet", limit=10).results]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1.1 for score in scores)
+    cut = ask(source, "Ben's pet", limit=10, min_score=scores[1])
+    assert [result.score for result in cut.results] == scores[:2]
+
+
+def test_a_time_in_the_query_finds_what_was_said_then() -> None:
+    """Without a word in common, "last week" finds what was said last week."""
+    source = MemorySource(
+        [
+            memory(1, "The roof leaks.", valid_at=NOW - timedelta(days=8)),
+            *(
+                memory(n, f"Sunny spell number {n}.", valid_at=NOW - timedelta(days=100 + n))
+                for n in range(2, 90)
+            ),
+        ]
+    )
+    recall = ask(
+        source, "What did we do last week?", preset=BALANCED.model_copy(update={"depth": 5})
+    )
+    assert recall.results[0].memory.id == 1
+
+
+def test_importance_breaks_ties_within_bounds() -> None:
+    """Of two alike the more important comes first, yet importance never beats relevance."""
+    source = MemorySource(
+        [
+            memory(1, "The cat sleeps upstairs.", speaker="Ana", importance=0.1),
+            memory(2, "The cat sleeps upstairs.", speaker="Ben", importance=0.9),
+            memory(3, "Taxes are due in March.", speaker="Ben", importance=1.0),
+        ]
+    )
+    assert [r.memory.id for r in ask(source, "Where does the cat sleep?").results] == [2, 1, 3]
+
+
+def test_superseded_memories_rank_below_their_successors() -> None:
+    """Where the scope lets superseded facts through, they come after what holds."""
+    source = MemorySource(
+        [
+            memory(1, "Ana lives in Porto now.", status="superseded"),
+            memory(2, "Ana lives in Lisbon now."),
+        ]
+    )
+    assert [r.memory.id for r in ask(source, "Where does Ana live now?").results] == [2, 1]
+
+
+def test_edges_bring_what_no_word_names() -> None:
+    """With hops on, a memory connected to a good one is found, with its path."""
+    filler = [memory(n, f"Unrelated remark {n} on gardening.") for n in range(10, 200)]
+    linked = memory(2, "Initech builds harvesters.")
+    source = MemorySource(
+        [memory(1, "Ana's employer is hiring."), linked, *filler], edges=[(1, 2, "same_as")]
+    )
+    hops = BALANCED.model_copy(update={"hop_depth": 2, "depth": 5})
+    recall = ask(source, "Who is Ana's employer?", preset=hops, limit=10, explain=True)
+    hit = next(result for result in recall.results if result.memory.id == 2)
+    assert hit.explanation is not None
+    assert hit.explanation.hop_path == ("same_as",)
+
+
+def test_explanations_are_complete(source: MemorySource) -> None:
+    """With explain every result has ranks, raw scores, multipliers and words, and the trace its
+    intent, counts and times; JSON and the terminal show them."""
+    recall = ask(source, "What is the name of Ben's tortoise?", explain=True)
+    first = recall.results[0]
+    assert first.explanation is not None
+    assert first.explanation.ranks["keyword"] == 1
+    assert first.explanation.raw_scores["keyword"] > 0
+    assert first.explanation.multipliers.keys() == {"importance", "confidence"}
+    assert {"ben", "tortoise"} & set(first.explanation.matched_words)
+    assert recall.trace.candidates["ranked"] == len(TALK)
+    assert recall.trace.intent["asks"] == ["who"]
+    assert {"intent", "candidates", "context", "signals", "total"} <= set(recall.trace.milliseconds)
+    assert json.loads(json.dumps(to_json(recall)))["results"][0]["key"] == first.memory.key
+    console = Console(record=True, width=200, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(render(recall))
+    shown = console.export_text()
+    assert "Franklin" in shown
+    assert "found by" in shown
+
+
+def test_explaining_changes_nothing(source: MemorySource) -> None:
+    """The same results in the same order with and without explain."""
+    plain, told = (ask(source, "Ben's pet", explain=explain) for explain in (False, True))
+    assert [r.memory.id for r in plain.results] == [r.memory.id for r in told.results]
+    assert plain.results[0].explanation is None
+
+
+class Backwards(BaseDocumentCompressor):
+    """Returns the documents in reverse, or fails."""
+
+    fails: bool = False
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: object = None
+    ) -> Sequence[Document]:
+        if self.fails:
+            raise ConnectionError("no route")
+        return list(reversed(documents))
+
+
+def test_a_reranker_has_the_last_word(source: MemorySource) -> None:
+    """A compressor and a chat model reorder; what the model leaves out stays behind."""
+    before = [r.memory.id for r in ask(source, "Ben's pet", limit=6).results]
+    turned = ask(source, "Ben's pet", limit=6, reranker=by_compressor(Backwards()))
+    assert [r.memory.id for r in turned.results] == before[::-1]
+    model = GenericFakeChatModel(messages=iter([AIMessage("Sure: [2, 0, 99]")]))
+    chosen = ask(source, "Ben's pet", limit=6, reranker=by_chat_model(model))
+    assert [r.memory.id for r in chosen.results][:3] == [before[2], before[0], before[1]]
+
+
+def test_a_failing_reranker_keeps_the_order(source: MemorySource) -> None:
+    """An unreachable compressor or an answer without numbers degrades to the order before it."""
+    before = [r.memory.id for r in ask(source, "Ben's pet").results]
+    model = GenericFakeChatModel(messages=iter([AIMessage("I cannot say")]))
+    for reranker in (by_compressor(Backwards(fails=True)), by_chat_model(model)):
+        recall = ask(source, "Ben's pet", reranker=reranker)
+        assert [r.memory.id for r in recall.results] == before
+        assert "reranker failed" in recall.trace.degraded[0]

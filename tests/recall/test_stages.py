@@ -1,0 +1,209 @@
+"""Stages of recall, each alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from langmemory.errors import ConfigError
+from langmemory.recall import context, cues, scoring
+from langmemory.recall.diversity import fold, mmr
+from langmemory.recall.fusion import fuse
+from langmemory.recall.hops import hop
+from langmemory.recall.intent import Period
+from langmemory.recall.interaction import interact, join_texts
+from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.usage import GivenLog, UsageLog
+from langmemory.recall.validity import stale
+from langmemory.recall.vocabulary import default_vocabulary
+from tests.recall.memory_source import NOW, MemorySource, memory, micros
+
+VOCABULARY = default_vocabulary()
+
+
+def floats(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return np.array(values, dtype=np.float32)
+
+
+def whole(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, dtype=np.int64)
+
+
+def texts(*contents: str):  # type: ignore[no-untyped-def]
+    return join_texts([ids.tobytes() for ids in VOCABULARY.embedder.tokenize(contents)])
+
+
+def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
+    """With one arm weighted, every method keeps that arm's order."""
+    channels = {"a": floats(3, 1, 2, 0), "b": floats(0, 9, 1, 5)}
+    for method in ("convex", "rrf", "sum"):
+        fused = fuse(channels, {"a": 1.0}, method=method)  # type: ignore[arg-type]
+        assert np.argsort(-fused).tolist() == [0, 2, 1, 3]
+
+
+def test_rrf_is_the_published_formula() -> None:
+    """Two equal arms give 1/(k+r1) + 1/(k+r2), scaled to 1 for the best possible."""
+    fused = fuse({"a": floats(2, 1, 0), "b": floats(1, 2, 0)}, {"a": 1, "b": 1}, method="rrf")
+    assert fused[0] == pytest.approx(61 * (1 / 61 + 1 / 62) / 2)
+    assert fused[2] == 0
+
+
+def test_similar_words_meet_a_query_word() -> None:
+    """A text about a violin meets "instruments" better than one about weather, and is akin."""
+    met = interact(
+        VOCABULARY.encode("instruments"),
+        texts("I practise the violin daily", "rain and clouds again"),
+        VOCABULARY,
+    )
+    assert met.matches[0, 0] > met.matches[0, 1] + 0.2
+    assert met.related.tolist() == [1.0, 0.0]
+
+
+def test_neighbours_lend_their_words() -> None:
+    """What the turn before said counts for a turn, less with distance, and not across threads."""
+    thread, position = whole(1, 1, 1, 2), whole(4, 5, 7, 5)
+    around = context.neighbour_index(thread, position, 2)
+    matches = floats(1, 0, 0, 0)[None, :]
+    lead, both = context.surroundings(matches, floats(1), around, decay=0.9)
+    assert lead.tolist() == pytest.approx([1, 0.9, 0, 0])
+    assert both.tolist() == pytest.approx([1, 0.9, 0, 0])
+
+
+def test_an_answer_inherits_its_question() -> None:
+    """A turn after a question has that question's score, a turn after a statement none."""
+    said = texts("What is your cat called?", "Oscar.", "He is old.")
+    asking = cues.questions(said, VOCABULARY)
+    assert asking.tolist() == [True, False, False]
+    before = context.neighbour_index(whole(1, 1, 1), whole(0, 1, 2), 1)[-1]
+    assert context.answers(floats(0.8, 0.1, 0.1), asking, before).tolist() == pytest.approx(
+        [0, 0.8, 0]
+    )
+
+
+def test_a_session_is_one_day_of_a_thread() -> None:
+    """Best turns lift their session; other days and things without a thread are apart."""
+    day = 86_400_000_000
+    session = context.sessions(whole(1, 1, 1, -1), whole(0, 5, day, 0))
+    evidence = context.session_evidence(floats(0.5, 0.5, 0.2, 0.9), session, best=3)
+    assert evidence.tolist() == pytest.approx([1, 1, 0.2, 0])
+
+
+def test_only_one_named_person_is_preferred() -> None:
+    """Turns of the person a query names count; naming both prefers neither."""
+    speakers = ["Ana Silva", "Ben", None]
+    one = cues.named_speakers(speakers, ("ana", "dog"))
+    assert cues.spoken_by(speakers, one).tolist() == [1, 0, 0]
+    both = cues.named_speakers(speakers, ("ana", "ben"))
+    assert cues.spoken_by(speakers, both).tolist() == [0, 0, 0]
+
+
+def test_a_period_fades_after_its_end() -> None:
+    """Said within the month counts whole, a week later half, before it not at all."""
+    said = [datetime(2023, 5, 10, tzinfo=UTC), datetime(2023, 6, 8, tzinfo=UTC)]
+    said.append(datetime(2023, 4, 30, tzinfo=UTC))
+    near = cues.within(
+        whole(*(micros(at) for at in said)),
+        Period(year=2023, month=5).ranges(range(0)),
+        lag_days=14,
+    )
+    assert near.tolist() == pytest.approx([1, 0.5, 0])
+
+
+def test_strength_decays_slower_for_what_is_used_and_matters() -> None:
+    """Ebbinghaus: half after one half-life; use and importance stretch it; always in 0..1."""
+    assert float(scoring.strength(60.0)) == pytest.approx(0.5)
+    assert scoring.strength(60.0, accesses=3) > scoring.strength(60.0)
+    assert scoring.strength(60.0, importance=1.0) > scoring.strength(60.0, importance=0.1)
+    assert float(scoring.strength(0.0)) == 1.0
+
+
+def test_multipliers_stay_within_their_named_bounds() -> None:
+    """A spread of 0.1 moves a score by at most 5 % either way for importance."""
+    factors = scoring.multipliers({"importance": floats(0, 0.5, 1)}, {"importance": 0.1})
+    assert factors["importance"].tolist() == pytest.approx([0.95, 1, 1.05])
+
+
+def test_the_task_profile_puts_mandates_first() -> None:
+    """Priority factors 2.0, 1.5 and 1.0 multiply the composite."""
+    same = {name: floats(1, 1, 1) for name in ("recency", "importance", "confidence")}
+    score = scoring.composite(floats(1, 1, 1), same, ["reference", "guardrail", "mandate"], "task")
+    assert score.tolist() == pytest.approx([1.0, 1.5, 2.0])
+
+
+def test_what_no_longer_holds_is_stale() -> None:
+    """Superseded, ended and disbelieved memories are stale; others are not."""
+    past = datetime(2024, 1, 1, tzinfo=UTC)
+    future = datetime(2025, 1, 1, tzinfo=UTC)
+    source = MemorySource(
+        [
+            memory(1, "a"),
+            memory(2, "b", status="superseded"),
+            memory(3, "c", invalid_at=past),
+            memory(4, "d", expired_at=past),
+            memory(5, "e", invalid_at=future),
+        ]
+    )
+    rows = source.rows(whole(1, 2, 3, 4, 5))
+    assert stale(rows, micros(NOW)).tolist() == [0, 1, 1, 1, 0]
+
+
+def test_mmr_puts_what_is_new_before_what_repeats() -> None:
+    """With lambda below 1 a twin of the first falls behind a weaker stranger; with 1 it does not."""
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    score = floats(1, 0.9, 0.8)
+    assert mmr(score, vectors, lambda_=0.7, limit=3).tolist() == [0, 2, 1]
+    assert mmr(score, vectors, lambda_=1.0, limit=3).tolist() == [0, 1, 2]
+
+
+def test_folding_keeps_the_first_of_equal_texts() -> None:
+    """Equal but for case and space always fold; near equal only below similarity 1."""
+    said = ["The cat is red.", "the  cat is RED.", "The cat is red today.", "Dogs bark."]
+    assert fold(said) == [0, 2, 3]
+    assert fold(said, 0.7) == [0, 3]
+
+
+def test_hops_decay_and_keep_the_best_path() -> None:
+    """Both directions, 0.7 per hop, depth bounded, the stronger of two paths, cycles end."""
+    source = MemorySource(
+        [memory(n, f"note {n}") for n in (1, 2, 3, 4)],
+        edges=[(1, 2, "knows"), (3, 2, "met"), (3, 4, "owns"), (2, 1, "knows")],
+    )
+    reached = hop(source, whole(1), floats(1.0), depth=2, decay=0.7, fan_out=8)
+    assert dict(reached.score) == pytest.approx({2: 0.7, 3: 0.49})
+    assert reached.path[3] == ("knows", "met")
+
+
+def test_usage_is_counted_and_drained_once() -> None:
+    """Accesses add up until drained; a full batch says so."""
+    log = UsageLog(batch=2)
+    assert log.record([7], 10) is False
+    assert log.record([7, 8], 20) is True
+    assert log.drain() == [(7, 2, 20), (8, 1, 20)]
+    assert log.drain() == []
+
+
+def test_threads_remember_what_they_were_given() -> None:
+    """Keys are remembered by thread; the thread unused longest is forgotten first."""
+    log = GivenLog(max_threads=2)
+    for thread in ("a", "b", "a", "c"):
+        log.note(thread, [f"key-{thread}"])
+    assert log.given("a") == {"key-a"}
+    assert log.given("b") == frozenset()
+
+
+def test_presets_change_by_mapping() -> None:
+    """Options and single weights are overridden by name; everything else stays."""
+    preset = Preset.from_mapping({"name": "mine", "weights": {"speaker": 0.5}, "depth": 20})
+    assert (preset.name, preset.depth, preset.weights.speaker) == ("mine", 20, 0.5)
+    assert preset.weights.dense == BALANCED.weights.dense
+
+
+@pytest.mark.parametrize(
+    "changes", [{"dept": 3}, {"weights": {"speker": 1}}, {"mmr_lambda": 2}, {"weights": 3}]
+)
+def test_unknown_options_are_refused(changes: dict[str, object]) -> None:
+    """An unknown option or a value out of range is a ConfigError that names it."""
+    with pytest.raises(ConfigError, match=next(iter(changes))):
+        Preset.from_mapping(changes)
