@@ -124,11 +124,9 @@ class SearchConfig(Section):
         le=1_024,
         description="Vectors compared exactly per result asked for, beyond the first 160.",
     )
-    dense_weight: float = Field(
-        default=0.5, ge=0, le=1, description="Weight of the vector score in a hybrid ranking."
-    )
-    keyword_weight: float = Field(
-        default=0.5, ge=0, le=1, description="Weight of the keyword score in a hybrid ranking."
+    preset: str = Field(
+        default="fast",
+        description="Recall preset that ranks a hybrid `search`; `recall` has its own.",
     )
 
 

@@ -98,7 +98,7 @@ def test_a_home_folder_is_expanded(write: Any, monkeypatch: pytest.MonkeyPatch) 
         ({"models": {"ollama_url": "localhost:11434"}}, ["models.ollama_url", "http://"]),
         ({"ttl": {"default_ttl": 0}}, ["ttl.default_ttl", "above 0"]),
         ({"recall": {"presets": {"fast": 3}}}, ["recall.presets", "object"]),
-        ('{"search": {"dense_weight": NaN}}', ["search.dense_weight", "NaN", "0 to 1"]),
+        ('{"search": {"overfetch": NaN}}', ["search.overfetch", "NaN"]),
         ([], ["the file", "object"]),
         ("{nonsense", ["not a JSON file"]),
     ],

@@ -83,6 +83,11 @@ def eval_command(
 
     if png:
         _require_matplotlib()
+    names = [str(name) for name in system or SystemName]
+    if ablate and names[0] != SystemName.langmemory:
+        raise typer.BadParameter(
+            "--ablate compares with langmemory: name --system langmemory first"
+        )
     presets = preset or ["balanced"]
     corpus = load(data or SAMPLE, qrels=qrels)
     if limit_questions:
@@ -90,9 +95,7 @@ def eval_command(
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
-        compared = named_systems(
-            [str(name) for name in system or SystemName], presets=presets, kind=corpus.kind
-        )
+        compared = named_systems(names, presets=presets, kind=corpus.kind)
         switched_off = ablations(presets[0], kind=corpus.kind) if ablate else None
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -150,8 +150,7 @@ class Plan:
 
     def summarized(self, answer: BaseMessage | str) -> SummarizationResult:
         """The conversation with the chosen messages replaced by the model's `answer`."""
-        text = answer if isinstance(answer, str) else answer.text
-        text = _THINKING.sub("", text).strip()
+        text = answer_text(answer)
         if not text:
             return self.failed("the model returned an empty summary")
         covered = [self.pending[index] for index in self.chosen]
@@ -191,6 +190,12 @@ class Plan:
                 settings.max_tokens,
             )
         return fitted or summary
+
+
+def answer_text(answer: BaseMessage | str) -> str:
+    """What a model wrote, without the thoughts that small models put in front of it."""
+    text = answer if isinstance(answer, str) else answer.text
+    return _THINKING.sub("", text).strip()
 
 
 def plan(

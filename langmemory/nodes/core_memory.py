@@ -1,23 +1,28 @@
 """Core memory: the few short texts that are always in context, edited by the model and the person.
 
 A block is an item of kind ``core`` under the memories' namespace plus ``"core"``. It is not
-indexed, so it is never recalled a second time. A store that keeps history (MemoryStore) has every
-earlier version in ``store.history(namespace, label)``; the version number counts in any store.
+indexed, so it is never recalled a second time. The version number counts in any store; a store
+that keeps history (MemoryStore) has what every version said.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from langgraph.store.base import BaseStore, Item
 
 from langmemory.context.escape import quoted_lines
 from langmemory.errors import LangMemoryError
-from langmemory.types import Namespace
+from langmemory.types import HistoryEntry, Namespace
+
+Editor = Literal["application", "assistant", "person", "condensing"]
+"""Who wrote a version: the program, the model with its tools, the person, or a model that made a
+nearly full block shorter."""
 
 LIMIT_CHARACTERS = 2000
 """Largest block, in characters (about 500 tokens)."""
@@ -36,10 +41,6 @@ BLOCKS: Mapping[str, str] = MappingProxyType(
 
 _editing = threading.Lock()
 """A model may edit one block twice in parallel; each edit reads and then writes."""
-
-
-class CoreMemoryError(LangMemoryError, ValueError):
-    """An edit was refused; the message is written for the model that tried it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +64,32 @@ class CoreBlock:
         return self.fill >= NEARLY_FULL
 
 
+class CoreMemoryError(LangMemoryError, ValueError):
+    """An edit was refused; `block` is what it was meant for, if there is one."""
+
+    def __init__(self, message: str, block: CoreBlock | None = None) -> None:
+        super().__init__(message)
+        self.block = block
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CoreVersion:
+    """What a block said once."""
+
+    version: int
+    content: str
+    at: datetime
+    editor: Editor | None = None
+    """None: nobody said."""
+
+
+@runtime_checkable
+class KeepsHistory(Protocol):
+    """A store that knows what its items were, as MemoryStore does."""
+
+    def history(self, namespace: Namespace, key: str) -> list[HistoryEntry]: ...
+
+
 class CoreMemory:
     """The blocks of one person.
 
@@ -70,7 +97,9 @@ class CoreMemory:
         store: any store.
         namespace: the memories' namespace, without variables.
         labels: which blocks there are and what belongs in each.
-        limits: characters by label where `LIMIT_CHARACTERS` is not right.
+        limits: characters by label; else what a block was last written with, else
+            `LIMIT_CHARACTERS`.
+        editor: who edits; kept with each version.
     """
 
     def __init__(
@@ -80,11 +109,13 @@ class CoreMemory:
         *,
         labels: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
+        editor: Editor = "application",
     ) -> None:
         self.store = store
         self.namespace = (*namespace, "core")
         self.labels = labels
         self.limits = limits
+        self.editor = editor
 
     def blocks(self) -> list[CoreBlock]:
         """Every block in the order of the labels, empty ones included."""
@@ -101,7 +132,7 @@ class CoreMemory:
         """
         if not text.strip():
             raise CoreMemoryError("There is nothing to append: content is empty.")
-        return self._edit(label, lambda old: f"{old}\n{text.strip()}".strip())
+        return self._edit(label, lambda block: f"{block.content}\n{text.strip()}".strip())
 
     def replace(self, label: str, old: str, new: str) -> CoreBlock:
         """Replace one passage of a block; an empty `new` deletes it.
@@ -110,44 +141,93 @@ class CoreMemory:
             CoreMemoryError: no such block, `old` is not in it exactly once, or no room.
         """
 
-        def edit(content: str) -> str:
-            count = content.count(old) if old else 0
+        def edit(block: CoreBlock) -> str:
+            count = block.content.count(old) if old else 0
             if count != 1:
                 raise CoreMemoryError(
-                    f"old_content must be in block {label!r} exactly once, it is there {count} "
-                    f"times. The block reads:\n{content or '(empty)'}"
+                    f"The passage to replace must be in block {label!r} exactly once; it is there "
+                    f"{count} times.",
+                    block,
                 )
-            return content.replace(old, new).strip()
+            return block.content.replace(old, new).strip()
 
         return self._edit(label, edit)
 
-    def rethink(self, label: str, content: str) -> CoreBlock:
-        """Write a block anew.
+    def rethink(self, label: str, content: str, *, version: int | None = None) -> CoreBlock:
+        """Write a block anew; only if it still has this `version`, when one is given.
 
         Raises:
-            CoreMemoryError: no such block, or no room.
+            CoreMemoryError: no such block, no room, or it was edited meanwhile.
         """
-        return self._edit(label, lambda _: content.strip())
 
-    def _edit(self, label: str, edit: Callable[[str], str]) -> CoreBlock:
+        def edit(block: CoreBlock) -> str:
+            if version not in (None, block.version):
+                raise CoreMemoryError(
+                    f"Block {label!r} was edited meanwhile: it is at version {block.version}, not "
+                    f"{version}. Read it again."
+                )
+            return content.strip()
+
+        return self._edit(label, edit)
+
+    def undo(self, label: str) -> CoreBlock:
+        """Write again what the block said before its last edit, as a version of its own.
+
+        Raises:
+            CoreMemoryError: no such block, no edit, or the store keeps no history.
+        """
+        versions = self.versions(label)
+        if not versions:
+            raise CoreMemoryError(f"Block {label!r} was never edited, so nothing can be undone.")
+        return self.rethink(label, versions[-2].content if len(versions) > 1 else "")
+
+    def versions(self, label: str) -> list[CoreVersion]:
+        """Everything a block ever said, oldest first.
+
+        Raises:
+            CoreMemoryError: no such block, or the store keeps no history.
+        """
+        self._check(label)
+        if not isinstance(self.store, KeepsHistory):
+            raise CoreMemoryError(
+                f"{type(self.store).__name__} keeps no history; use langmemory's MemoryStore."
+            )
+        return [
+            CoreVersion(
+                version=_version(entry.after),
+                content=_content(entry.after),
+                at=entry.at,
+                editor=_editor(entry.after),
+            )
+            for entry in self.store.history(self.namespace, label)
+            if entry.after is not None
+        ]
+
+    def _check(self, label: str) -> None:
         if label not in self.labels:
             raise CoreMemoryError(
                 f"There is no block {label!r}. Blocks: {', '.join(sorted(self.labels))}."
             )
+
+    def _edit(self, label: str, edit: Callable[[CoreBlock], str]) -> CoreBlock:
+        self._check(label)
         with _editing:
-            item = self.store.get(self.namespace, label)
-            before = self._block(label, item)
-            content = edit(before.content)
+            before = self._block(label, self.store.get(self.namespace, label))
+            content = edit(before)
             if len(content) > before.limit:
                 raise CoreMemoryError(
                     f"Block {label!r} holds {before.limit} characters; it would have "
-                    f"{len(content)}. Rewrite it shorter with core_memory_rethink, keeping what "
-                    f"matters. It reads:\n{before.content}"
+                    f"{len(content)}. Write it anew and shorter, keeping what matters.",
+                    before,
                 )
-            after = CoreBlock(
-                label=label, content=content, version=before.version + 1, limit=before.limit
-            )
-            value = {"kind": "core", "content": after.content, "version": after.version}
+            after = replace(before, content=content, version=before.version + 1)
+            value = {
+                "kind": "core",
+                "content": after.content,
+                "version": after.version,
+                "limit": after.limit,
+                "editor": self.editor,
+            }
             self.store.put(self.namespace, label, value, index=False)
         return after
 
@@ -159,10 +239,18 @@ class CoreMemory:
         value = item.value if item is not None else {}
         return CoreBlock(
             label=label,
-            content=str(value.get("content", "")),
-            version=int(value.get("version", 0)),
-            limit=self.limits.get(label, LIMIT_CHARACTERS),
+            content=_content(value),
+            version=_version(value),
+            limit=self.limits.get(label) or int(value.get("limit", LIMIT_CHARACTERS)),
         )
+
+
+def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:
+    """`BLOCKS`, and every other block that was ever written there (whose purpose only the
+    application knows)."""
+    place = (*namespace, "core")
+    written = (item.key for item in store.search(place, limit=1000) if item.namespace == place)
+    return {**BLOCKS, **{label: "" for label in sorted(written) if label not in BLOCKS}}
 
 
 def render_core(blocks: list[CoreBlock], labels: Mapping[str, str] = BLOCKS) -> str:
@@ -174,3 +262,16 @@ def render_core(blocks: list[CoreBlock], labels: Mapping[str, str] = BLOCKS) -> 
             lines.append(f"{block.label} ({used}): {labels.get(block.label, '')}")
             lines.extend(quoted_lines(block.content))
     return "\n".join(["<core_memory>", *lines, "</core_memory>"]) if lines else ""
+
+
+def _content(value: Mapping[str, Any]) -> str:
+    return str(value.get("content", ""))
+
+
+def _version(value: Mapping[str, Any]) -> int:
+    return int(value.get("version", 0))
+
+
+def _editor(value: Mapping[str, Any]) -> Editor | None:
+    editor = value.get("editor")
+    return editor if editor in get_args(Editor) else None

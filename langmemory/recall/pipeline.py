@@ -28,7 +28,7 @@ from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import Pool, extended, first_pool, signals, widened
 from langmemory.recall.rerank import Reranker, reordered
-from langmemory.recall.source import CandidateSource, Floats
+from langmemory.recall.source import CandidateSource, Floats, Ids
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Recall, RecallResult, Trace
@@ -111,6 +111,29 @@ def run(
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     return explained(recall, ranking, query, intent, expansions, removed, clock.milliseconds())
+
+
+def order(
+    text: str,
+    source: CandidateSource,
+    *,
+    vector: Floats | None,
+    now: datetime,
+    preset: Preset,
+    vocabulary: Vocabulary | None = None,
+    limit: int = 10,
+) -> tuple[Ids, Floats]:
+    """Only the ranking, for callers that fetch the items themselves: (ids, cosines), best first.
+
+    Arguments as for `run`. The cosine is 0 for an item without a vector.
+    """
+    intent = read_intent(text, now)
+    query = read_query(
+        text, intent, context_weight=preset.context_weight, name_weight=preset.name_weight
+    )
+    ranking = rank(query, intent, source, vector, now, preset, vocabulary, _Clock(), limit)
+    best = ranking.order[:limit]
+    return ranking.pool.rows.ids[best], ranking.pool.dense[best]
 
 
 def rank(

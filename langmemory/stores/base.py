@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Generic, Literal, Self, TypeVar, cast
 
@@ -29,6 +30,8 @@ from langgraph.store.base import (
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, EmbeddingError
 from langmemory.lexicon import keyword_terms, match_expression
+from langmemory.recall import pipeline
+from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite import Engine, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
@@ -38,7 +41,9 @@ from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.stores import operations, verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
 from langmemory.stores.operations import Batch, Ranked
+from langmemory.stores.recalling import find_preset
 from langmemory.stores.reindexing import rebuild_keywords
+from langmemory.stores.source import SnapshotSource
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.stores.workers import Workers
 from langmemory.types import Namespace, Scope
@@ -51,8 +56,8 @@ DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
 MAX_TTL_MINUTES: Final = 525_600_000
 """A thousand years: more than anybody means, and a time that datetime can still express."""
-FUSION_POOL: Final = 50
-"""Candidates each arm gives a hybrid search, at least; pages within them never overlap."""
+POOL: Final = 50
+"""A hybrid search ranks so many items at a time; pages within them never overlap."""
 
 
 class SQLiteBaseStore(BaseStore):
@@ -61,7 +66,7 @@ class SQLiteBaseStore(BaseStore):
     supports_ttl = True
     __slots__ = (
         "_config", "_engine", "_guarded_loop", "_indexing", "_omit_expired", "_public_connection",
-        "_sweeper", "_workers", "ttl_config",
+        "_search_preset", "_sweeper", "_workers", "ttl_config",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +96,7 @@ class SQLiteBaseStore(BaseStore):
         self._config = config or load_config()
         settings = self._config.database
         self._indexing = resolve_indexing(index, self._config)
+        self._search_preset = find_preset(self._config.search.preset, self._config)
         self.ttl_config = _ttl_config(ttl, self._config)
         self._omit_expired = bool((self.ttl_config or {}).get("omit_expired"))
         self._engine = Engine(
@@ -260,22 +266,22 @@ class SQLiteBaseStore(BaseStore):
         mode = self._indexing.mode
         if vector is None or not self._comparable(snapshot):
             mode = "keyword"
-        # Whole pools, so that the pages of one search are cut from one order.
-        pool = -(-max(limit, 1) // FUSION_POOL) * FUSION_POOL if mode == "hybrid" else limit
-        dense = keyword = None
-        if mode != "keyword" and vector is not None:
-            # The tail of a pool only sets the scale of the fusion: no need to be exact there.
-            overfetch = settings.overfetch if mode == "semantic" else 1
-            dense = snapshot.nearest(compiled, vector, pool, overfetch=overfetch)
-            if mode == "semantic":
-                return self._filled(snapshot, compiled, *dense, limit)
-        keyword = snapshot.keyword(compiled, match_expression(keyword_terms(query)), pool)
-        if dense is None or vector is None:
-            return keyword
-        ids = operations.convex(
-            dense, keyword, settings.dense_weight, settings.keyword_weight, limit
+        if mode == "semantic" and vector is not None:
+            dense = snapshot.nearest(compiled, vector, limit, overfetch=settings.overfetch)
+            return self._filled(snapshot, compiled, *dense, limit)
+        if mode == "keyword" or vector is None:
+            return snapshot.keyword(compiled, match_expression(keyword_terms(query)), limit)
+        ids, cosines = pipeline.order(
+            query,
+            SnapshotSource(snapshot, compiled),
+            vector=vector,
+            now=datetime.now(UTC),
+            preset=self._search_preset,
+            vocabulary=default_vocabulary(),
+            # Whole pools, so that the pages of one search are cut from one order.
+            limit=-(-max(limit, 1) // POOL) * POOL,
         )
-        return self._filled(snapshot, compiled, ids, snapshot.cosines(vector, ids), limit)
+        return self._filled(snapshot, compiled, ids[:limit], cosines[:limit], limit)
 
     def _filled(
         self, snapshot: Snapshot, scope: CompiledScope, ids: Ids, scores: Floats, limit: int
@@ -448,7 +454,9 @@ def _remove(
 
 def _warn_degraded(error: EmbeddingError) -> None:
     # Not the message: a provider may have put the text into it.
-    logger.warning("embedder failed (%s): searching by keywords", type(error.__cause__ or error).__name__)
+    logger.warning(
+        "embedder failed (%s): searching by keywords", type(error.__cause__ or error).__name__
+    )
 
 
 def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:

@@ -196,6 +196,11 @@ class MemoryStore(SQLiteBaseStore):
         self, query: str, namespace: Namespace, options: RecallOptions, vector: Floats | None
     ) -> Recall:
         namespace = self._check_namespace(namespace, may_be_empty=True)
+        if unknown := options.keys() - RecallOptions.__annotations__.keys():
+            raise ConfigError(
+                f"Unknown recall option {', '.join(sorted(unknown))}. "
+                f"Known: {', '.join(RecallOptions.__annotations__)}."
+            )
         preset = find_preset(options.get("preset"), self._config)
         thread_id = options.get("thread_id")
         given = self._given.given(thread_id) if thread_id else ()

@@ -26,7 +26,6 @@ from langgraph.store.base import (
 from langmemory.errors import ConfigError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.items import Write
 from langmemory.sqlite.namespaces import from_path, occupied, to_path
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.sqlite.times import from_us
@@ -200,7 +199,10 @@ def _rows_by_time(
     condition = f"i.namespace IN {namespaces} AND {compiled.where}"
     bindings = (*bindings, *compiled.bindings)
     if driver is not None:  # start from the items the filter names instead of all of them
-        start = f"(SELECT DISTINCT l.item FROM leaf l WHERE {driver.leaf}) d CROSS JOIN item i ON i.id = d.item"
+        start = (
+            f"(SELECT DISTINCT l.item FROM leaf l WHERE {driver.leaf}) d "
+            "CROSS JOIN item i ON i.id = d.item"
+        )
         bindings = (*driver.bindings, *bindings)
     sql = (
         f"SELECT {_COLUMNS} FROM {start} JOIN namespace n ON n.id = i.namespace "
@@ -254,23 +256,3 @@ def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
             f"match_type is {condition.match_type!r}; allowed are 'prefix' and 'suffix'."
         )
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
-
-
-def convex(
-    dense: Ranked, keyword: Ranked, dense_weight: float, keyword_weight: float, limit: int
-) -> Ids:
-    """Ids by the weighted sum of both arms' scores, each scaled to 0..1 (Bruch et al. 2023)."""
-    ids, place = np.unique(np.concatenate((dense[0], keyword[0])), return_inverse=True)
-    total = np.zeros(len(ids), np.float32)
-    start = 0
-    for (found, scores), weight in ((dense, dense_weight), (keyword, keyword_weight)):
-        if len(found):
-            low, high = float(scores.min()), float(scores.max())
-            scaled = (scores - low) / (high - low) if high > low else np.ones_like(scores)
-            total[place[start : start + len(found)]] += weight * scaled
-        start += len(found)
-    order = np.lexsort((ids, -total))[:limit]
-    return ids[order]
-
-
-__all__ = ["Batch", "Ranker", "Write", "asks", "convex", "queries", "read", "take_apart"]

@@ -19,6 +19,7 @@ from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.vectors import Floats
+from langmemory.stores.operations import NO_LIMIT
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Kind, Namespace, Recall, Scope
 
@@ -107,6 +108,9 @@ def run(
     reranker: Reranker | None,
 ) -> Recall:
     """Recall on one snapshot."""
+    limit = options.get("limit", 10)
+    if limit < 0:
+        raise ConfigError(f"limit is {limit}; it must be 0 or more.")
     compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
     source = SnapshotSource(snapshot, compiled)
     recall = pipeline.run(
@@ -116,7 +120,7 @@ def run(
         now=options.get("now") or datetime.now(UTC),
         preset=preset,
         vocabulary=default_vocabulary(),
-        limit=options.get("limit", 10),
+        limit=min(limit, NO_LIMIT),
         min_score=options.get("min_score"),
         degraded=degraded,
         reranker=reranker,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
@@ -20,7 +21,7 @@ def create_core_memory_tools(
     namespace: tuple[str, ...] | str,
     *,
     labels: Mapping[str, str] = BLOCKS,
-    limits: Mapping[str, int] | None = None,
+    limits: Mapping[str, int] = MappingProxyType({}),
     store: BaseStore | None = None,
 ) -> list[StructuredTool]:
     """The three tools that edit core blocks.
@@ -28,7 +29,7 @@ def create_core_memory_tools(
     Args:
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
         labels: which blocks there are, and what belongs in each.
-        limits: characters by label, where the default limit is not right.
+        limits: characters by label; a block keeps the limit it was written with.
         store: used instead of the graph's store, or outside a graph.
     """
     template = NamespaceTemplate(namespace)
@@ -36,11 +37,13 @@ def create_core_memory_tools(
 
     def edit(config: RunnableConfig, name: str, change: Callable[[CoreMemory], CoreBlock]) -> str:
         target, scope = run_of(config, store, name)
-        core = CoreMemory(target, template.resolve(scope), labels=labels, limits=limits or {})
+        core = CoreMemory(
+            target, template.resolve(scope), labels=labels, limits=limits, editor="assistant"
+        )
         try:
             block = change(core)
         except CoreMemoryError as error:
-            raise refuse(str(error)) from error
+            raise refuse(_refusal(error)) from error
         return _standing(block)
 
     def core_memory_append(config: RunnableConfig, block: str, content: str) -> str:
@@ -101,3 +104,10 @@ def _standing(block: CoreBlock) -> str:
     if block.nearly_full:
         text += " It is nearly full: rewrite it shorter with core_memory_rethink."
     return f"{text} It now reads:\n{block.content or '(empty)'}"
+
+
+def _refusal(error: CoreMemoryError) -> str:
+    """The error, and what stands in the block, which the model needs to do better."""
+    if error.block is None:
+        return str(error)
+    return f"{error} The block reads:\n{error.block.content or '(empty)'}"
