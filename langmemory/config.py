@@ -99,6 +99,12 @@ class ModelsConfig(Section):
         description="Where Ollama answers; null uses its client's own default "
         "(`OLLAMA_HOST`, else `http://127.0.0.1:11434`).",
     )
+    ollama_context_tokens: int = Field(
+        default=16_384,
+        ge=16_000,
+        description="Tokens of the window asked of an Ollama chat model, whose own default (about "
+        "4,000) silently cuts off what memory puts in front; more takes more of the GPU's memory.",
+    )
     embedding_timeout_seconds: float = Field(
         default=60.0,
         gt=0,

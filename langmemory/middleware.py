@@ -7,18 +7,23 @@ langmemory imports this module.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, NotRequired
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
-from langmemory.context.disclosure import DisclosureBudget
+from langmemory.context.citations import Usage
+from langmemory.context.disclosure import BlockState, DisclosureBudget
+from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
-from langmemory.nodes.state import latest_usage
+from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
 from langmemory.tools import create_memory_tools
 
 try:
@@ -38,13 +43,14 @@ except ImportError as error:
 class AgentMemoryState(AgentState[Any]):
     """What memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
 
-    memory_block: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    memory_block: NotRequired[Annotated[BlockState, PrivateStateAttr]]
     core_memory: NotRequired[Annotated[str, PrivateStateAttr]]
-    recalled: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
-    recall_trace: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    recalled: NotRequired[Annotated[list[RecalledMemory], PrivateStateAttr]]
+    recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
-    memory_usage: NotRequired[Annotated[list[dict[str, Any]], latest_usage, PrivateStateAttr]]
+    memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
+    condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
 
 
 class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
@@ -58,6 +64,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
+        limits: characters by label of a core block, where the default is not right.
+        summary_model: rewrites core blocks that are nearly full; None leaves them as they are.
         tools: whether the agent gets the memory tools.
         reflection: gets new turns for reflection.
     """
@@ -72,14 +80,25 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         viewer: str | None = "{user_id|}",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
+        limits: Mapping[str, int] = MappingProxyType({}),
+        summary_model: BaseChatModel | None = None,
         tools: bool = True,
         reflection: ReflectionQueue | None = None,
     ) -> None:
         super().__init__()
         self.recall = RecallNode(namespace, store=store, viewer=viewer, budget=budget, core=core)
         self.remember = RememberNode(namespace, store=store, reflection=reflection)
+        self.condense = (
+            CondenseNode(
+                summary_model.with_config(tags=[TAG_NOSTREAM]), namespace, store=store, core=core
+            )
+            if core and summary_model is not None
+            else None
+        )
         self.tools = (
-            create_memory_tools(namespace, viewer=viewer, core=core, store=store) if tools else []
+            create_memory_tools(namespace, viewer=viewer, core=core, limits=limits, store=store)
+            if tools
+            else []
         )
 
     def before_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -103,10 +122,16 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         return await handler(with_memory(request))
 
     def after_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        return self.remember.invoke(state, get_config())
+        update = self.remember.invoke(state, get_config())
+        if self.condense is not None:
+            update |= self.condense.invoke(state, get_config())
+        return update
 
     async def aafter_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        return await self.remember.ainvoke(state, get_config())
+        update = await self.remember.ainvoke(state, get_config())
+        if self.condense is not None:
+            update |= await self.condense.ainvoke(state, get_config())
+        return update
 
 
 def with_memory(request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -13,6 +13,7 @@ import typer
 
 from langmemory import __version__
 from langmemory.cli.chat import chat
+from langmemory.cli.core import core
 from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
 from langmemory.cli.eval import eval_command
@@ -69,3 +70,4 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 for _name, _command in COMMANDS.items():
     app.command(_name)(one_line_errors(_command))
+app.add_typer(core, name="core")

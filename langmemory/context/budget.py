@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal
 
 from langchain_core.messages import AnyMessage
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.turns import Zones, divide
 from langmemory.errors import ConfigError

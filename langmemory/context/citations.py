@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
+
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.notes import ID_CHARS

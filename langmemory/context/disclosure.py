@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from langchain_core.messages import SystemMessage
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.escape import one_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
@@ -71,6 +72,26 @@ class Disclosed:
     """What it stands for: what finding it out took, if the value says, else its text in full."""
 
 
+class EntryState(TypedDict):
+    """`Disclosed` as plain JSON."""
+
+    label: str
+    namespace: list[str]
+    key: str
+    score: float | None
+    read_tokens: int
+    discovery_tokens: int
+
+
+class BlockState(TypedDict):
+    """`MemoryBlock` as plain JSON, for a LangGraph state."""
+
+    text: str
+    tokens: int
+    entries: list[EntryState]
+    omitted: list[str]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryBlock:
     """Text for the prompt, which memories are in it, and which did not fit."""
@@ -86,9 +107,11 @@ class MemoryBlock:
         """The block as a message marked as injected, which nothing will ever remember as said."""
         return mark_injected(SystemMessage(content=self.text), "memories")
 
-    def as_state(self) -> dict[str, Any]:
+    def as_state(self) -> BlockState:
         """Plain JSON for a LangGraph state; `from_state` reads it back."""
-        entries = [{**asdict(entry), "namespace": list(entry.namespace)} for entry in self.entries]
+        entries: list[Any] = [
+            {**asdict(entry), "namespace": list(entry.namespace)} for entry in self.entries
+        ]
         return {
             "text": self.text,
             "tokens": self.tokens,

@@ -15,8 +15,10 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langmemory.context.budget import ContextBudget
 from langmemory.context.disclosure import DisclosureBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.graphs.models import budget_for
 from langmemory.graphs.no_model import NoModel
 from langmemory.graphs.state import ChatContext, ChatState
+from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
 from langmemory.nodes.recall import RecallNode
@@ -53,17 +55,18 @@ def build_chat_graph(
             `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
         prompt: the system prompt; what memory knows follows it.
-        budget: division of the model's window, `ContextBudget()` if not given.
+        budget: division of the model's window; None is 128k, or what is known of a smaller one.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
-        summary_model: writes the summary of what leaves the window; None: `model` does.
+        summary_model: writes the summary of what leaves the window, and core blocks anew that are
+            nearly full; None: `model` does.
         reflection: gets new turns for reflection.
         token_counter: counts prompts; the default is an approximation.
         context_schema: what a run may say about itself; must have what `namespace` asks for.
         name: the graph's name in traces.
         compile_options: passed to ``StateGraph.compile``.
     """
-    budget = ContextBudget() if budget is None else budget
+    budget = budget_for(model) if budget is None else budget
     if summary_model is None and not isinstance(model, NoModel):
         summary_model = model
 
@@ -87,10 +90,12 @@ def build_chat_graph(
 
     graph.add_edge(START, "recall")
     before_model = "model"
+    after_remember = END
     if summary_model is not None:
+        # The person is talking to the model, and must not see it write summaries.
+        writer = summary_model.with_config(tags=[TAG_NOSTREAM])
         summarize = SummarizationNode(
-            # The person is talking to the model, and must not see it write summaries.
-            model=summary_model.with_config(tags=[TAG_NOSTREAM]),
+            model=writer,
             final_prompt=RECALL_FINAL_SUMMARY_PROMPT,
             token_counter=token_counter,
             name="summarize",
@@ -99,6 +104,10 @@ def build_chat_graph(
         graph.add_node("summarize", summarize)
         graph.add_edge("summarize", "model")
         before_model = "summarize"
+        if core:
+            graph.add_node("condense", CondenseNode(writer, namespace, core=core))
+            graph.add_edge("condense", END)
+            after_remember = "condense"
     graph.add_edge("recall", before_model)
     if tools:
         graph.add_node("tools", ToolNode(list(tools)))
@@ -106,5 +115,5 @@ def build_chat_graph(
         graph.add_edge("tools", before_model)
     else:
         graph.add_edge("model", "remember")
-    graph.add_edge("remember", END)
+    graph.add_edge("remember", after_remember)
     return graph.compile(name=name, **compile_options)

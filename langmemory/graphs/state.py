@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
+from langmemory.context.budget import BudgetReport
 from langmemory.context.summarization import RunningSummary
 from langmemory.nodes.state import MemoryState
 
@@ -34,5 +34,5 @@ class ChatState(MemoryState, total=False):
     summarized_messages: list[AnyMessage]
     """What the model is shown of the conversation: a summary of what is old, the rest verbatim."""
     context: SummaryContext
-    budget: dict[str, Any]
-    """How full the model's window was, part by part: a `BudgetReport`."""
+    budget: BudgetReport
+    """How full the model's window was, part by part."""

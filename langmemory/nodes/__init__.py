@@ -1,5 +1,6 @@
 """Nodes for anyone's LangGraph graph: recall before the model, remember after it."""
 
+from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
@@ -7,6 +8,7 @@ from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import MemoryState
 
 __all__ = [
+    "CondenseNode",
     "MemoryState",
     "ModelNode",
     "NamespaceTemplate",

@@ -7,17 +7,17 @@ vector index, the newest thousand items are ranked by the words they share with 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, Item, SearchItem
 
 from langmemory.context.notes import note_of
+from langmemory.stores import verbatim
 from langmemory.types import Kind, Memory, Namespace, Recall, RecallResult, Trace
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
@@ -26,8 +26,11 @@ RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archi
 UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
 
-MANDATES = 20
-"""At most so many memories of priority ``mandate`` are shown."""
+MANDATES = 100
+"""At most so many memories of priority ``mandate`` are looked at."""
+
+RETIRED: Final = ("pending", "approved", "superseded", "archived")
+"""Statuses of memories that are not shown; a value's own, say ``"done"``, is none of ours."""
 
 _WORD = re.compile(r"\w{2,}")
 
@@ -76,8 +79,7 @@ class StoreAccess:
 
     def recall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
-            recall = self._aware.recall(request.query, request.namespace, **_options(request))
-            return _recallable(request, recall)
+            return self._aware.recall(request.query, request.namespace, **_options(request))
         found = self._store.search(request.namespace, query=request.query, limit=_wanted(request))
         if not _ranked(found):
             found = self._store.search(request.namespace, limit=UNINDEXED_SCAN)
@@ -85,10 +87,7 @@ class StoreAccess:
 
     async def arecall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
-            recall = await self._aware.arecall(
-                request.query, request.namespace, **_options(request)
-            )
-            return _recallable(request, recall)
+            return await self._aware.arecall(request.query, request.namespace, **_options(request))
         found = await self._store.asearch(
             request.namespace, query=request.query, limit=_wanted(request)
         )
@@ -152,8 +151,8 @@ def memory_of(item: Item) -> Memory:
 
 
 def shown_to(value: Mapping[str, Any], viewer: str | None) -> bool:
-    """Whether a value is neither archived nor somebody else's private memory."""
-    return value.get("status") != "archived" and readable(value, viewer)
+    """Whether a value is in force, and not somebody else's private memory."""
+    return value.get("status") not in RETIRED and readable(value, viewer)
 
 
 def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
@@ -170,17 +169,6 @@ def _options(request: RecallRequest) -> dict[str, Any]:
         "until": request.until,
         "exclude": request.exclude,
     }
-
-
-def _recallable(request: RecallRequest, recall: Recall) -> Recall:
-    """Without what only the values tell is not to be shown, however the store ranked it."""
-    kept = tuple(
-        result
-        for result in recall.results
-        if result.memory.value.get("kind") != "core"
-        and shown_to(result.memory.value, request.viewer)
-    )
-    return recall if len(kept) == len(recall.results) else replace(recall, results=kept)
 
 
 def _wanted(request: RecallRequest) -> int:
@@ -232,31 +220,14 @@ def _overlap(words: set[str], text: str) -> float:
     return len(words.intersection(_WORD.findall(text.casefold()))) / max(len(words), 1)
 
 
-def turn_key(thread_id: str, message_id: str) -> str:
-    """Key of a remembered message, in MemoryStore as in any other store."""
-    return f"{thread_id}/{message_id}"
-
-
 def _turns(messages: Iterable[BaseMessage], thread_id: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Key and value of each message; the same message of a thread always has the same key."""
+    """Key and value of each message, as MemoryStore has them, for a store that has no facets."""
     now = datetime.now(UTC)
-    for place, message in enumerate(messages):
-        role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
-        text = message.text.strip()
-        name = message.id or hashlib.sha256(f"{role}\0{text}".encode()).hexdigest()[:20]
-        yield (
-            turn_key(thread_id, name),
-            {
-                "kind": "episodic",
-                "role": role,
-                "content": text,
-                "speaker": message.name or role,
-                # A microsecond apart, so that the order survives in the times.
-                "at": (now + timedelta(microseconds=place)).isoformat(),
-                "thread_id": thread_id,
-                "message_id": message.id,
-            },
-        )
+    turns = verbatim.turns(messages, thread_id=thread_id, at=None, now=now)
+    for place, turn in enumerate(turns):
+        # A microsecond apart, so that the order survives in the times.
+        apart = replace(turn, at=turn.at + timedelta(microseconds=place))
+        yield turn.key, {"kind": "episodic", **verbatim.turn_value(thread_id, apart)}
 
 
 def _string(value: Any) -> str | None:

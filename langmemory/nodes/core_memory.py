@@ -20,9 +20,9 @@ from langmemory.context.escape import quoted_lines
 from langmemory.errors import LangMemoryError
 from langmemory.types import HistoryEntry, Namespace
 
-Editor = Literal["application", "assistant", "person", "condensing"]
-"""Who wrote a version: the program, the model with its tools, the person, or a model that made a
-nearly full block shorter."""
+Editor = Literal["application", "assistant", "person", "summarizer"]
+"""Who wrote a version: the program, the model with its tools, the person, or the model that makes
+nearly full blocks shorter."""
 
 LIMIT_CHARACTERS = 2000
 """Largest block, in characters (about 500 tokens)."""
@@ -124,6 +124,15 @@ class CoreMemory:
     async def ablocks(self) -> list[CoreBlock]:
         return self._blocks(await self.store.asearch(self.namespace, limit=len(self.labels) + 50))
 
+    def block(self, label: str) -> CoreBlock:
+        """One block as it stands.
+
+        Raises:
+            CoreMemoryError: no such block.
+        """
+        self._check(label)
+        return self._block(label, self.store.get(self.namespace, label))
+
     def append(self, label: str, text: str) -> CoreBlock:
         """Add a line to a block.
 
@@ -145,8 +154,8 @@ class CoreMemory:
             count = block.content.count(old) if old else 0
             if count != 1:
                 raise CoreMemoryError(
-                    f"The passage to replace must be in block {label!r} exactly once; it is there "
-                    f"{count} times.",
+                    f"old_content must be in block {label!r} exactly once, it is there {count} "
+                    f"times.",
                     block,
                 )
             return block.content.replace(old, new).strip()
@@ -210,9 +219,8 @@ class CoreMemory:
             )
 
     def _edit(self, label: str, edit: Callable[[CoreBlock], str]) -> CoreBlock:
-        self._check(label)
         with _editing:
-            before = self._block(label, self.store.get(self.namespace, label))
+            before = self.block(label)
             content = edit(before)
             if len(content) > before.limit:
                 raise CoreMemoryError(

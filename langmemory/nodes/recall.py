@@ -14,12 +14,13 @@ from langgraph.store.base import BaseStore
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
-from langmemory.nodes.access import RecallRequest, StoreAccess, turn_key
+from langmemory.nodes.access import RecallRequest, StoreAccess
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.state import value_of
+from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
+from langmemory.stores.verbatim import turn_key
 from langmemory.types import Memory, Namespace, Recall
 
 QUERY_WORDS = 6
@@ -161,29 +162,30 @@ class RecallNode(MemoryNode):
         fresh = [
             entry_of(result.memory, result.score, result.parts) for result in answer.recall.results
         ]
-        earlier = [
+        earlier: list[RecalledMemory] = [
             entry
             for entry in ([] if shifted else value_of(state, "recalled", []))
             if entry["key"] not in question.request.exclude
         ]
         recalled = _once([*mandates, *fresh, *earlier])[: len(mandates) + self.limit]
         block = disclose(recalled, budget=self.budget, token_counter=self.token_counter)
-        trace = answer.recall.trace
+        found = answer.recall.trace
+        trace: RecallTrace = {
+            "query": question.request.query,
+            "topic_distance": None if distance is None else round(distance, 3),
+            "topic_shift": shifted,
+            "recalled_now": len(fresh),
+            "kept_from_before": len(recalled) - len(_once([*mandates, *fresh])),
+            "shown": len(block.entries),
+            "candidates": dict(found.candidates),
+            "milliseconds": {name: round(ms, 2) for name, ms in found.milliseconds.items()},
+            "degraded": list(found.degraded),
+        }
         return {
             "memory_block": block.as_state(),
             "core_memory": render_core(answer.blocks, self.core),
             "recalled": recalled,
-            "recall_trace": {
-                "query": question.request.query,
-                "topic_distance": None if distance is None else round(distance, 3),
-                "topic_shift": shifted,
-                "recalled_now": len(fresh),
-                "kept_from_before": len(recalled) - len(_once([*mandates, *fresh])),
-                "shown": len(block.entries),
-                "candidates": dict(trace.candidates),
-                "milliseconds": {name: round(ms, 2) for name, ms in trace.milliseconds.items()},
-                "degraded": list(trace.degraded),
-            },
+            "recall_trace": trace,
             "topic": question.request.query if shifted else question.topic,
         }
 
@@ -211,7 +213,7 @@ def in_window(
 
 def entry_of(
     memory: Memory, score: float | None = None, parts: Mapping[str, float] | None = None
-) -> dict[str, Any]:
+) -> RecalledMemory:
     """A memory as plain JSON for the state, as `langmemory.context` reads it."""
     return {
         "namespace": list(memory.namespace),
@@ -227,9 +229,9 @@ def entry_of(
     }
 
 
-def _once(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _once(entries: Sequence[RecalledMemory]) -> list[RecalledMemory]:
     """Entries in order, each memory at its first place only."""
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    found: dict[tuple[str, ...], RecalledMemory] = {}
     for entry in entries:
         found.setdefault((*entry["namespace"], entry["key"]), entry)
     return list(found.values())

@@ -6,14 +6,64 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from langgraph.graph import MessagesState
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
-from langmemory.context.citations import tally
+from langmemory.context.citations import Usage, tally
+from langmemory.context.disclosure import BlockState
+from langmemory.types import Kind, Priority
 
 USAGE_LIMIT = 200
 """So many memories are counted per thread; those shown longest ago drop out."""
 
 
-def latest_usage(before: list[Any], new: list[Any]) -> list[Any]:
+class RecalledMemory(TypedDict):
+    """A memory the block is made from."""
+
+    namespace: list[str]
+    key: str
+    kind: Kind
+    priority: Priority
+    importance: float
+    valid_at: str | None
+    """ISO 8601."""
+    speaker: str | None
+    text: str
+    score: float | None
+    """None: it was not searched for, it is always shown."""
+    parts: dict[str, float]
+    """What the score is made of."""
+
+
+class RecallTrace(TypedDict):
+    """How a recall went."""
+
+    query: str
+    topic_distance: float | None
+    """Cosine distance, 0..2, to the topic before; None when there is no telling."""
+    topic_shift: bool
+    recalled_now: int
+    kept_from_before: int
+    shown: int
+    """Memories in the block."""
+    candidates: dict[str, int]
+    milliseconds: dict[str, float]
+    degraded: list[str]
+    """What did not work, and what was done instead."""
+
+
+class Condensing(TypedDict, total=False):
+    """What became of one nearly full core block."""
+
+    version: int
+    """Of the block as it was found."""
+    characters: int
+    condensed_to: int
+    """Characters, when it was made shorter."""
+    error: str
+    """Why the block was left as it is; it is tried again when the block has changed."""
+
+
+def latest_usage(before: list[Usage], new: list[Usage]) -> list[Usage]:
     """Add up `Usage` counts; the memories shown last stand last. A LangGraph reducer."""
     shown = {(*one["namespace"], one["key"]) for one in new}
     counts = tally(before, new)
@@ -24,20 +74,22 @@ def latest_usage(before: list[Any], new: list[Any]) -> list[Any]:
 class MemoryState(MessagesState, total=False):
     """Messages, and what memory says about them. Every key is meant to be read in Studio."""
 
-    memory_block: dict[str, Any]
+    memory_block: BlockState
     """What the model is shown from memory this turn: text, tokens, entries, what was omitted."""
     core_memory: str
     """The core blocks as the model is shown them."""
-    recalled: list[dict[str, Any]]
+    recalled: list[RecalledMemory]
     """The memories the block is made from, best first, with scores and their parts."""
-    recall_trace: dict[str, Any]
+    recall_trace: RecallTrace
     """How the last recall went: query, topic shift, counts, milliseconds."""
     topic: str
     """Query of the last fresh recall; a turn far from it starts a new block."""
     remembered_id: str
     """Id of the last message that is safely in the store."""
-    memory_usage: Annotated[list[dict[str, Any]], latest_usage]
-    """How often memories were shown in this thread and cited by an answer, each a `Usage`."""
+    memory_usage: Annotated[list[Usage], latest_usage]
+    """How often memories were shown in this thread and cited by an answer."""
+    condensed: dict[str, Condensing]
+    """By label: what became of core blocks that were nearly full."""
 
 
 def value_of(state: Any, name: str, default: Any = None) -> Any:

@@ -34,10 +34,11 @@ def delete(connection: Connection, item: int) -> None:
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 5_000
-"""Rows worth scoring in one search (about 2 ms). In a larger file a row must contain one of the
-query's rarest words, of at least two; frequent ones then only add to the score."""
-FEWEST_NEEDED: Final = 2
+SCORED_ROWS: Final = 4_000
+"""Rows worth scoring in one search (about 1.5 ms). In a larger file only the query's rarest words
+are looked up, as many as together stand in so many rows."""
+FEWEST_WORDS: Final = 2
+"""Words that are looked up however frequent they are."""
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
@@ -68,7 +69,7 @@ def search(
         return []
     size = census.size(connection)
     if size > SCORED_ROWS:
-        match = _rare_first(connection, census, match, size)
+        match = _rare(connection, census, match, size)
     # Tokens of the ns column look like n7: only such a word has to be kept away from it.
     expression = f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
     where, bindings = scope.where, scope.bindings
@@ -94,18 +95,18 @@ def search(
     return found
 
 
-def _rare_first(connection: Connection, census: Census, match: str, size: int) -> str:
-    """The expression, so that a row needs one of the words that together match `SCORED_ROWS`."""
+def _rare(connection: Connection, census: Census, match: str, size: int) -> str:
+    """The expression with only those of its words that together match `SCORED_ROWS`."""
     terms = list(dict.fromkeys(_QUOTED.findall(match)))
     counts = {term: census.rows(connection, term, SCORED_ROWS + 1, size) for term in terms}
-    needed: list[str] = []
+    kept: set[str] = set()
     scored = 0
     for term in sorted(terms, key=lambda one: counts[one]):
         scored += counts[term]
-        if len(needed) >= FEWEST_NEEDED and scored > SCORED_ROWS:
-            return f"({' OR '.join(needed)}) AND ({match})"
-        needed.append(term)
-    return match
+        if len(kept) >= FEWEST_WORDS and scored > SCORED_ROWS:
+            break
+        kept.add(term)
+    return " OR ".join(term for term in _QUOTED.findall(match) if term in kept)
 
 
 SHADOW_TABLES: Final = ("keyword_data", "keyword_idx", "keyword_docsize", "keyword_config")

@@ -143,7 +143,8 @@ class SignIndex:
         limit: int,
         namespaces: NDArray[np.int64] | None,
     ) -> tuple[Ids, bool]:
-        """Ids of the ``limit`` vectors that are likely the closest, and whether they are all there are.
+        """Ids of the ``limit`` vectors that are likely the closest, in any order, and whether they
+        are all there are.
 
         First by Hamming distance of the sign bits, then, of `COARSE` times as many, by the dot
         product of the query itself with the signs, which tells them apart much better (asymmetric
@@ -176,7 +177,9 @@ class SignIndex:
         together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
             together = together[np.argpartition(-score, limit - 1)[:limit]]
-        return np.unique(together), total <= limit
+        if self._streaming:  # a changed vector stands in several segments
+            together = np.unique(together)
+        return together, total <= limit
 
     def closest_of(self, query: Floats, items: Ids, limit: int) -> Ids | None:
         """Of the vectors of some items (ascending ids), about ``limit`` closest; None when streaming."""
@@ -208,8 +211,9 @@ def _in_scope(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.
         table = np.zeros(max(int(namespaces.max()), int(own.max(initial=0))) + 2, np.bool_)
         table[namespaces] = True  # -1, "gone", reads the last entry, which stays False
         mask = table[own]
-    rows = np.flatnonzero(mask)
-    return None if len(rows) == chunk.n else rows
+    if np.count_nonzero(mask) == chunk.n:
+        return None
+    return np.flatnonzero(mask)
 
 
 def _closest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:

@@ -56,6 +56,11 @@ class Turn:
     message_id: str | None
 
 
+def turn_key(thread_id: str, message_id: str) -> str:
+    """Key of a remembered message."""
+    return f"{thread_id}/{message_id}"
+
+
 def turns(
     messages: Iterable[Message], *, thread_id: str, at: datetime | None, now: datetime
 ) -> list[Turn]:
@@ -97,7 +102,7 @@ def turns(
         else:
             name = message.id
         turn = Turn(
-            key=f"{thread_id}/{name}",
+            key=turn_key(thread_id, name),
             text=text,
             role=role,
             speaker=str(speaker),
@@ -153,7 +158,13 @@ def _time(value: Any, number: int) -> datetime:
 
 def draft(indexing: Indexing, namespace: Namespace, thread_id: str, turn: Turn) -> Draft:
     """The turn as an item. Its ids are values, never indexed text."""
-    value = {
+    value = turn_value(thread_id, turn)
+    return redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+
+
+def turn_value(thread_id: str, turn: Turn) -> dict[str, Any]:
+    """What is stored of a turn."""
+    return {
         "role": turn.role,
         "content": turn.text,
         "speaker": turn.speaker,
@@ -161,7 +172,6 @@ def draft(indexing: Indexing, namespace: Namespace, thread_id: str, turn: Turn) 
         "thread_id": thread_id,
         "message_id": turn.message_id,
     }
-    return redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
 
 
 def redraft(

@@ -1,0 +1,176 @@
+"""`langmemory core …`: the short texts that are always in context, as the person edits them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.oneline import one_line_errors
+from langmemory.cli.target import (
+    DEFAULT_NAMESPACE,
+    DbOption,
+    JsonOption,
+    NamespaceOption,
+    Target,
+)
+
+if TYPE_CHECKING:
+    from langmemory.nodes.core_memory import CoreBlock, CoreMemory
+
+core = typer.Typer(no_args_is_help=True, help="Show and edit core memory, version by version.")
+
+NameArgument = Annotated[str, typer.Argument(help="The block: persona, human, task …")]
+TextArgument = Annotated[str, typer.Argument(help="The text, in quotes.", show_default=False)]
+
+
+@core.command("list")
+@one_line_errors
+def list_blocks(
+    context: typer.Context,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the blocks: how full, which version, how they begin."""
+    from rich.console import Console
+    from rich.table import Table
+
+    with _core_memory(context, db, namespace) as memory:
+        blocks = memory.blocks()
+    if as_json:
+        typer.echo(json.dumps([asdict(block) for block in blocks]))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table.add_column("block", no_wrap=True, min_width=7)
+    table.add_column("full", justify="right", min_width=4)
+    table.add_column("version", justify="right", min_width=7)
+    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
+    for block in blocks:
+        text = " ".join(block.content.split()) or memory.labels[block.label]
+        table.add_row(
+            block.label,
+            f"{block.fill:.0%}",
+            str(block.version),
+            text,
+            style=None if block.content else "dim",
+        )
+    Console(highlight=False, markup=False).print(table)
+
+
+@core.command()
+@one_line_errors
+def show(
+    context: typer.Context,
+    name: NameArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Print a block as it stands."""
+    with _core_memory(context, db, namespace) as memory:
+        typer.echo(memory.block(name).content)
+
+
+@core.command("set")
+@one_line_errors
+def set_text(
+    context: typer.Context,
+    name: NameArgument,
+    text: TextArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Write a block anew; an empty text empties it."""
+    with _core_memory(context, db, namespace, create=True) as memory:
+        _say(memory.rethink(name, text))
+
+
+@core.command()
+@one_line_errors
+def append(
+    context: typer.Context,
+    name: NameArgument,
+    text: TextArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Add a line to a block."""
+    with _core_memory(context, db, namespace, create=True) as memory:
+        _say(memory.append(name, text))
+
+
+@core.command()
+@one_line_errors
+def undo(
+    context: typer.Context,
+    name: NameArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Take the last edit of a block back; a second undo takes the first one back."""
+    with _core_memory(context, db, namespace) as memory:
+        _say(memory.undo(name))
+
+
+@core.command()
+@one_line_errors
+def history(
+    context: typer.Context,
+    name: NameArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every version of a block: when, by whom, and what it said."""
+    from rich.console import Console
+    from rich.table import Table
+
+    with _core_memory(context, db, namespace) as memory:
+        versions = memory.versions(name)
+    if as_json:
+        rows = [asdict(version) | {"at": version.at.isoformat()} for version in versions]
+        typer.echo(json.dumps(rows))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("version", justify="right", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("who", no_wrap=True)
+    table.add_column("text")
+    for version in versions:
+        when = version.at.astimezone()
+        table.add_row(
+            str(version.version),
+            f"{when.day} {when:%b %Y %H:%M}",
+            version.editor or "–",
+            version.content or "(empty)",
+        )
+    Console(highlight=False, markup=False).print(table)
+
+
+@contextmanager
+def _core_memory(
+    context: typer.Context,
+    db: Path | None,
+    namespace: list[str] | None,
+    *,
+    create: bool = False,
+) -> Iterator[CoreMemory]:
+    """The blocks of the namespace, the application's own ones included, edited by the person."""
+    from langmemory.nodes.core_memory import CoreMemory, labels_in
+
+    target = Target.of(context, db, namespace)
+    place = target.namespace(DEFAULT_NAMESPACE)
+    with target.open(create=create) as store:
+        yield CoreMemory(store, place, labels=labels_in(store, place), editor="person")
+
+
+def _say(block: CoreBlock) -> None:
+    typer.echo(
+        f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "
+        f"characters"
+    )
