@@ -257,13 +257,26 @@ def find(connection: Connection, namespace: Namespace, key: str) -> int | None:
     return None if row is None else int(row[0])
 
 
+WHOLE_NAMESPACE: Final = "namespace deleted"
+"""Reason, in the history, of deletions that were not about the item itself."""
+
+
+def was_deleted(connection: Connection, namespace: int, key: str) -> bool:
+    """Whether an item of this name was deleted, or expired, for its own sake."""
+    row = connection.execute(
+        "SELECT reason FROM history WHERE namespace = ? AND key = ? ORDER BY at DESC, seq DESC LIMIT 1",
+        (namespace, key),
+    ).fetchone()
+    return row is not None and row[0] != WHOLE_NAMESPACE
+
+
 def delete_namespaces(connection: Connection, namespaces: Iterable[int], now_us: int) -> int:
     """Delete every item of some namespaces; how many."""
     count = 0
     for namespace in namespaces:
         ids = connection.execute("SELECT id FROM item WHERE namespace = ?", (namespace,)).fetchall()
         for (item,) in ids:
-            delete(connection, item, now_us)
+            delete(connection, item, now_us, reason=WHOLE_NAMESPACE)
         count += len(ids)
     return count
 

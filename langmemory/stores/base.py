@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Final, Generic, Literal, Self, TypeVar, cast
+from typing import Any, Final, Literal, Self, cast
 
 import apsw
-import numpy as np
 import sqlite_vec
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import (
@@ -29,26 +25,21 @@ from langgraph.store.base import (
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, EmbeddingError
-from langmemory.lexicon import keyword_terms, match_expression
-from langmemory.recall import pipeline
-from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite import Engine, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.settings import read_model, write_model
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.vectors import Floats
 from langmemory.stores import operations, verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.stores.opening import Opening
 from langmemory.stores.operations import Batch, Ranked
 from langmemory.stores.recalling import find_preset
 from langmemory.stores.reindexing import rebuild_keywords
-from langmemory.stores.source import SnapshotSource
+from langmemory.stores.searching import Searching, now_us
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.stores.workers import Workers
 from langmemory.types import Namespace, Scope
-
-StoreT = TypeVar("StoreT", bound="SQLiteBaseStore")
 
 logger = logging.getLogger("langmemory.store")
 
@@ -56,8 +47,6 @@ DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
 MAX_TTL_MINUTES: Final = 525_600_000
 """A thousand years: more than anybody means, and a time that datetime can still express."""
-POOL: Final = 50
-"""A hybrid search ranks so many items at a time; pages within them never overlap."""
 
 
 class SQLiteBaseStore(BaseStore):
@@ -65,8 +54,8 @@ class SQLiteBaseStore(BaseStore):
 
     supports_ttl = True
     __slots__ = (
-        "_config", "_engine", "_guarded_loop", "_indexing", "_omit_expired", "_public_connection",
-        "_search_preset", "_sweeper", "_workers", "ttl_config",
+        "_config", "_engine", "_guarded_loop", "_indexing", "_public_connection", "_searching",
+        "_sweeper", "_workers", "ttl_config",
     )  # fmt: skip
 
     def __init__(
@@ -96,9 +85,13 @@ class SQLiteBaseStore(BaseStore):
         self._config = config or load_config()
         settings = self._config.database
         self._indexing = resolve_indexing(index, self._config)
-        self._search_preset = find_preset(self._config.search.preset, self._config)
         self.ttl_config = _ttl_config(ttl, self._config)
-        self._omit_expired = bool((self.ttl_config or {}).get("omit_expired"))
+        self._searching = Searching(
+            indexing=self._indexing,
+            preset=find_preset(self._config.search.preset, self._config),
+            overfetch=self._config.search.overfetch,
+            omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
+        )
         self._engine = Engine(
             settings.path if path is None else path,
             synchronous=settings.synchronous,
@@ -106,7 +99,7 @@ class SQLiteBaseStore(BaseStore):
             mmap_bytes=settings.mmap_bytes,
             sign_index_bytes=settings.sign_index_bytes,
         )
-        self._workers: Workers | None = None
+        self._workers = Workers(self._engine.database)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
         self._public_connection: apsw.Connection | None = None
@@ -133,7 +126,7 @@ class SQLiteBaseStore(BaseStore):
         Inside ``async with``, sync methods called on the event loop's own thread are refused with
         `asyncio.InvalidStateError`, as `AsyncSqliteStore` does, because they would block the loop.
         """
-        return Opening(cls, conn_string, index, ttl)
+        return Opening(cls, conn_string, index=index, ttl=ttl)
 
     # What LangGraph's stores show of themselves.
 
@@ -176,8 +169,7 @@ class SQLiteBaseStore(BaseStore):
         """Stop the threads and close the file. A second call does nothing."""
         if self._sweeper is not None:
             self._sweeper.stop(timeout=5)
-        if self._workers is not None:
-            self._workers.close()
+        self._workers.close()
         if self._public_connection is not None and not self._engine.database.in_memory:
             self._public_connection.close()
         self._engine.close()
@@ -208,7 +200,7 @@ class SQLiteBaseStore(BaseStore):
         writes = self._indexing.finish(
             drafts, self._indexing.embed(drafts, pending, tokens=False)
         ) if drafts else []  # fmt: skip
-        self._read(batch, self._embed_queries(operations.queries(batch)))
+        self._read(batch, self._searching.embed(operations.queries(batch)))
         if self._has_writes(batch):
             with self._engine.write() as connection:
                 self._write(connection, batch, writes)
@@ -217,7 +209,7 @@ class SQLiteBaseStore(BaseStore):
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` without blocking the loop; concurrent writes share a commit."""
         batch = operations.take_apart(ops)
-        workers = self._started()
+        workers = self._workers
         writes: list[items.Write] = []
         if batch.puts:
             drafts, pending = (
@@ -229,7 +221,7 @@ class SQLiteBaseStore(BaseStore):
                 embedded = await self._indexing.aembed(drafts, pending, tokens=False)
                 writes = self._indexing.finish(drafts, embedded)
         if batch.reads:
-            vectors = await self._aembed_queries(operations.queries(batch))
+            vectors = await self._searching.aembed(operations.queries(batch))
             await workers.read(lambda: self._read(batch, vectors))
         if self._has_writes(batch):
             await workers.write(lambda connection: self._write(connection, batch, writes))
@@ -250,61 +242,12 @@ class SQLiteBaseStore(BaseStore):
             return
 
         def rank(snapshot: Snapshot, op: SearchOp, scope: Scope, limit: int) -> Ranked:
-            return self._rank(snapshot, scope, op.query or "", vectors.get(op.query or ""), limit)
+            query = op.query or ""
+            return self._searching.rank(snapshot, scope, query, vectors.get(query), limit)
 
         single = len(batch.reads) == 1 and isinstance(batch.reads[0][1], GetOp)
         with self._engine.glance() if single else self._engine.read() as snapshot:
-            operations.read(batch, snapshot, rank, now_us() if self._omit_expired else None)
-
-    def _rank(
-        self, snapshot: Snapshot, scope: Scope, query: str, vector: Floats | None, limit: int
-    ) -> Ranked:
-        """Item ids in ranked order with the scores LangGraph shows: the cosine, or BM25 for a
-        search by words alone."""
-        compiled = compile_scope(scope, alive_at_us=now_us() if self._omit_expired else None)
-        settings = self._config.search
-        mode = self._indexing.mode
-        if vector is None or not self._comparable(snapshot):
-            mode = "keyword"
-        if mode == "semantic" and vector is not None:
-            dense = snapshot.nearest(compiled, vector, limit, overfetch=settings.overfetch)
-            return self._filled(snapshot, compiled, *dense, limit)
-        if mode == "keyword" or vector is None:
-            return snapshot.keyword(compiled, match_expression(keyword_terms(query)), limit)
-        ids, cosines = pipeline.order(
-            query,
-            SnapshotSource(snapshot, compiled),
-            vector=vector,
-            now=datetime.now(UTC),
-            preset=self._search_preset,
-            vocabulary=default_vocabulary(),
-            # Whole pools, so that the pages of one search are cut from one order.
-            limit=-(-max(limit, 1) // POOL) * POOL,
-        )
-        return self._filled(snapshot, compiled, ids[:limit], cosines[:limit], limit)
-
-    def _filled(
-        self, snapshot: Snapshot, scope: CompiledScope, ids: Ids, scores: Floats, limit: int
-    ) -> Ranked:
-        """As InMemoryStore does: items in scope without a vector follow the ranked ones, with no
-        score (NaN here), if there is room."""
-        if len(ids) >= limit:
-            return ids, scores
-        rest = snapshot.without_vectors(scope, ids, limit - len(ids))
-        missing = np.full(len(rest), np.nan, np.float32)
-        return np.concatenate((ids, rest)), np.concatenate((scores, missing))
-
-    def _comparable(self, snapshot: Snapshot) -> bool:
-        """Whether the file still holds vectors of this store's model; another process may have
-        re-embedded it."""
-        found = snapshot.model()
-        if found.model is None or self._indexing.serves(found):
-            return True
-        logger.warning(
-            "the file was re-embedded with %s while open: searching by keywords; reopen the store",
-            found.model,
-        )
-        return False
+            operations.read(batch, snapshot, rank, self._searching.alive_at_us())
 
     def _has_writes(self, batch: Batch) -> bool:
         return bool(batch.puts or batch.refreshed)
@@ -341,33 +284,6 @@ class SQLiteBaseStore(BaseStore):
     def _embeds_cheaply(self) -> bool:
         return self._indexing.embedder is None or self._indexing.embedder.cheap
 
-    def _embed_queries(self, queries: Sequence[str]) -> dict[str, Floats | None]:
-        embedder = self._indexing.embedder
-        if embedder is None or not self._indexing.semantic:
-            return {}
-        vectors: dict[str, Floats | None] = {}
-        for query in queries:
-            try:
-                vectors[query] = embedder.embed_query(query)
-            except EmbeddingError as error:
-                _warn_degraded(error)
-                vectors[query] = None
-        return vectors
-
-    async def _aembed_queries(self, queries: Sequence[str]) -> dict[str, Floats | None]:
-        embedder = self._indexing.embedder
-        if embedder is None or not self._indexing.semantic or embedder.cheap:
-            return self._embed_queries(queries)
-
-        async def one(query: str) -> Floats | None:
-            try:
-                return await embedder.aembed_query(query)
-            except EmbeddingError as error:
-                _warn_degraded(error)
-                return None
-
-        return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
-
     def _check_namespace(self, namespace: Namespace, *, may_be_empty: bool = False) -> Namespace:
         if isinstance(namespace, str):
             raise InvalidNamespaceError(
@@ -377,6 +293,10 @@ class SQLiteBaseStore(BaseStore):
             raise InvalidNamespaceError("Namespace cannot be empty.")
         validate_op_namespace(GetOp(tuple(namespace), ""))
         return tuple(namespace)
+
+    def refuse_blocking_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From now on, sync methods called on the thread of this loop raise InvalidStateError."""
+        self._guarded_loop = loop
 
     def _refuse_blocking(self) -> None:
         if self._guarded_loop is None:
@@ -391,11 +311,6 @@ class SQLiteBaseStore(BaseStore):
                 "thread, where it would block the loop. Await its async twin (aget, aput, "
                 "asearch, …), or open the store with MemoryStore(path)."
             )
-
-    def _started(self) -> Workers:
-        if self._workers is None:
-            self._workers = Workers(self._engine.database)
-        return self._workers
 
     # TTL.
 
@@ -437,11 +352,6 @@ class SQLiteBaseStore(BaseStore):
         return Count(stopped)
 
 
-def now_us() -> int:
-    """Microseconds since 1970 UTC."""
-    return time.time_ns() // 1000
-
-
 def _remove(
     connection: Connection, ids: Sequence[int], now: int, action: Literal["delete", "expire"]
 ) -> None:
@@ -450,13 +360,6 @@ def _remove(
     for item in ids:
         items.delete(connection, item, now, action=action)
     verbatim.refresh_contexts(connection, turns)
-
-
-def _warn_degraded(error: EmbeddingError) -> None:
-    # Not the message: a provider may have put the text into it.
-    logger.warning(
-        "embedder failed (%s): searching by keywords", type(error.__cause__ or error).__name__
-    )
 
 
 def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:
@@ -474,49 +377,3 @@ def _checked_ttl(minutes: float | None) -> float | None:
             "or None for no expiry."
         )
     return minutes
-
-
-class Opening(Generic[StoreT]):
-    """A store about to be opened, by ``with`` or ``async with``."""
-
-    def __init__(
-        self,
-        cls: type[StoreT],
-        path: str,
-        index: IndexConfig | Mapping[str, Any] | Literal[False] | None,
-        ttl: TTLConfig | None,
-    ) -> None:
-        self._arguments: dict[str, Any] = {"index": index, "ttl": ttl}
-        self._cls, self._path = cls, path
-        self._store: StoreT | None = None
-
-    def _open(self) -> StoreT:
-        return self._cls(self._path, **self._arguments)
-
-    def __enter__(self) -> StoreT:
-        self._store = self._open()
-        return self._store
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._store is not None:
-            self._store.close()
-
-    async def __aenter__(self) -> StoreT:
-        store = await asyncio.to_thread(self._open)
-        store._guarded_loop = asyncio.get_running_loop()
-        self._store = store
-        return store
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._store is not None:
-            await self._store.aclose()

@@ -23,9 +23,10 @@ from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
-from langmemory.stores.base import SQLiteBaseStore, now_us
+from langmemory.stores.base import SQLiteBaseStore
 from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions, as_reranker, find_preset, run, scope_of
+from langmemory.stores.searching import now_us
 from langmemory.stores.verbatim import Message
 from langmemory.types import HistoryEntry, Namespace, Recall, Stats
 
@@ -134,7 +135,7 @@ class MemoryStore(SQLiteBaseStore):
         at: datetime | None = None,
     ) -> list[str]:
         """`remember` without blocking the loop."""
-        workers = self._started()
+        workers = self._workers
         remembering = self._remembering(namespace, messages, thread_id, at)
         if not remembering.drafts:
             return []
@@ -180,15 +181,15 @@ class MemoryStore(SQLiteBaseStore):
         Raises:
             ConfigError: No such preset, or a bad option.
         """
-        vectors = self._embed_queries([query] if query.strip() else [])
+        vectors = self._searching.embed([query] if query.strip() else [])
         return self._recall(query, namespace, options, vectors.get(query))
 
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the loop."""
-        vectors = await self._aembed_queries([query] if query.strip() else [])
-        return await self._started().read(
+        vectors = await self._searching.aembed([query] if query.strip() else [])
+        return await self._workers.read(
             lambda: self._recall(query, namespace, options, vectors.get(query))
         )
 
@@ -208,7 +209,7 @@ class MemoryStore(SQLiteBaseStore):
         with self._engine.read() as snapshot:
             if vector is None and self._indexing.semantic and query.strip():
                 degraded = ("embedder failed: keywords only",)
-            elif vector is not None and not self._comparable(snapshot):
+            elif vector is not None and not self._searching.comparable(snapshot):
                 vector, degraded = None, ("file was re-embedded: keywords only, reopen the store",)
             found = run(
                 snapshot,
@@ -218,13 +219,13 @@ class MemoryStore(SQLiteBaseStore):
                 preset=preset,
                 vector=vector,
                 degraded=degraded,
-                alive_at_us=now_us() if self._omit_expired else None,
+                alive_at_us=self._searching.alive_at_us(),
                 reranker=self._reranker,
             )
         if thread_id:
             self._given.note(thread_id, [result.memory.key for result in found.results])
         if self._usage.record([result.memory.id for result in found.results], now_us()):
-            self._started().later(self._write_usage)
+            self._workers.later(self._write_usage)
         return found
 
     def _write_usage(self, connection: Connection) -> None:

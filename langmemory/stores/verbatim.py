@@ -18,7 +18,7 @@ from langmemory.context import is_injected
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, put
+from langmemory.sqlite.items import Write, put, was_deleted
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
@@ -206,7 +206,11 @@ def store(
     writes: Sequence[Write],
     now_us: int,
 ) -> list[str]:
-    """Append turns to their thread; those already there are left alone. Returns the keys added."""
+    """Append turns to their thread. Returns the keys added.
+
+    Those already there are left alone, and those that were deleted stay so: a client sends whole
+    conversations again and again, and what a person took back must not return with them.
+    """
     namespace_id = intern(connection, namespace)
     new = [
         write
@@ -215,6 +219,7 @@ def store(
             "SELECT 1 FROM item WHERE namespace = ? AND key = ?", (namespace_id, write.key)
         ).fetchone()
         is None
+        and not was_deleted(connection, namespace_id, write.key)
     ]
     if not new:
         return []

@@ -1,0 +1,181 @@
+"""Filters: the SQL, the Python that says what they mean, and LangGraph's own, agree."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from langgraph.store.base import PutOp
+from langgraph.store.memory import InMemoryStore
+
+from langmemory.errors import InvalidFilterError
+from langmemory.sqlite.filters import matches
+from langmemory.sqlite.values import LONG_STRING, from_json, to_json
+from langmemory.stores import MemoryStore
+
+NAMESPACE = ("n",)
+
+LONG = "x" * LONG_STRING
+KEYS = ("a", "b", "a.b", "a.", "", 'it\'s "q"', "ключ", "a[]", "tags", "$tag", "NULL", "a/b%_*")
+NUMBERS = (
+    0, 1, -1, True, False, 0.0, -0.0, 1.0, 1.5, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, 2**63,
+    2**63 + 1, float(2**63), -(2**63), -(2**63) - 1, 10**30, 1e30, 10**400, math.inf, -math.inf,
+    math.nan,
+)  # fmt: skip
+TEXTS = (
+    "", "a", "B", "é", "z\0z", "\U0001f600", "{}", "nan", LONG, LONG + "1", LONG + "2",
+    LONG[:-1] + "y" + "1", "a\0" + LONG + "needle", "needle",
+)  # fmt: skip
+
+scalars = st.sampled_from((None, *NUMBERS, *TEXTS))
+places = st.sampled_from(KEYS)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(places, inner, max_size=3),
+    max_leaves=6,
+)
+objects = st.dictionaries(places, values, max_size=4)
+
+names = st.sampled_from([key for key in KEYS if all(key.split(".")) and key[0] != "$"])
+orderable = st.sampled_from((*NUMBERS, *TEXTS))
+operators = st.one_of(
+    st.fixed_dictionaries({}, optional={"$eq": values, "$ne": values}).filter(bool),
+    st.fixed_dictionaries(
+        {}, optional=dict.fromkeys(("$gt", "$gte", "$lt", "$lte"), orderable)
+    ).filter(bool),
+    st.fixed_dictionaries({"$in": st.lists(values, max_size=3)}),
+    st.fixed_dictionaries({"$contains": values}),
+)
+
+
+def addressable(operand: Any) -> bool:
+    """Whether every key of a value can stand in a filter."""
+    if isinstance(operand, dict):
+        return all(
+            all(key.split(".")) and key[0] != "$" and addressable(inner)
+            for key, inner in operand.items()
+        )
+    return not isinstance(operand, list) or all(map(addressable, operand))
+
+
+conditions = st.dictionaries(
+    names,
+    operators
+    | values.filter(addressable)
+    | st.dictionaries(names, operators | scalars, min_size=1, max_size=2),
+    min_size=1,
+    max_size=2,
+)
+filters = st.recursive(
+    conditions,
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"$and": st.lists(inner, min_size=1, max_size=2)}),
+        st.fixed_dictionaries({"$or": st.lists(inner, min_size=1, max_size=2)}),
+        st.tuples(inner, conditions).map(lambda both: {"$or": [both[0]], **both[1]}),
+    ),
+    max_leaves=3,
+)
+
+
+@given(stored=st.lists(objects, min_size=1, max_size=4), filter=filters)
+@example(stored=[{"n": 2**63 + 1}], filter={"n": 2.0**63})
+@example(stored=[{"tags[]": 1}], filter={"tags": {"$contains": 1}})
+@example(stored=[{"": {"a": 1}}], filter={"a": 1})
+@example(stored=[{"a": {}, "a.b": 1}], filter={"a": {"b": 1}})
+@example(stored=[{"a": ["x"]}], filter={"a": {"$eq": ("x",)}})
+@example(stored=[{"a": [math.nan]}], filter={"a": [math.nan]})
+@example(stored=[{"a": "a\0" + LONG + "needle"}], filter={"a": {"$contains": "needle"}})
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_sql_is_what_a_filter_means(stored: list[dict[str, Any]], filter: dict[str, Any]) -> None:
+    """For any values and any filter, search finds exactly the items that `matches` lets pass, with
+    a query and without."""
+    store = shared_store()
+    keys = [str(n) for n in range(len(stored))]
+    store.batch([PutOp(NAMESPACE, key, one) for key, one in zip(keys, stored, strict=True)])
+    expected = {
+        key
+        for key, one in zip(keys, stored, strict=True)
+        if matches(from_json(to_json(one)), filter)
+    }
+    found = store.search(NAMESPACE, filter=filter, limit=99)
+    ranked = store.search(NAMESPACE, filter=filter, query="needle", limit=99)
+    store.batch([PutOp(NAMESPACE, key, None) for key in keys])
+    assert {item.key for item in found} == expected
+    assert {item.key for item in ranked} == expected
+
+
+_store: list[MemoryStore] = []
+
+
+def shared_store() -> MemoryStore:
+    """One empty store for all examples: opening costs more than an example."""
+    if not _store:
+        _store.append(MemoryStore(":memory:"))
+    return _store[0]
+
+
+plain_keys = st.sampled_from(["a", "b", "it's", "ключ"])
+plain_scalars = st.sampled_from([None, True, False, 0, 1, 2, 1.5, 2**53 + 1, "", "x", "10"])
+plain_values = st.recursive(
+    plain_scalars,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(plain_keys, inner, max_size=2),
+    max_leaves=4,
+)
+plain_filters = st.dictionaries(
+    plain_keys,
+    plain_values
+    | st.fixed_dictionaries({}, optional={"$eq": plain_values, "$ne": plain_values}).filter(bool),
+    max_size=2,
+)
+
+
+@given(
+    stored=st.dictionaries(plain_keys, plain_values, max_size=3),
+    number=st.dictionaries(st.just("n"), st.sampled_from([-1, 0, 1, 2.5, 2**53]), min_size=1),
+    filter=plain_filters,
+    bound=st.dictionaries(
+        st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), st.sampled_from([-1, 0, 1.0, 2**53]),
+        max_size=2,
+    ),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_filters_mean_what_langgraph_means(
+    stored: dict[str, Any], number: dict[str, Any], filter: dict[str, Any], bound: dict[str, Any]
+) -> None:
+    """Wherever InMemoryStore has an answer, ours is the same: equality, $eq, $ne, order of numbers,
+    nested objects, lists, missing fields."""
+    value = {**stored, **number}
+    wanted = {**filter, **({"n": bound} if bound else {})}
+    theirs = InMemoryStore()
+    theirs.put(NAMESPACE, "k", value)
+    assert matches(value, wanted) == bool(theirs.search(NAMESPACE, filter=wanted))
+
+
+@pytest.mark.parametrize(
+    ("filter", "message"),
+    [
+        ({"a": {"$regex": "x"}}, r"'\$regex' on 'a'.*Use one of \$eq"),
+        ({"a": {"$eq": 1, "b": 2}}, "'b' on 'a'"),
+        ({"$not": [{"a": 1}]}, r"\$not.*only \$and, \$or"),
+        ({"$gt": 1}, r"\$gt"),
+        ({"$or": []}, "non-empty list"),
+        ({"$and": {"a": 1}}, "non-empty list"),
+        ({"$or": [1]}, "must be a dict, not 1"),
+        ({"a": {"$gt": None}}, "takes a number or a string, not None"),
+        ({"a": {"$in": "abc"}}, "takes a list, not 'abc'"),
+        ({"a..b": 1}, "'a..b'"),
+        ({"": 1}, "''"),
+        ({1: 1}, "1: keys are names"),
+        ({"a": {"b": {"$near": 1}}}, r"\$near"),
+    ],
+)
+def test_wrong_filters_are_errors(filter: Any, message: str) -> None:
+    """A filter nobody can mean is refused, naming key, operator and what is allowed; never ignored."""
+    store = shared_store()
+    with pytest.raises(InvalidFilterError, match=message):
+        store.search(NAMESPACE, filter=filter)
+    with pytest.raises(InvalidFilterError, match=message):
+        store.search(NAMESPACE, filter=filter, query="x")

@@ -1,0 +1,287 @@
+"""Nearest vectors: always the exact order, whatever happened to the file and its sign index."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from langmemory.sqlite import Engine, items, signs
+from langmemory.sqlite.consistency import check
+from langmemory.sqlite.items import Write
+from langmemory.sqlite.scopes import compile_scope
+from langmemory.sqlite.settings import read_model, write_model
+from langmemory.sqlite.values import leaves, to_json
+from langmemory.sqlite.vectors import Floats
+from langmemory.types import Namespace, Scope
+
+Live = dict[tuple[Namespace, str], tuple[Floats, int]]
+"""What the file should hold: vectors float32[n, dims] and the number in the value of each item."""
+
+
+def unit(rng: np.random.Generator, n: int, dims: int) -> Floats:
+    """float32[n, dims], normalised, some of it zero."""
+    vectors = rng.standard_normal((n, dims)).astype(np.float32)
+    vectors[rng.random((n, dims)) < 0.2] = 0
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Floats = vectors / np.where(lengths == 0, 1, lengths)
+    return result
+
+
+class File:
+    """An engine, and what should be in it."""
+
+    def __init__(self, path: Path | str, dims: int, *, budget: int = 1 << 30) -> None:
+        self.engine = Engine(path, synchronous="normal", sign_index_bytes=budget)
+        self.dims = dims
+        self.live: Live = {}
+        with self.engine.write() as connection:
+            model = read_model(connection)
+            if model.model is None:
+                write_model(connection, replace(model, model="test", dims=dims))
+
+    def put(self, namespace: Namespace, key: str, vectors: Floats, number: int = 0) -> None:
+        value = {"number": number}
+        with self.engine.write() as connection:
+            items.put(
+                connection,
+                [
+                    Write(
+                        namespace=namespace, key=key, value=to_json(value), leaves=leaves(value),
+                        body="", embedded=vectors, hashes=[None] * len(vectors),
+                    )
+                ],
+                now_us=1,
+            )  # fmt: skip
+        self.live[(namespace, key)] = (vectors, number)
+
+    def delete(self, namespace: Namespace, key: str) -> None:
+        with self.engine.write() as connection:
+            item = items.find(connection, namespace, key)
+            if item is not None:
+                items.delete(connection, item, 2)
+        self.live.pop((namespace, key), None)
+
+    def pack(self) -> None:
+        with self.engine.write() as connection:
+            signs.pack(connection, read_model(connection).words)
+
+    def verify(
+        self, query: Floats, scope: Scope, limit: int, *, exact: bool = False, overfetch: int = 32
+    ) -> None:
+        """The engine's answer is what numpy finds among the live vectors."""
+        number = None if scope.filter is None else scope.filter["number"]
+        truth = {
+            place: float((vectors @ query).max())
+            for place, (vectors, n) in self.live.items()
+            if len(vectors)
+            and place[0][: len(scope.namespace)] == scope.namespace
+            and number in (None, n)
+        }
+        with self.engine.read() as snapshot:
+            ids, cosines = snapshot.nearest(
+                compile_scope(scope), query, limit, overfetch=overfetch, exact=exact
+            )
+            found = [
+                (one.namespace, one.key)
+                for one in items.memories(snapshot.connection, ids.tolist())
+            ]
+            shown = snapshot.cosines(query, ids[::-1].copy())
+        assert shown[::-1].tolist() == pytest.approx(cosines.tolist(), abs=1e-6)
+        best = sorted(truth.values(), reverse=True)[:limit]
+        assert cosines.tolist() == pytest.approx(best, abs=1e-5)
+        assert [truth[place] for place in found] == pytest.approx(best, abs=1e-5)
+        assert len(set(found)) == len(found)
+
+    def verify_all(self, rng: np.random.Generator) -> None:
+        for scope in (
+            Scope(namespace=()),
+            Scope(namespace=("a",)),
+            Scope(namespace=("a", "b")),
+            Scope(namespace=("nobody",)),
+            Scope(namespace=("a",), filter={"number": 1}),
+        ):
+            for limit in (1, 3, 50):
+                self.verify(unit(rng, 1, self.dims)[0], scope, limit)
+
+
+@contextmanager
+def consistent(file: File) -> Iterator[File]:
+    yield file
+    with file.engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+    file.engine.close()
+
+
+operations = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "put", "put", "delete", "pack", "search", "other"]),
+        st.sampled_from([("a",), ("a", "b"), ("c",)]),
+        st.sampled_from("uvwxyz"),
+        st.integers(0, 3),
+    ),
+    max_size=40,
+)
+
+
+@given(
+    steps=operations,
+    dims=st.sampled_from([1, 3, 63, 64, 65, 130]),
+    budget=st.sampled_from([0, 200, 1 << 30]),
+    seed=st.integers(0, 9),
+)
+@settings(
+    max_examples=60, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
+def test_any_sequence_of_changes(
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[str, Namespace, str, int]],
+    dims: int,
+    budget: int,
+    seed: int,
+) -> None:
+    """After any puts, re-puts, deletions and packings, from two stores on one file, in memory or
+    streaming, search equals brute force and the file agrees with itself."""
+    rng = np.random.default_rng(seed)
+    path = tmp_path_factory.mktemp("nearest") / "m.db"
+    with consistent(File(path, dims, budget=budget)) as file:
+        other = File(path, dims, budget=budget)
+        other.live = file.live
+        for kind, namespace, key, n in steps:
+            if kind == "put":
+                file.put(namespace, key, unit(rng, n, dims), n)
+            elif kind == "other":
+                other.put(namespace, key, unit(rng, n, dims), n)
+            elif kind == "delete":
+                other.delete(namespace, key)
+            elif kind == "pack":
+                file.pack()
+            else:
+                file.verify_all(rng)
+        file.verify_all(rng)
+        other.verify_all(rng)
+        other.engine.close()
+
+
+@pytest.mark.parametrize("budget", [0, 1 << 30])
+def test_many_vectors(tmp_path: Path, budget: int) -> None:
+    """With thousands of vectors in packed segments, outdated and deleted ones among them, an
+    exact search equals brute force, and one by sign bits always fills its limit."""
+    rng = np.random.default_rng(1)
+    with consistent(File(tmp_path / "m.db", 70, budget=budget)) as file:
+        for n in range(1200):
+            file.put(("a",), f"k{n % 900}", unit(rng, 2, 70), n % 3)
+            if n % 400 == 399:
+                file.pack()
+        for n in range(0, 300, 2):
+            file.delete(("a",), f"k{n}")
+        query = unit(rng, 1, 70)[0]
+        for limit in (1, 10, 100, 749, 750, 2000):
+            file.verify(query, Scope(namespace=("a",)), limit, exact=True)
+            with file.engine.read() as snapshot:
+                for filter in (None, {"number": 1}, {"number": {"$ne": 1}}):
+                    scope = compile_scope(Scope(namespace=("a",), filter=filter))
+                    ids, _ = snapshot.nearest(scope, query, limit, overfetch=2)
+                    there = sum(
+                        filter is None or (n == 1) == (filter == {"number": 1})
+                        for _, n in file.live.values()
+                    )
+                    assert len(ids) == min(limit, there)
+
+
+def test_packing_everything_away(tmp_path: Path) -> None:
+    """A file whose vectors are all deleted packs, opens and takes new ones."""
+    rng = np.random.default_rng(2)
+    with consistent(File(tmp_path / "m.db", 8)) as file:
+        file.put(("a",), "k", unit(rng, 2, 8))
+        file.pack()
+        file.delete(("a",), "k")
+        file.pack()
+        file.pack()
+        file.verify_all(rng)
+        fresh = File(tmp_path / "m.db", 8)
+        fresh.put(("a",), "k2", unit(rng, 1, 8))
+        fresh.verify_all(rng)
+        fresh.engine.close()
+
+
+def test_packing_happens_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Housekeeping packs a long log, in a store that has not looked at the file's model yet too,
+    and closing does not wait for it."""
+    rng = np.random.default_rng(6)
+    with consistent(File(tmp_path / "m.db", 8)) as file:
+        late = Engine(tmp_path / "m.db")
+        for n in range(20):
+            file.put(("a",), f"k{n}", unit(rng, 1, 8))
+        monkeypatch.setattr(signs, "PACK_AFTER", 10)
+        assert late.database.tidy()
+        with late.read() as snapshot:
+            assert signs.tail_length(snapshot.connection) == 0
+        late.close()
+        assert not late.database.tidy()
+        file.verify_all(rng)
+
+
+def _write_elsewhere(path: str, dims: int) -> None:
+    file = File(path, dims)
+    rng = np.random.default_rng(3)
+    for n in range(40):
+        file.put(("a",), f"far{n}", unit(rng, 1, dims), 1)
+    file.delete(("a",), "near0")
+    file.pack()
+    file.engine.close()
+
+
+def test_another_process_writes(tmp_path: Path) -> None:
+    """What another process put, deleted and packed is in the next search of this one."""
+    rng = np.random.default_rng(4)
+    path = str(tmp_path / "m.db")
+    with consistent(File(path, 20)) as file:
+        for n in range(5):
+            file.put(("a",), f"near{n}", unit(rng, 1, 20))
+        file.verify_all(rng)
+        worker = multiprocessing.get_context("spawn").Process(
+            target=_write_elsewhere, args=(path, 20)
+        )
+        worker.start()
+        worker.join(60)
+        assert worker.exitcode == 0
+        theirs = np.random.default_rng(3)
+        for n in range(40):
+            file.live[(("a",), f"far{n}")] = (unit(theirs, 1, 20), 1)
+        del file.live[(("a",), "near0")]
+        file.verify_all(rng)
+
+
+DAMAGES = [
+    ("vector", "DELETE FROM vector WHERE id = 65536", "sign bits belong to no vector"),
+    ("bits", "DELETE FROM code WHERE vector = 65536", "vectors have no sign bits: 65536"),
+    ("flip", "UPDATE code SET bits = zeroblob(8) WHERE vector = 65536", "of another"),
+    ("dims", "UPDATE vector SET e = x'00' WHERE id = 65536", "not of the model's 8 dims"),
+    ("leaf", "DELETE FROM leaf WHERE item = 1", "filter leaves are not those"),
+    ("gone", "DELETE FROM item WHERE id = 1", "left vectors"),
+    ("words", "DELETE FROM keyword WHERE rowid = 1", "not in the keyword index: 1"),
+    ("past", "DELETE FROM history WHERE item = 1", "items have no history: 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "damage", "problem"), DAMAGES, ids=[d[0] for d in DAMAGES])
+def test_the_check_sees(tmp_path: Path, name: str, damage: str, problem: str) -> None:
+    """Each way in which the parts of a file can disagree is a problem in words."""
+    rng = np.random.default_rng(5)
+    file = File(tmp_path / "m.db", 8)
+    for key in "xy":
+        file.put(("a",), key, unit(rng, 1, 8))
+    with file.engine.write() as connection:
+        connection.execute(damage)
+    with file.engine.read() as snapshot:
+        problems = check(snapshot.connection)
+    assert any(problem in one for one in problems), problems

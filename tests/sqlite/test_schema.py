@@ -1,0 +1,238 @@
+"""Opening files: new, old, foreign, damaged, out of reach, from many processes at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from langgraph.store.base import GetOp, PutOp
+
+from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.sqlite import Engine, schema
+from langmemory.sqlite.connection import APPLICATION_ID
+from langmemory.sqlite.consistency import check
+from langmemory.stores import MemoryStore
+
+ROOT = Path(__file__).parents[2]
+
+
+def tables_of(connection: apsw.Connection) -> list[tuple[str, ...]]:
+    """Every schema object with its SQL, white space and comments as written."""
+    return connection.execute(
+        "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+    ).fetchall()  # type: ignore[return-value]
+
+
+def test_migrated_equals_fresh(tmp_path: Path) -> None:
+    """The numbered migrations lead to exactly what schema.sql says."""
+    migrated = apsw.Connection(":memory:")
+    for script in schema.migrations():
+        migrated.execute(script)
+    fresh = apsw.Connection(":memory:")
+    fresh.execute(schema.schema_sql())
+    assert tables_of(migrated) == tables_of(fresh)
+    with Engine(tmp_path / "m.db").read() as snapshot:
+        assert tables_of(snapshot.connection) == tables_of(fresh)
+        assert schema.version(snapshot.connection) == len(schema.migrations())
+
+
+def test_newer_file_is_refused(tmp_path: Path) -> None:
+    """A file of a later schema version is refused with both versions, and stays as it was."""
+    path = tmp_path / "m.db"
+    MemoryStore(path, index=False).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(SchemaVersionError, match=r"version 99.*up to \d+.*Upgrade"):
+        MemoryStore(path)
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (99,)
+
+
+def test_foreign_database_is_not_touched(tmp_path: Path) -> None:
+    """Another application's database is refused, and not a byte of it changes."""
+    path = tmp_path / "other.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE invoice (id)")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(DatabaseError, match="another application"):
+        MemoryStore(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["other.db"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda path: path.write_text("Dear diary, " * 999), "not a SQLite database"),
+        (lambda path: path.mkdir(), "cannot be opened"),
+    ],
+)
+def test_what_is_no_database(
+    tmp_path: Path, prepare: Callable[[Path], object], message: str
+) -> None:
+    """A text file or a folder is refused by name, and not overwritten."""
+    path = tmp_path / "notes.txt"
+    prepare(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(DatabaseError, match=f"notes.txt .*{message}"):
+        MemoryStore(path)
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+@pytest.mark.parametrize("path", ["", "nowhere/deep/m.db"])
+def test_a_path_that_cannot_be(tmp_path: Path, path: str) -> None:
+    """An empty path and a missing folder are refused with the next step."""
+    with pytest.raises(DatabaseError, match=r"Name a file|Create it"):
+        MemoryStore(path and tmp_path / path)
+
+
+def test_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``~`` means the home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    MemoryStore("~/m.db", index=False).close()
+    assert (tmp_path / "m.db").exists()
+
+
+def test_read_only_directory() -> None:
+    """In a folder that may not be written to, opening fails with a clear error."""
+    script = (
+        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
+        "from langmemory.errors import DatabaseError\n"
+        "from langmemory.sqlite import Engine\n"
+        "os.chdir(sys.argv[2])\n"
+        "os.getuid() or os.setuid(65534)\n"  # root may write anywhere
+        "try: Engine('m.db')\n"
+        "except DatabaseError as error: print(error)"
+    )
+    with tempfile.TemporaryDirectory() as folder:  # tmp_path is out of reach for another user
+        Path(folder).chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(ROOT), folder],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    assert (
+        "m.db cannot be opened. Check that its folder exists and may be written to" in done.stdout
+    )
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
+    """A full disk is a clear error, nothing of the call is written, and the store works on."""
+    store = MemoryStore(tmp_path / "m.db", index=False)
+    store.put(("a",), "small", {"text": "before"})
+    writer = store._engine.database._writer
+    writer.pragma("max_page_count", int(writer.pragma("page_count")) + 2)
+    big = {"text": "x" * 100_000}
+    operation = PutOp(("a",), "big", big)
+    message = "disk of .* is full; nothing of this call was written"
+    if asynchronous:
+        with pytest.raises(DatabaseError, match=message):
+            await store.abatch([operation])
+    else:
+        with pytest.raises(DatabaseError, match=message):
+            store.batch([operation])
+    assert store.get(("a",), "big") is None
+    writer.pragma("max_page_count", 1 << 30)
+    await store.aput(("a",), "big", big)
+    assert [item.key for item in store.search(("a",))] == ["big", "small"]
+    with store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+
+
+@pytest.mark.parametrize(
+    "table", ["keyword_data", "keyword_idx", "keyword_docsize", "keyword_config", "keyword"]
+)
+def test_lost_keyword_tables_are_repaired(tmp_path: Path, table: str) -> None:
+    """Whichever table of the keyword index is gone, opening writes the whole index anew."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path) as store:
+        store.put(("a",), "k", {"text": "an aardvark"})
+        store.put(("a",), "hidden", {"text": "an aardvark"}, index=False)
+        store.remember(("a",), [("user", "the zeppelin"), ("ai", "a quagga")], thread_id="t")
+    raw = apsw.Connection(str(path))
+    if table == "keyword":
+        raw.pragma("writable_schema", True)
+        raw.execute("DELETE FROM sqlite_schema WHERE name = ?", (table,))
+    else:
+        raw.execute(f"DROP TABLE {table}")
+    raw.close()
+
+    Engine(path).close()  # somebody who cannot write the items into it must not hide the loss
+    with MemoryStore(path) as store, store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+        ids = snapshot.connection.execute("SELECT rowid FROM keyword('zeppelin')").fetchall()
+        assert len(ids) == 2  # the turn and, by context, its neighbour
+    with MemoryStore(path, index=False) as store:
+        assert [item.key for item in store.search(("a",), query="aardvark")] == ["k"]
+
+
+def test_damaged_page_is_a_clear_error(tmp_path: Path) -> None:
+    """A damaged page is reported as such, with the next step; the check names it too."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=False) as store:
+        store.batch(
+            PutOp(("a",), f"k{n}", {"text": f"number {n} " + "x" * 300}) for n in range(300)
+        )
+    pages = bytearray(path.read_bytes())
+    for page in range(40, 60):
+        pages[page * 4096 : page * 4096 + 64] = b"\xff" * 64
+    path.write_bytes(pages)
+    store = MemoryStore(path, index=False)
+    with pytest.raises(DatabaseError, match=r"damaged .*Run `langmemory doctor`"):
+        store.batch(GetOp(("a",), f"k{n}") for n in range(300))
+    with store._engine.database.read() as connection:
+        assert check(connection)
+
+
+def _open_and_put(path: str, n: int) -> None:
+    with MemoryStore(path, index=False) as store:
+        store.put(("a",), f"k{n}", {"n": n})
+
+
+def test_first_open_by_many_processes(tmp_path: Path) -> None:
+    """Processes that open a new file at the same moment all succeed and share it."""
+    spawn = multiprocessing.get_context("forkserver")
+    spawn.set_forkserver_preload(["langmemory.stores.memory_store", "pytest"])
+    for attempt in range(2):
+        path = str(tmp_path / f"m{attempt}.db")
+        workers = [spawn.Process(target=_open_and_put, args=(path, n)) for n in range(6)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(30)
+        assert [worker.exitcode for worker in workers] == [0] * 6
+        with MemoryStore(path, index=False) as store:
+            assert len(store.search(("a",), limit=99)) == 6
+
+
+def test_file_made_anew_at_the_same_path(tmp_path: Path) -> None:
+    """A deleted file's index is not taken for the new file's, even if the old store still lives."""
+    path = tmp_path / "m.db"
+    old = MemoryStore(path)
+    for n in range(5):
+        old.put(("a",), f"old{n}", {"text": f"old note {n}"})
+    assert len(old.search(("a",), query="note")) == 5
+    for file in tmp_path.iterdir():
+        file.unlink()
+    with MemoryStore(path) as new:
+        new.put(("b",), "new", {"text": "new note"})
+        assert [(i.key, i.score is not None) for i in new.search((), query="note")] == [
+            ("new", True)
+        ]
+
+
+def test_application_id_marks_the_file(tmp_path: Path) -> None:
+    """``file(1)`` and other tools can tell a memory file from any other database."""
+    MemoryStore(tmp_path / "m.db", index=False).close()
+    found = sqlite3.connect(tmp_path / "m.db").execute("PRAGMA application_id").fetchone()
+    assert found == (APPLICATION_ID,)

@@ -1,0 +1,242 @@
+"""One store for every caller: loops, threads, cancellation, groups of writes, closing, forking."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+import weakref
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from langgraph.store.base import PutOp
+
+from langmemory.errors import ClosedStoreError, InvalidValueError, LangMemoryError
+from langmemory.sqlite.connection import CHECKPOINT_PAGES
+from langmemory.sqlite.consistency import check
+from langmemory.stores import MemoryStore
+
+NS = ("a",)
+
+
+@pytest.fixture(params=["file", "memory"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "m.db") if request.param == "file" else ":memory:"
+
+
+def test_loops_threads_and_sync_calls_share_a_store(path: str) -> None:
+    """Several event loops in threads, and sync calls beside them, write and read one store."""
+    store = MemoryStore(path)
+    failures: list[BaseException] = []
+
+    async def talk(worker: int) -> None:
+        await asyncio.gather(
+            *(store.aput(NS, f"{worker}-{n}", {"text": f"word{worker} note"}) for n in range(10))
+        )
+        found = await store.asearch(NS, query=f"word{worker}", limit=10)
+        assert all(item.key.startswith(f"{worker}-") for item in found)
+        assert len(found) == 10
+
+    def in_a_loop(worker: int) -> None:
+        try:
+            for _ in range(2):  # a second loop in the same thread
+                asyncio.run(talk(worker))
+            store.put(NS, f"{worker}-sync", {"text": "another"})
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=in_a_loop, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert len(store.search(NS, limit=99)) == 44
+    with store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+    store.close()
+
+
+async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
+    """Writes that share a commit stand or fall each on its own."""
+    store = MemoryStore(path, index=False)
+    hold = threading.Event()
+    blocker = asyncio.ensure_future(store._workers.write(lambda _: hold.wait(10)))
+    await asyncio.sleep(0.05)  # the writer is busy: what follows is committed together
+
+    def broken(connection: Any) -> None:
+        connection.execute("INSERT INTO item (namespace, key) VALUES (1, 'half')")
+
+    def stumbling(connection: Any) -> None:
+        connection.execute("INSERT INTO setting (name, value) VALUES ('half', 'done')")
+        raise KeyError("later")
+
+    tasks: list[Awaitable[Any]] = [
+        store.aput(NS, "one", {"n": 1}),
+        store._workers.write(broken),
+        store.aput(NS, "two", {"n": 2}),
+        store._workers.write(stumbling),
+        store.adelete(NS, "one"),
+    ]
+    waiting = asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.05)
+    hold.set()
+    results = await waiting
+    await blocker
+    assert [type(result).__name__ for result in results] == [
+        "NoneType", "DatabaseError", "NoneType", "KeyError", "NoneType",
+    ]  # fmt: skip
+    assert [item.key for item in await store.asearch(NS)] == ["two"]
+    with store._engine.read() as snapshot:
+        assert snapshot.connection.execute(
+            "SELECT count(*) FROM setting WHERE name = 'half'"
+        ).fetchone() == (0,)
+        assert check(snapshot.connection) == []
+    store.close()
+
+
+async def test_cancellation_leaves_the_store_healthy(path: str) -> None:
+    """Tasks cancelled at any moment of a put, search or remember leave a store that works on, and
+    what was put is whole or not there."""
+    store = MemoryStore(path)
+    for delay in (0, 0, 0.0005, 0.001, 0.002, 0.005):
+        tasks = [
+            asyncio.ensure_future(call)
+            for n in range(10)
+            for call in (
+                store.aput(NS, f"k{n}", {"text": "some note"}),
+                store.asearch(NS, query="note"),
+                store.aremember(("b",), [("user", f"{delay} {n}")], thread_id="t"),
+            )
+        ]
+        await asyncio.sleep(delay)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await store.aput(NS, "after", {"text": "alive"})
+    assert (await store.asearch(NS, query="alive", limit=1))[0].key == "after"
+    with store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+    await store.aclose()
+
+
+async def test_use_after_close(path: str) -> None:
+    """After close every method says ClosedStoreError; closing again does nothing."""
+    store = MemoryStore(path)
+    await store.aput(NS, "k", {"text": "x"})
+    rows = store.iter_export()
+    next(rows)
+    rows.close()
+    store.close()
+    store.close()
+    await store.aclose()
+    calls: list[Callable[[], Any]] = [
+        lambda: store.get(NS, "k"),
+        lambda: store.put(NS, "k", {}),
+        lambda: store.search(NS, query="x"),
+        lambda: store.list_namespaces(),
+        lambda: store.remember(NS, [("user", "x")], thread_id="t"),
+        lambda: store.recall("x", NS),
+        lambda: store.history(NS, "k"),
+        lambda: store.delete_namespace(NS),
+        lambda: store.stats(),
+        lambda: store.sweep_ttl(),
+        lambda: next(store.iter_export()),
+        lambda: store.conn,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedStoreError, match=r"is closed\. Open a new one"):
+            call()
+    later: list[Callable[[], Awaitable[Any]]] = [
+        lambda: store.aget(NS, "k"),
+        lambda: store.aput(NS, "k", {}),
+        lambda: store.asearch(NS, query="x"),
+        lambda: store.aremember(NS, [("user", "x")], thread_id="t"),
+        lambda: store.arecall("x", NS),
+        lambda: store.ahistory(NS, "k"),
+    ]
+    for start in later:
+        with pytest.raises(ClosedStoreError):
+            await start()
+
+
+def test_a_store_never_closed(tmp_path: Path) -> None:
+    """A store that is dropped without closing keeps nobody from the file, and loses nothing."""
+    path = tmp_path / "m.db"
+    dropped = MemoryStore(path)
+    asyncio.run(dropped.aput(NS, "k", {"text": "x"}))
+    database = weakref.ref(dropped._engine.database)
+    dropped._engine.database._after_commit(apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES)
+    del dropped
+    for _ in range(100):  # the thread that checkpoints may hold it for a moment
+        gc.collect()
+        if database() is None:
+            break
+        time.sleep(0.05)
+    assert database() is None
+    with MemoryStore(path) as store:
+        assert store.get(NS, "k") is not None
+
+
+def test_a_forked_child_is_told(tmp_path: Path) -> None:
+    """In a forked child the store of the parent refuses, at once and clearly, sync and async; the
+    parent works on, and so does a new store in the child."""
+    path = tmp_path / "m.db"
+    store = MemoryStore(path, index=False)
+    asyncio.run(store.aput(NS, "parent", {}))
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:  # no assertion may escape into a second pytest
+        said = []
+        try:
+            for call in (
+                lambda: store.get(NS, "parent"),
+                lambda: asyncio.run(asyncio.wait_for(store.aput(NS, "child", {}), 5)),
+                lambda: asyncio.run(asyncio.wait_for(store.aget(NS, "child"), 5)),
+            ):
+                try:
+                    call()
+                    said.append("nothing")
+                except LangMemoryError as error:
+                    said.append(str("forked" in str(error)))
+            store.close()
+            with MemoryStore(path, index=False) as own:
+                own.put(NS, "child", {})
+        except BaseException as error:
+            said.append(repr(error))
+        os.write(writing, " ".join(said).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        assert answer.read() == "True True True"
+    os.waitpid(pid, 0)
+    store.put(NS, "after", {})
+    assert {item.key for item in store.search(NS)} == {"parent", "child", "after"}
+    store.close()
+
+
+async def test_sync_calls_on_a_guarded_loop(tmp_path: Path) -> None:
+    """Inside ``async with from_conn_string`` a sync call on the loop is refused as AsyncSqliteStore
+    refuses it; from a thread it works."""
+    async with MemoryStore.from_conn_string(str(tmp_path / "m.db"), index=False) as store:
+        with pytest.raises(asyncio.InvalidStateError, match="Await its async twin"):
+            store.put(NS, "k", {})
+        await asyncio.to_thread(store.put, NS, "k", {})
+        assert await store.aget(NS, "k") is not None
+
+
+async def test_a_bad_value_stops_its_batch_only(path: str) -> None:
+    """A value that has no JSON form fails its whole batch before anything is written."""
+    store = MemoryStore(path, index=False)
+    operations = [PutOp(NS, "good", {"n": 1}), PutOp(NS, "bad", {"f": object()})]
+    with pytest.raises(InvalidValueError, match="object"):
+        store.batch(operations)
+    with pytest.raises(InvalidValueError, match="object"):
+        await store.abatch(operations)
+    assert store.search(NS) == []
+    store.close()

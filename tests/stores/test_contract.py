@@ -1,0 +1,248 @@
+"""What every LangGraph store owes its users, here for ours and for LangGraph's InMemoryStore alike,
+by the sync and by the async methods. Each test guards a mistake an official store has made."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    PutOp,
+    SearchOp,
+)
+from langgraph.store.memory import InMemoryStore
+
+from langmemory.stores import MemoryStore
+from tests.stores.embedders import WordEmbeddings
+
+Flavour = Literal["file", "memory", "langgraph"]
+
+
+OURS = pytest.mark.parametrize("flavour", ["file", "memory"], indirect=True)
+"""The documented contract, which InMemoryStore itself does not keep."""
+
+
+class Store:
+    """A store behind either its sync or its async methods."""
+
+    def __init__(self, store: BaseStore, asynchronous: bool) -> None:
+        self.store = store
+        self.asynchronous = asynchronous
+
+    async def __call__(self, method: str, *arguments: Any, **options: Any) -> Any:
+        if self.asynchronous:
+            return await getattr(self.store, f"a{method}")(*arguments, **options)
+        return getattr(self.store, method)(*arguments, **options)
+
+
+@pytest.fixture(params=["sync", "async"])
+def asynchronous(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "async")
+
+
+@pytest.fixture(params=["file", "memory", "langgraph"])
+def flavour(request: pytest.FixtureRequest) -> Flavour:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def embeddings() -> WordEmbeddings:
+    return WordEmbeddings()
+
+
+@pytest.fixture
+def call(
+    flavour: Flavour, asynchronous: bool, tmp_path: Path, embeddings: WordEmbeddings
+) -> Iterator[Store]:
+    """Any of the three stores, with an index over ``text`` and ``tags[*]``."""
+    index: Any = {"dims": 16, "embed": embeddings, "fields": ["text", "tags[*]"]}
+    if flavour == "langgraph":
+        yield Store(InMemoryStore(index=index), asynchronous)
+        return
+    path = tmp_path / "m.db" if flavour == "file" else ":memory:"
+    with MemoryStore(path, index={**index, "search": "semantic"}) as store:
+        yield Store(store, asynchronous)
+
+
+NS = ("users", "maria")
+
+
+async def test_values_come_back_as_they_went_in(call: Store) -> None:
+    """Nested values, big integers, floats, unicode and odd keys are read as they were written."""
+    value = {
+        "big": 2**53 + 1, "bigger": 10**30, "float": 0.1, "inf": math.inf, "none": None,
+        "yes": True, "empty": {}, "nest": {"a": [1, [2, {"b": "é\U0001f600"}]]},
+        "it's a \"key\"": "\n\t\0", "$odd": 1, "a.b": 2, "": 3,
+    }  # fmt: skip
+    for key in ("k", "a/b c", "ключ", "line\nbreak", "", "%_*?"):
+        await call("put", NS, key, value)
+        item = await call("get", NS, key)
+        assert (item.value, item.key, item.namespace) == (value, key, NS)
+    assert await call("get", NS, "nobody") is None
+    assert await call("get", ("nobody",), "k") is None
+
+
+@OURS
+async def test_times(call: Store) -> None:
+    """Times are aware UTC with sub-second parts; replacing keeps created_at and moves updated_at."""
+    start = datetime.now(UTC)
+    await call("put", NS, "k", {"text": "one"})
+    first = await call("get", NS, "k")
+    await asyncio.sleep(0.002)
+    await call("put", NS, "k", {"text": "two"})
+    second = await call("get", NS, "k")
+    assert start <= first.created_at == first.updated_at
+    assert second.created_at == first.created_at < second.updated_at <= datetime.now(UTC)
+    assert second.created_at.utcoffset() is not None
+
+
+async def test_a_batch_reads_before_it_writes(call: Store) -> None:
+    """Reads in a batch see the store before it, the last put of a key wins, results are positional."""
+    await call("put", NS, "k", {"text": "before"})
+    results = await call(
+        "batch",
+        [
+            PutOp(NS, "k", {"text": "first"}),
+            GetOp(NS, "k"),
+            PutOp(NS, "k", None),
+            SearchOp(NS),
+            PutOp(NS, "k", {"text": "last"}),
+            ListNamespacesOp(),
+            GetOp(NS, "nobody"),
+        ],
+    )
+    assert results[0] is results[2] is results[4] is results[6] is None
+    assert results[1].value == {"text": "before"}
+    assert [item.value for item in results[3]] == [{"text": "before"}]
+    assert results[5] == [NS]
+    assert (await call("get", NS, "k")).value == {"text": "last"}
+    assert await call("batch", []) == []
+
+
+@OURS
+async def test_every_op_of_a_batch_is_checked(call: Store) -> None:
+    """A label with a period in any op of a batch is refused, and nothing of the batch is written."""
+    for op in (
+        PutOp(("a.b",), "k", {}), GetOp(("a.b",), "k"), SearchOp(("a.b",)), PutOp(("",), "k", {}),
+    ):  # fmt: skip
+        with pytest.raises(InvalidNamespaceError):
+            await call("batch", [PutOp(NS, "k", {"text": "x"}), op])
+    assert await call("get", NS, "k") is None
+
+
+async def test_only_the_configured_fields_are_searched(
+    call: Store, embeddings: WordEmbeddings
+) -> None:
+    """``fields`` says what is embedded, each element on its own; ``index`` of a put says otherwise."""
+    await call("put", NS, "a", {"text": "red", "tags": ["green", "blue"], "secret": "black"})
+    await call("put", NS, "b", {"text": "red", "secret": "white"}, index=["secret"])
+    await call("put", NS, "c", {"text": "yellow"}, index=False)
+    assert sorted(embeddings.asked) == ["blue", "green", "red", "white"]
+    best = (await call("search", NS, query="white", limit=1))[0]
+    assert (best.key, best.score) == ("b", pytest.approx(1, abs=1e-3))
+
+
+@OURS
+async def test_pages_count_items_after_pooling_and_filter(call: Store) -> None:
+    """Limit and offset count items, not vectors, and only those the filter lets pass; an item
+    scores by its best vector; pages join without overlap."""
+    for n in range(12):
+        await call(
+            "put", NS, f"k{n}",
+            {"text": "noise", "tags": ["apple"] * (n % 3) + ["pear"] * 3, "even": n % 2 == 0},
+        )  # fmt: skip
+    whole = await call("search", NS, query="apple", filter={"even": True}, limit=50)
+    assert len(whole) == len({item.key for item in whole}) == 6
+    assert [item.score for item in whole] == sorted((i.score for i in whole), reverse=True)
+    assert [item.score for item in whole[:4]] == pytest.approx([1.0] * 4, abs=1e-3)
+    pages = [
+        item.key
+        for offset in (0, 2, 4, 6)
+        for item in await call(
+            "search", NS, query="apple", filter={"even": True}, limit=2, offset=offset
+        )
+    ]
+    assert pages == [item.key for item in whole]
+
+
+@OURS
+async def test_replaced_and_deleted_text_is_forgotten(call: Store) -> None:
+    """After a re-put, a re-put without index and a delete, the old text finds nothing any more."""
+
+    async def closeness(query: str) -> list[tuple[str, bool]]:
+        found = await call("search", NS, query=query)
+        return [(item.key, (item.score or 0) > 0.9) for item in found]
+
+    await call("put", NS, "k", {"text": "old", "tags": ["older"]})
+    await call("put", NS, "k", {"text": "new"})
+    assert await closeness("old") == await closeness("older") == [("k", False)]
+    assert await closeness("new") == [("k", True)]
+    await call("put", NS, "k", {"text": "new"}, index=False)
+    assert await closeness("new") == [("k", False)]
+    await call("put", NS, "k", {"text": "new"})
+    await call("delete", NS, "k")
+    assert await closeness("new") == []
+    await call("delete", NS, "k")  # and again: nothing happens
+
+
+async def test_shown_scores_are_cosines(call: Store) -> None:
+    """``score`` is the cosine similarity, so that thresholds in user code keep their meaning; items
+    without a vector come last and have none, and so has everything in a search without query."""
+    await call("put", NS, "same", {"text": "red apple"})
+    await call("put", NS, "half", {"text": "red car"})
+    await call("put", NS, "none", {"text": "red apple"}, index=False)
+    found = await call("search", NS, query="red apple")
+    assert [item.key for item in found] == ["same", "half", "none"]
+    assert found[0].score == pytest.approx(1, abs=1e-3)
+    assert 0.1 < found[1].score < 0.9
+    assert found[2].score is None
+    assert {item.score for item in await call("search", NS)} == {None}
+
+
+async def test_limits_at_the_edges(call: Store) -> None:
+    """limit=0, offsets beyond the end, huge limits and blank queries answer instead of raising."""
+    for query in (None, "", "apple"):
+        assert await call("search", NS, query=query) == []
+    assert await call("list_namespaces") == []
+    await call("put", NS, "k", {"text": "apple"})
+    for query in (None, "", "   ", "apple"):
+        assert await call("search", NS, query=query, limit=0) == []
+        assert await call("search", NS, query=query, offset=5) == []
+        assert len(await call("search", NS, query=query, limit=2**63)) == 1
+        assert (
+            len(await call("search", (), query=query, filter={"text": "apple"}, limit=2**70)) == 1
+        )
+        assert await call("search", NS, query=query, offset=2**70) == []
+
+
+@OURS
+async def test_namespace_listing(call: Store) -> None:
+    """Prefix, suffix, wildcards, depth and pages of the namespace listing; empty ones are gone."""
+    for path in ("a b c", "a b d", "a e c", "f b c", "a"):
+        await call("put", tuple(path.split()), "k", {})
+    await call("put", ("gone",), "k", {})
+    await call("delete", ("gone",), "k")
+    every = [("a",), ("a", "b", "c"), ("a", "b", "d"), ("a", "e", "c"), ("f", "b", "c")]
+    assert sorted(await call("list_namespaces")) == every
+    assert await call("list_namespaces", prefix=("a", "*", "c")) == [
+        ("a", "b", "c"),
+        ("a", "e", "c"),
+    ]
+    assert await call("list_namespaces", suffix=("b", "*")) == [every[1], every[2], every[4]]
+    assert await call("list_namespaces", max_depth=2, prefix=("a", "b")) == [("a", "b")]
+    assert await call("list_namespaces", limit=2, offset=1) == every[1:3]
+    assert await call("list_namespaces", limit=0) == []
+
+
+async def test_an_empty_store_is_true(call: Store) -> None:
+    """``if store:`` holds for an empty store; langgraph asks so."""
+    assert call.store

@@ -1,0 +1,98 @@
+"""The door to recall: what may be read at all, and what happens when something is missing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langmemory.errors import ConfigError, InvalidFilterError
+from langmemory.stores import MemoryStore, reembed
+from tests.stores.embedders import WordEmbeddings
+
+NS = ("home",)
+
+
+def index(embeddings: WordEmbeddings) -> Any:
+    return {"embed": embeddings, "dims": embeddings.dims}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_recall_without_its_embedder(tmp_path: Path, asynchronous: bool) -> None:
+    """When the embedder fails or the file was re-embedded, words answer and the trace says so."""
+    path = tmp_path / "m.db"
+    embeddings = WordEmbeddings()
+    with MemoryStore(path, index=index(embeddings)) as store:
+        store.remember(NS, [("user", "the heron is grey"), ("user", "a car")], thread_id="t")
+
+        async def recall() -> tuple[list[str], tuple[str, ...]]:
+            found = await store.arecall("heron", NS) if asynchronous else store.recall("heron", NS)
+            return [result.text for result in found.results], found.trace.degraded
+
+        texts, degraded = await recall()
+        assert (texts[0], degraded) == ("the heron is grey", ())
+        embeddings.fail_after = 0
+        embeddings_cache = store._indexing.embedder
+        embeddings_cache._queries.clear()  # type: ignore[union-attr]
+        texts, degraded = await recall()
+        assert texts[0] == "the heron is grey"
+        assert any("embedder failed" in one for one in degraded)
+        embeddings.fail_after = None
+        reembed(str(path), index=index(WordEmbeddings(8, "words-b")))
+        texts, degraded = await recall()
+        assert texts[0] == "the heron is grey"
+        assert any("re-embedded" in one for one in degraded)
+
+
+def test_what_a_viewer_may_read() -> None:
+    """Private memories of others are out of reach of a viewer by any option and any count; the
+    owner and the application read them; superseded facts only when asking for the past."""
+    store = MemoryStore(":memory:")
+    for key, owner, privacy in (
+        ("own", "tom", "private"), ("theirs", "maria", "private"), ("ours", "maria", "shared"),
+        ("all", None, "public"), ("past", "tom", "shared"),
+    ):  # fmt: skip
+        store.put(NS, key, {"text": f"a heron note {key}"})
+        with store._engine.write() as connection:
+            connection.execute(
+                "UPDATE item SET owner = ?, privacy = ? WHERE key = ?", (owner, privacy, key)
+            )
+    with store._engine.write() as connection:
+        connection.execute("UPDATE item SET status = 'superseded' WHERE key = 'past'")
+
+    def keys(**options: Any) -> set[str]:
+        found = store.recall("heron note", NS, limit=99, **options)
+        return {result.memory.key for result in found.results}
+
+    assert keys() == {"own", "theirs", "ours", "all"}
+    assert keys(viewer="tom") == {"own", "ours", "all"}
+    assert keys(viewer="stranger") == {"ours", "all"}
+    assert keys(viewer="tom", filter={"text": {"$contains": "theirs"}}) == set()
+    assert keys(viewer="tom", exclude=["own"]) == {"ours", "all"}
+    assert keys(as_of=datetime.now(UTC), viewer="tom") == {"own", "ours", "all", "past"}
+    assert keys(kinds=["episodic"]) == set()
+
+
+def test_options_nobody_knows() -> None:
+    """A misspelt option, preset or operator is an error, never ignored."""
+    store = MemoryStore(":memory:")
+    with pytest.raises(ConfigError, match=r"Unknown recall option limt\. Known: limit"):
+        store.recall("x", NS, limt=3)  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match="preset 'fastest'"):
+        store.recall("x", NS, preset="fastest")
+    with pytest.raises(ConfigError, match="limit is -1"):
+        store.recall("x", NS, limit=-1)
+    with pytest.raises(InvalidFilterError):
+        store.recall("x", NS, filter={"a": {"$near": 1}})
+
+
+@pytest.mark.parametrize("query", ["", "   ", "heron", "?!", "x" * 50_000])
+def test_limits_of_a_recall(query: str) -> None:
+    """No query and no limit makes recall fail; nothing is returned beyond the limit."""
+    store = MemoryStore(":memory:")
+    store.remember(NS, [("user", f"heron {n}") for n in range(5)], thread_id="t")
+    for limit in (0, 1, 5, 2**40, 2**70):
+        assert len(store.recall(query, NS, limit=limit)) <= min(limit, 5)
+    assert len(store.recall(query, NS, budget_tokens=0)) == 0

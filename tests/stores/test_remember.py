@@ -1,0 +1,258 @@
+"""Verbatim memory: every word once, in order, findable by who, when and what stood beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    ChatMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from langmemory.context import mark_injected
+from langmemory.errors import ConfigError, InvalidValueError
+from langmemory.sqlite.consistency import check
+from langmemory.stores import MemoryStore
+
+NS = ("memories", "maria")
+AT = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore(":memory:")
+
+
+def turns(store: MemoryStore, thread: str = "t") -> list[tuple[Any, ...]]:
+    """(position, role, speaker, content) of a thread, in order."""
+    with store._engine.read() as snapshot:
+        rows = snapshot.connection.execute(
+            "SELECT position, value ->> 'role', speaker, value ->> 'content' FROM item i "
+            "JOIN thread t ON t.id = i.thread WHERE t.name = ? ORDER BY position",
+            (thread,),
+        )
+        return list(rows)
+
+
+def found_by_words(store: MemoryStore, query: str) -> set[str]:
+    """Texts that hold a word of the query, or whose neighbour does."""
+    with store._engine.read() as snapshot:
+        rows = snapshot.connection.execute(
+            "SELECT i.value ->> 'content' FROM keyword k JOIN item i ON i.id = k.rowid "
+            "WHERE keyword MATCH ?",
+            (f'"{query}"',),
+        )
+        return {row[0] for row in rows}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_what_may_be_remembered(store: MemoryStore, asynchronous: bool) -> None:
+    """LangChain messages, dicts and pairs are stored in order with who spoke; system prompts,
+    injected memories, removals and empty messages are not."""
+    messages: list[Any] = [
+        SystemMessage("be nice"),
+        mark_injected(HumanMessage("memories: likes tea")),
+        mark_injected(HumanMessage("memories: likes milk")).model_dump(),
+        HumanMessage("one", name="Maria"),
+        AIMessage([{"type": "text", "text": "two"}, {"type": "image_url", "image_url": "x"}]),
+        AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}]),
+        ToolMessage("three", tool_call_id="1", name="weather"),
+        {"role": "user", "content": "four", "name": "Tom"},
+        {"role": "assistant", "content": None},
+        {"role": "tool", "content": "five", "tool_call_id": "7"},
+        {"role": "tool", "content": "six"},
+        ("user", "seven"),
+        AIMessageChunk("eight"),
+        ChatMessage("nine", role="assistant"),
+        RemoveMessage("old"),
+        HumanMessage("  \n "),
+        {"type": "human", "content": "ten"},
+        {"role": "developer", "content": "be nicer"},
+        "eleven",
+    ]
+    if asynchronous:
+        keys = await store.aremember(NS, messages, thread_id="t", at=AT)
+    else:
+        keys = store.remember(NS, messages, thread_id="t", at=AT)
+    assert turns(store) == [
+        (0, "user", "Maria", "one"),
+        (1, "assistant", "assistant", "two"),
+        (2, "tool", "weather", "three"),
+        (3, "user", "Tom", "four"),
+        (4, "tool", "tool", "five"),
+        (5, "tool", "tool", "six"),
+        (6, "user", "user", "seven"),
+        (7, "assistant", "assistant", "eight"),
+        (8, "assistant", "assistant", "nine"),
+        (9, "user", "user", "ten"),
+        (10, "user", "user", "eleven"),
+    ]
+    assert len(keys) == 11
+    assert [store.get(NS, key).value["content"] for key in keys[:2]] == ["one", "two"]  # type: ignore[union-attr]
+
+
+async def test_repeating_adds_nothing(store: MemoryStore) -> None:
+    """A growing conversation passed whole each time adds only its new messages, with ids or
+    without; one id counts once; other threads and namespaces are other memories."""
+    growing = [HumanMessage("hi", id="1"), AIMessage("hello", id="2"), HumanMessage("hi", id="3")]
+    assert len(store.remember(NS, growing[:2], thread_id="t")) == 2
+    assert store.remember(NS, growing, thread_id="t") == ["t/3"]
+    assert await store.aremember(NS, growing, thread_id="t") == []
+    assert store.remember(NS, [("user", "x"), ("user", "x")], thread_id="u", at=AT)
+    assert store.remember(NS, [("user", "x"), ("user", "x")], thread_id="u", at=AT) == []
+    assert len(turns(store, "u")) == 2
+    assert len(store.remember(NS, growing, thread_id="v")) == 3
+    assert len(store.remember(("other",), growing, thread_id="t")) == 3
+    twice = [HumanMessage("first", id="9"), HumanMessage("second", id="9")]
+    assert store.remember(NS, twice, thread_id="w") == ["w/9"]
+    assert turns(store, "w") == [(0, "user", "user", "first")]
+    assert store.remember(NS, [], thread_id="t") == []
+
+
+def test_times_are_aware_and_exact(store: MemoryStore) -> None:
+    """A message's own time counts before the call's, whatever its zone or form; naive means UTC."""
+    plus_two = timezone(timedelta(hours=2))
+    keys = store.remember(
+        NS,
+        [
+            {"role": "user", "content": "a", "at": "2026-03-05T12:00:00+02:00"},
+            {"role": "user", "content": "b", "at": datetime(2026, 3, 5, 12)},
+            {"role": "user", "content": "c", "timestamp": 1_772_712_000.5},
+            HumanMessage("d", additional_kwargs={"at": "2026-03-05"}),
+            {"role": "user", "content": "e"},
+        ],
+        thread_id="t",
+        at=datetime(2026, 1, 1, tzinfo=plus_two),
+    )
+    with store._engine.read() as snapshot:
+        rows = snapshot.connection.execute("SELECT valid_at FROM item ORDER BY id").fetchall()
+    times = [datetime.fromtimestamp(row[0] / 1e6, UTC) for row in rows]
+    assert len(keys) == 5
+    assert times == [
+        datetime(2026, 3, 5, 10, tzinfo=UTC),
+        datetime(2026, 3, 5, 12, tzinfo=UTC),
+        datetime(2026, 3, 5, 12, 0, 0, 500_000, tzinfo=UTC),
+        datetime(2026, 3, 5, tzinfo=UTC),
+        datetime(2025, 12, 31, 22, tzinfo=UTC),
+    ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "x", "at": "yesterday"},
+        {"role": "user", "content": "x", "at": 1e20},
+        {"role": "user", "content": "x", "at": float("nan")},
+        {"role": "user", "content": "x", "at": True},
+        {"role": "alien", "content": "x"},
+        {"content": "x"},
+        {"role": "user", "content": "half an emoji \ud83d"},
+        5,
+        None,
+    ],
+)
+def test_what_is_no_message(store: MemoryStore, message: Any) -> None:
+    """What cannot be read is an error that names its place in the list; nothing is stored."""
+    with pytest.raises(InvalidValueError, match=r"[Mm]essage 1 "):
+        store.remember(NS, [("user", "fine"), message], thread_id="t")
+    assert store.search(NS) == []
+
+
+def test_an_empty_thread_id_is_refused(store: MemoryStore) -> None:
+    """Without a thread there are no neighbours: an empty id is an error."""
+    with pytest.raises(ConfigError, match="thread_id is empty"):
+        store.remember(NS, [("user", "x")], thread_id="")
+
+
+def test_found_by_speaker_date_and_neighbours(store: MemoryStore) -> None:
+    """A turn is found by its own words, its speaker, its date and the words beside it, also when
+    the neighbour came in a later call; never by ids or field names."""
+    ids = {"id": "msg-zebra"}
+    store.remember(
+        NS,
+        [HumanMessage("do you like walnuts", name="Maria", **ids)],
+        thread_id="thread-okapi",
+        at=AT,
+    )
+    store.remember(NS, [AIMessage("certainly")], thread_id="thread-okapi", at=AT)
+    store.remember(NS, [("user", "thanks")], thread_id="thread-okapi", at=AT)
+    assert found_by_words(store, "walnuts") == {"do you like walnuts", "certainly"}
+    assert found_by_words(store, "thanks") == {"certainly", "thanks"}
+    assert found_by_words(store, "maria") == {"do you like walnuts"}
+    assert len(found_by_words(store, "march")) == len(found_by_words(store, "2026")) == 3
+    for word in ("zebra", "okapi", "msg", "thread", "content", "role", "human", "utc"):
+        assert found_by_words(store, word) == set()
+
+
+def test_a_changed_or_deleted_turn_takes_its_words_along(store: MemoryStore) -> None:
+    """A word of a deleted, overwritten or expired turn finds nothing, its neighbours neither."""
+    keys = store.remember(
+        NS, [("user", "before"), ("user", "the walrus"), ("user", "after"), ("user", "end")],
+        thread_id="t", at=AT,
+    )  # fmt: skip
+    value = store.get(NS, keys[1]).value  # type: ignore[union-attr]
+    store.put(NS, keys[1], {**value, "content": "the heron"})
+    assert found_by_words(store, "walrus") == set()
+    assert found_by_words(store, "heron") == {"before", "the heron", "after"}
+    store.delete(NS, keys[1])
+    assert found_by_words(store, "heron") == set()
+    assert found_by_words(store, "after") == {"after", "end"}
+    store.put(NS, keys[3], {"text": "a hidden lynx"}, index=False)
+    assert found_by_words(store, "lynx") == found_by_words(store, "end") == set()
+    store.remember(NS, [("user", "more")], thread_id="t", at=AT)
+    assert found_by_words(store, "lynx") == set()
+    assert found_by_words(store, "more") == {"more"}
+    with store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+
+
+def _remember(path: str, start: int) -> None:
+    with MemoryStore(path, index=False) as store:
+        for n in range(start, start + 20):
+            store.remember(NS, [("user", f"word{n}"), ("ai", f"answer{n}")], thread_id="t")
+
+
+async def test_one_thread_from_everywhere(tmp_path: Path) -> None:
+    """Two processes, threads and a loop that remember into one thread lose nothing and give each
+    message its own place."""
+    path = str(tmp_path / "m.db")
+    MemoryStore(path, index=False).close()
+    process = multiprocessing.get_context("spawn").Process(target=_remember, args=(path, 0))
+    process.start()
+    workers = [threading.Thread(target=_remember, args=(path, start)) for start in (100, 200)]
+    for worker in workers:
+        worker.start()
+    with MemoryStore(path, index=False) as store:
+        await asyncio.gather(
+            *(store.aremember(NS, [("user", f"word{n}")], thread_id="t") for n in range(300, 320))
+        )
+        await asyncio.to_thread(process.join, 60)
+        for worker in workers:
+            await asyncio.to_thread(worker.join, 60)
+        assert process.exitcode == 0
+        assert [turn[0] for turn in turns(store)] == list(range(140))
+        with store._engine.read() as snapshot:
+            assert check(snapshot.connection) == []
+
+
+def test_a_deleted_turn_stays_deleted(tmp_path: Path) -> None:
+    """Passing the whole conversation again does not bring back a turn that was deleted, only those
+    that went with their namespace."""
+    store = MemoryStore(tmp_path / "memory.db", index=False)
+    messages = [{"role": "user", "content": text, "id": text} for text in ("one", "two")]
+    first, _ = store.remember(("m",), messages, thread_id="t")
+    store.delete(("m",), first)
+    assert store.remember(("m",), messages, thread_id="t") == []
+    store.delete_namespace(("m",))
+    assert len(store.remember(("m",), messages, thread_id="t")) == 1

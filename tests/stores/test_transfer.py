@@ -1,0 +1,189 @@
+"""Export and import: everything a file knows, into any other file, as often as one likes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.store.base import PutOp
+
+from langmemory.errors import ImportFormatError
+from langmemory.sqlite import items
+from langmemory.sqlite.consistency import check
+from langmemory.stores import MemoryStore, base
+from tests.stores.embedders import WordEmbeddings
+
+NS = ("users", "maria")
+
+
+def fill(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bit of everything: facets, TTL, fields, history, lives of one key, a thread."""
+    now = iter(range(1_700_000_000_000_000, 1_800_000_000_000_000, 1_000_001))
+    monkeypatch.setattr(base, "now_us", lambda: next(now))
+    store.put(NS, "again", {"text": "a first life"})
+    store.delete(NS, "again")
+    store.put(NS, "plain", {"text": "one", "big": 10**30, 'odd "key"': [None, 0.1, {"é": {}}]})
+    store.put(NS, "plain", {"text": "two", "big": 10**30})
+    store.put(NS, "ttl", {"text": "soon gone"}, ttl=30)
+    store.put(NS, "hidden", {"text": "not indexed"}, index=False)
+    store.put(("b",), "fields", {"text": "x", "other": "zebra"}, index=["other"])
+    store.put(NS, "dead", {"text": "deleted"})
+    store.delete(NS, "dead")
+    store.put(NS, "again", {"text": "a second life"})
+    store.remember(NS, [("user", "likes walnuts"), ("ai", "noted"), ("user", "bye")], thread_id="t")
+    with store._engine.write() as connection:
+        connection.execute(
+            "UPDATE item SET kind = 'procedural', owner = 'tom', privacy = 'private', pinned = 1, "
+            "status = 'superseded', priority = 'mandate', importance = 0.9, confidence = 0.3, "
+            "verified = 1, invalid_at = 5, expired_at = 6, superseded_by = 'ttl', access_count = 7, "
+            "accessed_at = 8 WHERE key = 'plain'"
+        )
+
+
+def contents(store: MemoryStore) -> list[dict[str, Any]]:
+    """The export without what names the moment and the ids of one file."""
+    rows = [json.loads(json.dumps(row)) for row in store.iter_export()]
+    assert rows[0]["type"] == "meta"
+    for row in rows:
+        row.pop("life", None)
+    return sorted(rows[1:], key=lambda row: json.dumps(row, sort_keys=True))
+
+
+def histories(store: MemoryStore) -> dict[str, list[Any]]:
+    return {
+        key: [
+            (entry.action, entry.at, entry.before, entry.after) for entry in store.history(NS, key)
+        ]
+        for key in ("again", "plain", "ttl", "hidden", "dead", "nobody")
+    }
+
+
+@pytest.mark.parametrize("model", ["same", "another", "none"])
+def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    """A file restored from an export, also under another model or none, exports the same rows, has
+    the same histories (of deleted items and earlier lives too), and finds the same words."""
+    index: Any = {
+        "same": None, "another": {"embed": WordEmbeddings(), "dims": 16}, "none": False,
+    }[model]  # fmt: skip
+    with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db", index=index) as new:
+        fill(old, monkeypatch)
+        rows = [json.loads(json.dumps(row)) for row in old.iter_export()]
+        assert new.import_rows(iter(rows)) == 8
+        assert contents(new) == contents(old)
+        assert histories(new) == histories(old)
+        for query in ("walnuts", "zebra", "second life", "march", "deleted", "not indexed"):
+            assert found(new, query) == found(old, query)
+        before = new.stats()
+        assert new.import_rows(iter(rows)) == 0
+        assert contents(new) == contents(old)
+        assert new.stats() == before
+        with new._engine.read() as snapshot:
+            assert check(snapshot.connection) == []
+        assert new.remember(NS, [("user", "likes walnuts")], thread_id="t") == []
+        assert len(new.remember(NS, [("user", "news")], thread_id="t")) == 1
+
+
+def found(store: MemoryStore, query: str) -> set[tuple[str, str]]:
+    with store._engine.read() as snapshot:
+        rows = snapshot.connection.execute(
+            "SELECT rowid FROM keyword WHERE keyword MATCH ?", (f'"{query}"',)
+        ).fetchall()
+        found = items.memories(snapshot.connection, [row[0] for row in rows])
+        return {(one.key.partition("/")[0], one.text) for one in found}
+
+
+def test_only_a_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exporting a prefix takes what is in it and below it, histories included, and nothing else."""
+    with MemoryStore(tmp_path / "a.db", index=False) as store:
+        fill(store, monkeypatch)
+        rows = list(store.iter_export(("b",)))
+    assert {tuple(row["namespace"]) for row in rows[1:]} == {("b",)}
+    assert {row["type"] for row in rows} == {"meta", "item", "history"}
+
+
+def test_an_import_destroys_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file holds another value under the same key, the import is an update in the history:
+    what was there before can still be read."""
+    with MemoryStore(tmp_path / "a.db", index=False) as old:
+        fill(old, monkeypatch)
+        rows = list(old.iter_export())
+    with MemoryStore(tmp_path / "b.db", index=False) as new:
+        new.put(NS, "plain", {"text": "mine"})
+        new.put(NS, "untouched", {"text": "mine too"})
+        new.import_rows(rows)
+        entries = new.history(NS, "plain")
+        assert [entry.action for entry in entries] == ["add", "update"]
+        assert (entries[1].before, entries[1].reason) == ({"text": "mine"}, "import")
+        assert new.get(NS, "plain").value["text"] == "two"  # type: ignore[union-attr]
+        assert new.get(NS, "untouched") is not None
+
+
+GOOD: dict[str, Any] = {
+    "type": "item", "namespace": ["a"], "key": "k", "value": {"x": 1},
+    "created_at": "2026-01-01T00:00:00+00:00", "updated_at": "2026-01-01T00:00:00+00:00",
+}  # fmt: skip
+CHANGE: dict[str, Any] = {
+    "type": "history", "namespace": ["a"], "key": "k", "at": "2026-01-01T00:00:00+00:00",
+    "action": "add", "before": None, "run": None, "reason": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"role": "user", "content": "a message"},
+        "text",
+        {"type": "meta", "format": "something else", "version": 1},
+        {"type": "meta", "format": "langmemory-export", "version": 99},
+        {**GOOD, "created_at": "yesterday"},
+        {**GOOD, "value": ["no", "dict"]},
+        {**GOOD, "namespace": "a"},
+        {**GOOD, "namespace": []},
+        {**GOOD, "namespace": ["a.b"]},
+        {**GOOD, "key": 1},
+        {**GOOD, "kind": "gossip"},
+        {**GOOD, "importance": "very"},
+        {key: value for key, value in GOOD.items() if key != "updated_at"},
+        {**CHANGE, "action": "explode"},
+        {**CHANGE, "at": 5},
+        {key: value for key, value in CHANGE.items() if key != "before"},
+    ],
+)
+def test_rows_of_something_else(row: Any) -> None:
+    """A row that no export writes is an error that shows it, and its batch is not stored."""
+    store = MemoryStore(":memory:", index=False)
+    with pytest.raises(ImportFormatError):
+        store.import_rows([{**GOOD, "key": "good"}, row])
+    assert store.search(()) == []
+
+
+def test_the_last_of_two_rows_counts() -> None:
+    """One item twice in a file, as when exports are joined, is one item."""
+    store = MemoryStore(":memory:")
+    store.import_rows([GOOD, {**GOOD, "value": {"x": 2}}])
+    assert [item.value for item in store.search(("a",))] == [{"x": 2}]
+
+
+def test_rows_made_by_hand() -> None:
+    """A row with a thread but without place, speaker or time of its own is an item like any other,
+    and the thread goes on."""
+    store = MemoryStore(":memory:")
+    assert store.import_rows([{**GOOD, "thread_id": "t"}]) == 1
+    assert len(store.remember(("a",), [("user", "x"), ("user", "y")], thread_id="t")) == 2
+    store.put(("a",), "k", {"x": 3})
+    store.delete(("a",), "k")
+    with store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+
+
+def test_many_batches(tmp_path: Path) -> None:
+    """More items than one transaction takes arrive whole."""
+    with (
+        MemoryStore(tmp_path / "a.db", index=False) as old,
+        MemoryStore(tmp_path / "b.db", index=False) as new,
+    ):
+        old.batch(PutOp(("a",), f"k{n}", {"n": n}) for n in range(1100))
+        assert new.import_rows(old.iter_export()) == 1100
+        assert contents(new) == contents(old)

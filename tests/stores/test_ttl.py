@@ -1,0 +1,136 @@
+"""TTL: in minutes, by default, by put, prolonged by reading, swept; on a clock the test turns."""
+
+from __future__ import annotations
+
+import math
+import threading
+from pathlib import Path
+
+import pytest
+from langgraph.store.base import GetOp, PutOp, SearchOp
+
+from langmemory.errors import ConfigError
+from langmemory.stores import MemoryStore, base
+
+NS = ("a",)
+
+
+class Clock:
+    """Microseconds that pass when told to."""
+
+    def __init__(self) -> None:
+        self.us = 1_700_000_000_000_000
+
+    def __call__(self) -> int:
+        return self.us
+
+    def pass_minutes(self, minutes: float) -> None:
+        self.us += int(minutes * 60_000_000)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(base, "now_us", made)
+    return made
+
+
+def keys(store: MemoryStore) -> set[str]:
+    return {item.key for item in store.search(NS, limit=99)}
+
+
+async def test_default_explicit_and_none(tmp_path: Path, clock: Clock) -> None:
+    """default_ttl holds where a put says nothing, its own ttl where it does, ttl=None lives on."""
+    with MemoryStore(tmp_path / "m.db", index=False, ttl={"default_ttl": 10}) as store:
+        store.put(NS, "default", {})
+        await store.aput(NS, "short", {}, ttl=1)
+        store.put(NS, "none", {}, ttl=None)
+        clock.pass_minutes(5)
+        assert store.sweep_ttl() == 1
+        assert keys(store) == {"default", "none"}
+        clock.pass_minutes(6)
+        assert await store.sweep_ttl() == 1
+        assert keys(store) == {"none"}
+
+
+async def test_reading_prolongs_only_what_was_read(tmp_path: Path, clock: Clock) -> None:
+    """refresh_ttl of a get or search starts anew the TTL of the items it returned, of no others;
+    items without a TTL get none."""
+    with MemoryStore(tmp_path / "m.db", index=False, ttl={"refresh_on_read": False}) as store:
+        for key in ("got", "searched", "unread", "plain_read"):
+            store.put(NS, key, {"kind": key}, ttl=10)
+        store.put(NS, "forever", {"kind": "forever"})
+        clock.pass_minutes(6)
+        await store.aget(NS, "got", refresh_ttl=True)
+        store.search(NS, filter={"kind": {"$in": ["searched", "forever"]}}, refresh_ttl=True)
+        store.get(NS, "plain_read")
+        clock.pass_minutes(6)
+        assert store.sweep_ttl() == 2
+        assert keys(store) == {"got", "searched", "forever"}
+        clock.pass_minutes(1_000)
+        assert store.sweep_ttl() == 2
+        assert keys(store) == {"forever"}
+
+
+def test_omit_expired(tmp_path: Path, clock: Clock) -> None:
+    """With omit_expired no read sees an expired item that is not swept yet, nor revives it."""
+    ttl = {"omit_expired": True, "refresh_on_read": True}
+    with MemoryStore(tmp_path / "m.db", ttl=ttl) as store:  # type: ignore[arg-type]
+        store.put(NS, "k", {"text": "apple"}, ttl=1)
+        store.put(NS, "other", {"text": "apple"})
+        clock.pass_minutes(2)
+        results = store.batch(
+            [
+                GetOp(NS, "k"),
+                SearchOp(NS),
+                SearchOp(NS, query="apple"),
+                SearchOp(NS, {"text": "apple"}),
+            ]
+        )
+        assert results[0] is None
+        assert [[item.key for item in found] for found in results[1:]] == [["other"]] * 3  # type: ignore[union-attr]
+        assert store.sweep_ttl() == 1
+
+
+def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
+    """An expiry leaves no text in the history; that it was there, and when, stays."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.put(NS, "k", {"text": "secret one"}, ttl=1)
+        store.put(NS, "k", {"text": "secret two"}, ttl=1)
+        clock.pass_minutes(2)
+        store.sweep_ttl()
+        entries = store.history(NS, "k")
+        assert [entry.action for entry in entries] == ["add", "update", "expire"]
+        assert all(entry.before is None and entry.after is None for entry in entries)
+
+
+@pytest.mark.parametrize("ttl", [0, -1, math.nan, math.inf, 1e12])
+def test_impossible_ttls(ttl: float) -> None:
+    """A TTL nobody can mean is refused with the range, and nothing is written."""
+    store = MemoryStore(":memory:", index=False)
+    with pytest.raises(ConfigError, match="must be above 0 and at most"):
+        store.batch([PutOp(NS, "k", {}, ttl=ttl)])
+    assert store.search(NS) == []
+
+
+def test_sweeper_runs_until_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sweeper deletes in the background, reports when it has stopped, and survives a cancelled
+    handle."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        swept = threading.Event()
+        real = store._engine.write
+        store.put(NS, "k", {}, ttl=1e-6)
+
+        def write() -> object:
+            swept.set()
+            return real()
+
+        monkeypatch.setattr(store._engine, "write", write)
+        handle = store.start_ttl_sweeper(sweep_interval_minutes=1e-4)
+        assert store.start_ttl_sweeper() is handle
+        assert swept.wait(10)
+        assert store.stop_ttl_sweeper(timeout=10)
+        assert handle.done()
+        assert keys(store) == set()
+        store.start_ttl_sweeper(sweep_interval_minutes=5).cancel()
+        assert store.stop_ttl_sweeper(timeout=10)
