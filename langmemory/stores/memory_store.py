@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
@@ -28,7 +28,7 @@ from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions, as_reranker, find_preset, run, scope_of
 from langmemory.stores.searching import now_us
 from langmemory.stores.verbatim import Message
-from langmemory.types import HistoryEntry, Namespace, Recall, Stats
+from langmemory.types import HistoryEntry, Namespace, Privacy, Recall, Stats
 
 
 class MemoryStore(SQLiteBaseStore):
@@ -97,6 +97,8 @@ class MemoryStore(SQLiteBaseStore):
         *,
         thread_id: str,
         at: datetime | None = None,
+        owner: str | None = None,
+        privacy: Privacy = "shared",
     ) -> list[str]:
         """Store messages word for word as episodic memories, in one transaction. No model is asked.
 
@@ -109,6 +111,8 @@ class MemoryStore(SQLiteBaseStore):
                 ``id``, ``name`` and ``at`` (ISO 8601 or datetime).
             thread_id: LangGraph's thread; messages are neighbours within it.
             at: When they were said, for messages that do not tell; now if nobody does.
+            owner: Whose words they are, where several people share a namespace.
+            privacy: Who may recall them; ``private`` is for their owner alone.
 
         Returns:
             Keys of the memories that were added, in order.
@@ -117,7 +121,9 @@ class MemoryStore(SQLiteBaseStore):
             InvalidValueError: A message is not one; nothing was stored.
             EmbeddingError: The embedder failed; nothing was stored.
         """
-        remembering = self._remembering(namespace, messages, thread_id, at)
+        remembering = self._remembering(
+            namespace, messages, thread_id, at, {"owner": owner, "privacy": privacy}
+        )
         if not remembering.drafts:
             return []
         pending = self._indexing.pending(self._engine, remembering.drafts)
@@ -133,10 +139,14 @@ class MemoryStore(SQLiteBaseStore):
         *,
         thread_id: str,
         at: datetime | None = None,
+        owner: str | None = None,
+        privacy: Privacy = "shared",
     ) -> list[str]:
         """`remember` without blocking the loop."""
         workers = self._workers
-        remembering = self._remembering(namespace, messages, thread_id, at)
+        remembering = self._remembering(
+            namespace, messages, thread_id, at, {"owner": owner, "privacy": privacy}
+        )
         if not remembering.drafts:
             return []
         drafts = remembering.drafts
@@ -154,14 +164,21 @@ class MemoryStore(SQLiteBaseStore):
         messages: Iterable[Message],
         thread_id: str,
         at: datetime | None,
+        facets: dict[str, Any],
     ) -> _Remembering:
         self._check_namespace(namespace)
         if not thread_id:
             raise ConfigError("thread_id is empty; pass the id of the conversation.")
+        if facets["privacy"] not in get_args(Privacy):
+            raise ConfigError(
+                f"privacy is {facets['privacy']!r}; allowed are {', '.join(get_args(Privacy))}."
+            )
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
         found = verbatim.turns(messages, thread_id=thread_id, at=at, now=datetime.now(UTC))
-        drafts = [verbatim.draft(self._indexing, namespace, thread_id, turn) for turn in found]
+        drafts = [
+            verbatim.draft(self._indexing, namespace, thread_id, turn, facets) for turn in found
+        ]
         return _Remembering(namespace=tuple(namespace), thread_id=thread_id, drafts=drafts)
 
     # Recall.

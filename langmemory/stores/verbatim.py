@@ -156,10 +156,18 @@ def _time(value: Any, number: int) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-def draft(indexing: Indexing, namespace: Namespace, thread_id: str, turn: Turn) -> Draft:
-    """The turn as an item. Its ids are values, never indexed text."""
+def draft(
+    indexing: Indexing,
+    namespace: Namespace,
+    thread_id: str,
+    turn: Turn,
+    facets: Mapping[str, Any],
+) -> Draft:
+    """The turn as an item, with owner and privacy. Its ids are values, never indexed text."""
     value = turn_value(thread_id, turn)
-    return redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+    made = redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+    made.write.facets = {**made.write.facets, **facets}
+    return made
 
 
 def turn_value(thread_id: str, turn: Turn) -> dict[str, Any]:

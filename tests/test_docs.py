@@ -1,0 +1,341 @@
+"""README and docs say what is so: their code runs, prints what they show, and their names exist.
+
+The ``python`` blocks of a page run in order, in one module of their own and in an empty directory,
+and so do the ``langmemory`` commands of a ``bash`` block with an output. Configurations (``json``)
+are saved on the way as ``config/memory.json``. Output is the plain block that directly follows;
+``...`` in it stands for anything on the line (times, ids), and a line of its own for any lines. A
+block that prints has such an output, or the test fails.
+
+A page may use without further ado, as its readers bring their own:
+
+* ``model``: a scripted chat model that answers "Understood.";
+* ``embeddings``: vectors of word hashes, 256 dims;
+* an Ollama: a server on loopback that speaks its protocol and has every model.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from inspect import signature
+from io import StringIO
+from itertools import zip_longest
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_type_hints
+
+import pytest
+import typer.main
+from langgraph_cli.cli import cli as langgraph_cli
+from typer.testing import CliRunner
+
+from langmemory.cli import app
+from langmemory.config import ENVIRONMENT, Config
+from langmemory.middleware import MemoryMiddleware
+from langmemory.nodes import MemoryState
+from langmemory.stores.recalling import RecallOptions, find_preset
+from tests.ollama_server import OllamaServer
+from tests.scripted import ScriptedModel
+from tests.stores_in_use import words
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+
+FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?P<target>[^()\s#]*)(?:#(?P<anchor>[^()\s]+))?\)")
+HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
+VARIABLES = {*ENVIRONMENT, "LANGMEMORY_CONFIG"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    """Of its first line of text, 1-based."""
+    language: str
+    text: str
+    output: str
+    """What it says it prints: the plain block that directly follows, if there is one."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    fences = list(FENCE.finditer(text))
+    found = []
+    for fence, after in zip_longest(fences, fences[1:]):
+        follows = after and not after["language"] and not text[fence.end() : after.start()].strip()
+        found.append(
+            Block(
+                page=page,
+                line=text.count("\n", 0, fence.start()) + 2,
+                language=fence["language"],
+                text=fence["text"],
+                output=after["text"] if after and follows else "",
+            )
+        )
+    return found
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+
+
+def those(language: str) -> pytest.MarkDecorator:
+    """One test for each block in a language."""
+    found = [block for block in ALL if block.language == language]
+    return pytest.mark.parametrize("block", found, ids=lambda block: block.place)
+
+
+@pytest.fixture(scope="module")
+def ollama() -> Iterator[OllamaServer]:
+    with OllamaServer() as server:
+        yield server
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ollama: OllamaServer) -> None:
+    """Somebody who tries a page: an empty directory, no configuration, 100 columns."""
+    monkeypatch.chdir(tmp_path)
+    for name in (*VARIABLES, "LANGGRAPH_STORE", "LANGMEMORY_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OLLAMA_URL", ollama.url)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.usefixtures("reader")
+def test_a_page_does_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From top to bottom, every snippet runs and prints what the page says it prints."""
+    module = ModuleType("page")
+    vars(module).update(model=ScriptedModel(), embeddings=words())
+    monkeypatch.setitem(sys.modules, "page", module)  # where type hints are looked up
+    for block in blocks(page):
+        if block.language == "json":
+            save_configuration(block)
+            continue
+        if block.language == "python":
+            printed = run_python(block, module)
+        elif block.language == "bash" and block.output:
+            printed = run_commands(block)
+        else:
+            continue
+        assert prints(block.output, printed), (
+            f"{block.place} shows\n\n{block.output}\nand prints\n\n{printed}"
+        )
+
+
+def save_configuration(block: Block) -> None:
+    if not is_langgraph_json(json.loads(block.text)):
+        Path("config").mkdir(exist_ok=True)
+        Path("config/memory.json").write_text(block.text, "utf-8")
+
+
+def is_langgraph_json(found: dict[str, Any]) -> bool:
+    return bool(found.keys() & {"graphs", "store"})
+
+
+def run_python(block: Block, module: ModuleType) -> str:
+    """What the block prints; errors point at the line of the page."""
+    code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
+    with redirect_stdout(StringIO()) as printed:
+        exec(code, vars(module))
+    return printed.getvalue()
+
+
+def run_commands(block: Block) -> str:
+    """What the block's `langmemory` commands print, one after another."""
+    printed = ""
+    for program, *arguments in commands(block):
+        assert program == "langmemory", f"{block.place}: only langmemory is run for its output"
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, f"{block.place}: {result.output}{result.exception!r}"
+        printed += result.output
+    return printed
+
+
+def prints(shown: str, printed: str) -> bool:
+    """Whether a page's output is what was printed, white space at line ends aside."""
+    pattern = "".join(
+        "(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+        for line in map(str.rstrip, shown.splitlines())
+    )
+    plain = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
+    return re.fullmatch(pattern, plain) is not None
+
+
+def commands(block: Block) -> list[list[str]]:
+    """The words of each command of a bash block; `NAME=value` before one is checked here."""
+    found = []
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words_of_line = shlex.split(line, comments=True)
+        while words_of_line and re.match(r"\w+=", words_of_line[0]):
+            name = words_of_line.pop(0).partition("=")[0]
+            assert name in VARIABLES, f"{block.place}: nothing reads {name}"
+        if words_of_line:
+            found.append(words_of_line)
+    return found
+
+
+def check_langmemory(arguments: list[str]) -> None:
+    """The command is there, and so are its options."""
+    command: Any = typer.main.get_command(app)
+    for name in arguments:
+        if name == "--help" or not hasattr(command, "commands"):
+            break
+        assert name in command.commands, f"no command {name!r}"
+        command = command.commands[name]
+    options = {name for parameter in command.params for name in parameter.opts}
+    used = {word.partition("=")[0] for word in arguments if word.startswith("-")}
+    assert used <= {*options, "--help"}
+
+
+def check_make(targets: list[str]) -> None:
+    known = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(targets) <= set(known)
+
+
+def check_pip(arguments: list[str]) -> None:
+    """What is installed is this project, with extras it has, or something it is tested with."""
+    if arguments == ["install", "-r", "requirements.txt"]:
+        return
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    known = {re.split(r"[<>=]", each)[0] for each in [*project["dependencies"], *extras["dev"]]}
+    known |= {project["name"], *(f"{project['name']}[{extra}]" for extra in extras)}
+    assert arguments[0] == "install"
+    assert set(arguments[1:]) <= known
+
+
+def check_langgraph(arguments: list[str]) -> None:
+    assert arguments[0] in langgraph_cli.commands
+
+
+def check_nothing(arguments: list[str]) -> None:
+    """Not ours to check."""
+
+
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {
+    "langmemory": check_langmemory,
+    "make": check_make,
+    "pip": check_pip,
+    "langgraph": check_langgraph,
+    "ollama": check_nothing,
+    "cd": check_nothing,
+}
+
+
+@those("bash")
+def test_commands_exist(block: Block) -> None:
+    """What a page tells people to type is there: commands, options, targets, packages."""
+    for program, *arguments in commands(block):
+        PROGRAMS[program](arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_text_exist(page: Path) -> None:
+    """So is what a page mentions in passing."""
+    for code in re.findall(r"`([^`\n]+)`", FENCE.sub("", page.read_text("utf-8"))):
+        program, *arguments = code.split()
+        if arguments and program in ("langmemory", "make", "langgraph"):
+            PROGRAMS[program](arguments)
+
+
+def state_keys(state: type[Any]) -> set[str]:
+    return set(get_type_hints(state)) - {"messages"}
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "names"),
+    [
+        ("how-to/recall.md", "option", set(RecallOptions.__annotations__)),
+        ("how-to/agents.md", "argument", set(signature(MemoryMiddleware).parameters)),
+        ("how-to/your-own-graph.md", "key", state_keys(MemoryState)),
+    ],
+)
+def test_tables_are_complete(page: str, heading: str, names: set[str]) -> None:
+    """A table of options, arguments or keys has all there are, and no other."""
+    _, _, table = (DOCS / page).read_text("utf-8").partition(f"| {heading} |")
+    rows = re.match(r".*\n\|[-|]+\|\n((?:\|.*\n)+)", table)
+    assert rows
+    listed = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in rows[1].splitlines()]
+    assert {name for row in listed for name in row} == names
+
+
+@those("json")
+def test_json_is_accepted(block: Block) -> None:
+    """A JSON block is a configuration, recall presets included, or a langgraph.json of files that
+    are in this repository."""
+    found = json.loads(block.text)
+    if is_langgraph_json(found):
+        paths = [graph["path"] for graph in found.get("graphs", {}).values()]
+        for path in (*paths, found["store"]["path"]):
+            file, _, name = path.partition(":")
+            assert re.search(rf"\b{name}\b", (ROOT / file).read_text("utf-8")), path
+        return
+    config = Config.model_validate(found)
+    for name in config.recall.presets:
+        find_preset(name, config)
+
+
+@those("diff")
+def test_a_diff_leads_from_code_to_code(block: Block) -> None:
+    """Both sides of a diff are Python, and what its new lines import is there."""
+    lines = block.text.splitlines()
+    for sign in "-+":
+        ast.parse("\n".join(line[1:] for line in lines if line[:1] in ("", " ", sign)))
+    for line in lines:
+        if re.match(r"\+(from|import) ", line):
+            exec(line[1:], {})
+
+
+def test_links_lead_somewhere() -> None:
+    """Relative links name files that are there, and headings that are in them."""
+    broken = []
+    for page in PAGES:
+        for link in LINK.finditer(FENCE.sub("", page.read_text("utf-8"))):
+            if "://" in link["target"]:
+                continue
+            target = (page.parent / link["target"]).resolve() if link["target"] else page
+            if not target.exists() or (link["anchor"] and link["anchor"] not in anchors(target)):
+                broken.append(f"{page.relative_to(ROOT)}: {link[0][2:-1]}")
+    assert not broken
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub names them."""
+    text = FENCE.sub("", page.read_text("utf-8"))
+    return {
+        re.sub(r"[^\w\- ]", "", heading["title"].lower()).replace(" ", "-")
+        for heading in HEADING.finditer(text)
+    }
+
+
+def test_the_index_lists_every_page() -> None:
+    """No page of the documentation is reachable only by those who know its name."""
+    index = DOCS / "README.md"
+    listed = {link["target"] for link in LINK.finditer(index.read_text("utf-8"))}
+    pages = {page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents}
+    assert pages - {"README.md"} <= listed
+
+
+def test_output_is_compared_line_by_line() -> None:
+    """The comparison sees a changed, a missing and an added line, and lets only ellipses pass."""
+    assert prints("a\nb ... c\n...\nz\n", "a\nb 12 ms c\nx\ny\nz\n")
+    assert prints("", "")
+    assert not prints("", "a\n")
+    assert not prints("a\n", "a\nb\n")
+    assert not prints("a\nb\n", "a\n")
+    assert not prints("a\n", "A\n")
