@@ -34,6 +34,7 @@ def nearest(
     limit: int,
     *,
     overfetch: int,
+    selected: Ids | None = None,
     exact: bool = False,
 ) -> tuple[Ids, Floats]:
     """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
@@ -48,12 +49,12 @@ def nearest(
         query: float32[dims], L2-normalised.
         limit: How many at most.
         overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
+        selected: All items in scope, if a filter leaves few (`by_filter`).
         exact: Compare every vector in scope instead.
     """
     if limit <= 0:
         return NOTHING
     wanted = EXACT_FLOOR + limit * overfetch
-    selected = _by_filter(connection, scope, max(4 * wanted, FILTERED_FIRST))
     if selected is not None:
         ids = None if exact else index.closest_of(query, selected, wanted)
         if ids is None:
@@ -64,18 +65,23 @@ def nearest(
     namespaces = None
     if scope.scope.namespace:
         namespaces = np.array(ids_below(connection, scope.scope.namespace), np.int64)
+    asked = wanted
     while True:
         candidates, complete = index.candidates(
-            connection, query, 1 << 40 if exact else wanted, namespaces
+            connection, query, 1 << 40 if exact else asked, namespaces
         )
         ids, vectors = _in_scope(connection, scope, candidates)
-        found = _pool(ids, vectors, query, limit)
-        if len(found[0]) >= limit or complete:
-            return found
-        wanted *= 4  # the filter, or items with many vectors, left too few
+        if complete or len(ids) >= 0.9 * wanted:
+            found = _pool(ids, vectors, query, limit)
+            if complete or len(found[0]) >= limit:
+                return found
+        # Predicates, or items with many vectors, left too few: ask for as many more.
+        asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
 
 
-def _by_filter(connection: Connection, scope: CompiledScope, at_most: int) -> Ids | None:
+def by_filter(
+    connection: Connection, scope: CompiledScope, at_most: int = FILTERED_FIRST
+) -> Ids | None:
     """Items in scope, ascending, when a filter leaves at most so many; else None."""
     driver = scope.driver
     if driver is None or scope.residual is not None:
@@ -114,17 +120,20 @@ def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
 def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> tuple[Ids, Floats]:
     if scope.trivial:
         return fetch(connection, candidates)
-    join = f"CROSS JOIN item i ON i.id = v.id >> {SLOT_BITS} WHERE {scope.where}"
-    residual = scope.residual
-    if residual is None:
-        return fetch(connection, candidates, join=join, bindings=scope.bindings)
-    if not len(candidates):
-        return fetch(connection, candidates)
-    rows = connection.execute(
-        f"SELECT v.id, v.e, i.value FROM carray(?) c CROSS JOIN vector v ON v.id = c.value {join}",
-        (apsw.carray(candidates), *scope.bindings),
+    source = (
+        f"FROM carray(?) c CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} "
+        f"CROSS JOIN vector v ON v.id = c.value WHERE {scope.where}"
     )
-    return unpack([(row[0], row[1]) for row in rows if residual(from_json(row[2]))])
+    if not len(candidates):
+        return unpack([])
+    residual = scope.residual
+    columns = "v.id, v.e" if residual is None else "v.id, v.e, i.value"
+    rows = connection.execute(
+        f"SELECT {columns} {source}", (apsw.carray(candidates), *scope.bindings)
+    ).fetchall()
+    if residual is not None:
+        rows = [row[:2] for row in rows if residual(from_json(row[2]))]
+    return unpack(rows)
 
 
 def _pool(ids: Ids, vectors: Floats, query: Floats, limit: int) -> tuple[Ids, Floats]:
@@ -231,5 +240,5 @@ def neighbours(connection: Connection, scope: CompiledScope, items: Ids, radius:
 
 def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
     """The first vector of each item that has one: int64[m] item ids, float32[m, dims]."""
-    ids, vectors = fetch(connection, np.ascontiguousarray(items << SLOT_BITS))
+    ids, vectors = fetch(connection, items << SLOT_BITS)
     return ids >> SLOT_BITS, vectors

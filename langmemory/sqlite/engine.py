@@ -138,6 +138,13 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
+        self._selected: tuple[CompiledScope, Ids | None] | None = None
+
+    def _selection(self, scope: CompiledScope) -> Ids | None:
+        """See `candidates.by_filter`; asked once for both arms of a search."""
+        if self._selected is None or self._selected[0] is not scope:
+            self._selected = (scope, candidates.by_filter(self.connection, scope))
+        return self._selected[1]
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the file meets."""
@@ -165,7 +172,14 @@ class Snapshot:
         if index is None:
             return candidates.NOTHING
         return candidates.nearest(
-            self.connection, index, scope, query, limit, overfetch=overfetch, exact=exact
+            self.connection,
+            index,
+            scope,
+            query,
+            limit,
+            overfetch=overfetch,
+            selected=self._selection(scope),
+            exact=exact,
         )
 
     def keyword(
@@ -174,9 +188,14 @@ class Snapshot:
         """See `keywords.search`; as (int64[n], float32[n])."""
         residual = scope.residual
         rows = keywords.search(
-            self.connection, self.engine.census, scope, match,
-            limit if residual is None else 1 << 60, rank=rank,
-        )  # fmt: skip
+            self.connection,
+            self.engine.census,
+            scope,
+            match,
+            limit if residual is None else 1 << 60,
+            rank=rank,
+            selected=self._selection(scope),
+        )
         if residual is not None:
             rows = [row for row in rows if residual(self.value(row[0]))][:limit]
         if not rows:

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+import apsw
+import numpy as np
+
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import Bindings, find, lineage
 from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.vectors import Ids
 
 
 def namespace_tokens(connection: Connection, namespace_id: int) -> str:
@@ -34,11 +38,13 @@ def delete(connection: Connection, item: int) -> None:
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 4_000
-"""Rows worth scoring in one search (about 1.5 ms). In a larger file only the query's rarest words
-are looked up, as many as together stand in so many rows."""
+SCORED_ROWS: Final = 3_000
+"""Rows worth scoring in one search (about 2 ms). In a larger file only rows with one of the query's
+rarest words are scored, as many words as together stand in so many rows."""
 FEWEST_WORDS: Final = 2
-"""Words that are looked up however frequent they are."""
+"""Words that may bring a row however frequent they are."""
+HEADROOM: Final = 4
+"""Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
@@ -52,6 +58,7 @@ def search(
     limit: int,
     *,
     rank: str | None = None,
+    selected: Ids | None = None,
 ) -> list[tuple[int, float]]:
     """(item id, BM25 > 0), best first, of the items in scope that match.
 
@@ -62,51 +69,76 @@ def search(
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
         limit: How many at most.
         rank: ``bm25(…)`` with other column weights than the file's default.
+        selected: All items in scope, if they are known already.
     """
     namespace = scope.scope.namespace
     namespace_id = find(connection, namespace) if namespace else None
     if not match or (namespace and namespace_id is None):
         return []
     size = census.size(connection)
-    if size > SCORED_ROWS:
-        match = _rare(connection, census, match, size)
     # Tokens of the ns column look like n7: only such a word has to be kept away from it.
     expression = f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
     where, bindings = scope.where, scope.bindings
-    if namespace_id is not None:
-        token = f'ns : "n{namespace_id}"'
-        if census.rows(connection, token, size, size) > size * WIDE_SHARE:
-            namespaces, labels = scope.namespaces()
-            where = f"i.namespace IN {namespaces} AND ({where})"
-            bindings = (*labels, *bindings)
-        else:
-            expression = f"{token} AND {expression}"
-    ranked: Bindings = ()
+    rows: list[str] = []
+    row_bindings: Bindings = ()
+    if selected is not None:
+        if not len(selected):
+            return []
+        # The plus keeps FTS5 from running the query anew for every id.
+        rows.append("+rowid IN (SELECT value FROM carray(?))")
+        row_bindings = (apsw.carray(np.ascontiguousarray(selected)),)
+        where, bindings = "1", ()
+    else:
+        if namespace_id is not None:
+            token = f'ns : "n{namespace_id}"'
+            if census.rows(connection, token, size, size) > size * WIDE_SHARE:
+                namespaces, labels = scope.namespaces()
+                where = f"i.namespace IN {namespaces} AND ({where})"
+                bindings = (*labels, *bindings)
+            else:
+                expression = f"{token} AND {expression}"
+        if size > SCORED_ROWS:
+            rare = _rare(connection, census, match, size)
+            if rare is not None:
+                rows.append("+rowid IN (SELECT rowid FROM keyword WHERE keyword MATCH ?)")
+                row_bindings = (rare,)
     if rank is not None:
-        ranked = (rank,)
-    found: list[tuple[int, float]] = connection.execute(
-        "SELECT k.rowid, -k.rank FROM keyword k "
-        + ("" if where == "1" else "CROSS JOIN item i ON i.id = k.rowid ")
-        + "WHERE k.keyword MATCH ? "
-        + ("AND k.rank MATCH ? " if ranked else "")
-        + f"AND {where} ORDER BY k.rank LIMIT ?",
-        (expression, *ranked, *bindings, limit),
-    ).fetchall()
-    return found
+        rows.append("rank MATCH ?")
+        row_bindings = (*row_bindings, rank)
+    # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
+    ranked = (
+        "SELECT rowid AS id, rank AS score FROM keyword WHERE keyword MATCH ? "
+        + "".join(f"AND {one} " for one in rows)
+        + "ORDER BY +rank LIMIT ?"
+    )
+    if where == "1":
+        found = connection.execute(ranked, (expression, *row_bindings, limit)).fetchall()
+        return [(item, -score) for item, score in found]
+    pool = limit * HEADROOM
+    while True:
+        found = connection.execute(
+            f"WITH hit AS MATERIALIZED ({ranked}) SELECT hit.id, hit.score "
+            "FROM hit CROSS JOIN item i ON i.id = hit.id "
+            f"WHERE {where} ORDER BY hit.score LIMIT ?",
+            (expression, *row_bindings, pool, *bindings, limit),
+        ).fetchall()
+        if len(found) >= limit or pool > size:
+            return [(item, -score) for item, score in found]
+        pool = max(pool * 8, 1)
 
 
-def _rare(connection: Connection, census: Census, match: str, size: int) -> str:
-    """The expression with only those of its words that together match `SCORED_ROWS`."""
+def _rare(connection: Connection, census: Census, match: str, size: int) -> str | None:
+    """The words of an expression that together match `SCORED_ROWS`; None when all of them do."""
     terms = list(dict.fromkeys(_QUOTED.findall(match)))
     counts = {term: census.rows(connection, term, SCORED_ROWS + 1, size) for term in terms}
-    kept: set[str] = set()
+    kept: list[str] = []
     scored = 0
     for term in sorted(terms, key=lambda one: counts[one]):
         scored += counts[term]
         if len(kept) >= FEWEST_WORDS and scored > SCORED_ROWS:
-            break
-        kept.add(term)
-    return " OR ".join(term for term in _QUOTED.findall(match) if term in kept)
+            return " OR ".join(kept)
+        kept.append(term)
+    return None
 
 
 SHADOW_TABLES: Final = ("keyword_data", "keyword_idx", "keyword_docsize", "keyword_config")

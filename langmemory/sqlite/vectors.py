@@ -97,22 +97,13 @@ def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Float
     return found
 
 
-def fetch(
-    connection: Connection, ids: Ids, *, join: str = "", bindings: tuple[object, ...] = ()
-) -> tuple[Ids, Floats]:
-    """Vectors by id: (int64[m], float32[m, dims]) for those that exist and pass ``join``.
-
-    Args:
-        connection: Any connection.
-        ids: Contiguous int64 vector ids.
-        join: Further joins and conditions over ``vector AS v``.
-        bindings: For ``join``.
-    """
+def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
+    """Vectors by id: (int64[m], float32[m, dims]) for those that exist."""
     if not len(ids):
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+        return unpack([])
     rows = connection.execute(
-        f"SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v ON v.id = c.value {join}",
-        (apsw.carray(ids), *bindings),
+        "SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v ON v.id = c.value",
+        (apsw.carray(np.ascontiguousarray(ids)),),
     ).fetchall()
     return unpack(rows)
 
