@@ -1,0 +1,133 @@
+"""One store object under an event loop, under a second one, and under threads."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from langmemory import MemoryStore
+from tests.durability.consistency import check_consistency
+from tests.durability.writers import open_store, value_of
+
+NAMESPACE = ("async",)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    store = open_store(tmp_path / "memory.db")
+    yield store
+    store.close()
+
+
+class Ticker:
+    """Counts how often the loop comes round while something else runs in it."""
+
+    def __init__(self) -> None:
+        self.ticks: list[float] = []
+
+    async def beat(self) -> None:
+        while True:
+            self.ticks.append(time.perf_counter())
+            await asyncio.sleep(0.001)
+
+    def longest_pause(self) -> float:
+        return max(
+            later - earlier for earlier, later in zip(self.ticks, self.ticks[1:], strict=False)
+        )
+
+
+async def _many_calls(store: MemoryStore, calls: int) -> None:
+    """Puts and searches, all at the same time."""
+
+    async def call(n: int) -> None:
+        key = f"k{n}"
+        if n % 2:
+            await store.aput(NAMESPACE, key, value_of(key, n))
+        else:
+            await store.asearch(NAMESPACE, query=f"note {key}")
+
+    await asyncio.gather(*(call(n) for n in range(calls)))
+
+
+async def test_two_hundred_concurrent_calls_do_not_block_the_loop(store: MemoryStore) -> None:
+    """While 200 asearch/aput run, a ticker in the same loop keeps its beat: it is never held up
+    for more than a small part of the time they take together."""
+    for n in range(1_000):
+        store.put(NAMESPACE, f"before{n}", value_of(f"before{n}", n))
+    ticker = Ticker()
+    beating = asyncio.create_task(ticker.beat())
+    await asyncio.sleep(0)
+    start = time.perf_counter()
+    for _ in range(5):
+        await _many_calls(store, 200)
+    taken = time.perf_counter() - start
+    beating.cancel()
+    assert len(ticker.ticks) > 20
+    assert ticker.longest_pause() < taken / 4
+    assert len(await store.asearch(NAMESPACE, filter={"n": {"$lt": 200}}, limit=500)) > 100
+
+
+def test_one_object_serves_a_second_loop_and_threads(store: MemoryStore, tmp_path: Path) -> None:
+    """The loop a store was first used in may end: another loop, loops in other threads at the same
+    time and plain threads use the same object, and all their writes are there."""
+    asyncio.run(_many_calls(store, 20))
+    asyncio.run(_many_calls(store, 40))
+
+    def in_a_loop(first: int) -> None:
+        async def puts() -> None:
+            keys = [f"loop{n}" for n in range(first, first + 20)]
+            await asyncio.gather(*(store.aput(NAMESPACE, key, value_of(key, 1)) for key in keys))
+
+        asyncio.run(puts())
+
+    def in_a_thread(first: int) -> None:
+        for n in range(first, first + 20):
+            store.put(NAMESPACE, f"thread{n}", value_of(f"thread{n}", 1))
+            assert store.search(NAMESPACE, query=f"thread{n}x1", limit=1)[0].key == f"thread{n}"
+
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(in_a_loop, first) for first in (0, 20)]
+        futures += [pool.submit(in_a_thread, first) for first in (0, 20)]
+        for future in futures:
+            future.result(60)
+    assert len(store.search(NAMESPACE, filter={"n": 1}, limit=500)) == 81  # and k1 of _many_calls
+    assert check_consistency(tmp_path / "memory.db") == 20 + 80
+
+
+def test_a_call_cancelled_midway_leaves_the_store_usable(store: MemoryStore) -> None:
+    """Cancelling a put loses at most that put; the next calls work."""
+
+    async def cancelled() -> None:
+        put = asyncio.create_task(store.aput(NAMESPACE, "gone", value_of("gone", 1)))
+        await asyncio.sleep(0)
+        put.cancel()
+        await asyncio.gather(put, return_exceptions=True)
+        await store.aput(NAMESPACE, "kept", value_of("kept", 2))
+
+    asyncio.run(cancelled())
+    item = store.get(NAMESPACE, "kept")
+    assert item is not None
+    assert item.value["n"] == 2
+
+
+def test_a_store_that_is_never_closed_loses_nothing_and_leaves_no_thread(tmp_path: Path) -> None:
+    """Dropping the last reference is as good as closing: the writes are there and threads end."""
+    path = tmp_path / "memory.db"
+    before = threading.active_count()
+    store = open_store(path)
+    asyncio.run(_many_calls(store, 40))
+    del store
+    gc.collect()
+    for _ in range(200):
+        if threading.active_count() <= before:
+            break
+        time.sleep(0.05)
+    assert threading.active_count() <= before
+    assert check_consistency(path) == 20
