@@ -264,11 +264,16 @@ class LangChainEmbedder:
 
 
 def _normalised(vectors: npt.NDArray[np.float64]) -> Vectors:
-    """Rows of length 1 as float32, scaled by the largest part first so that no square overflows."""
-    peaks = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = vectors / np.where(peaks == 0, 1.0, peaks)
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    unit: Vectors = (scaled / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+    """Rows of length 1 as float32; a zero row stays zero."""
+    with np.errstate(over="ignore"):
+        squares = np.vecdot(vectors, vectors)
+    if not (np.isfinite(squares) & (squares > 1e-200)).all():
+        # Squares overflow, or vanish: scale by the largest part first.
+        peaks = np.abs(vectors).max(axis=1, keepdims=True)
+        vectors = vectors / np.where(peaks == 0, 1.0, peaks)
+        squares = np.vecdot(vectors, vectors)
+    lengths = np.sqrt(squares)[:, None]
+    unit: Vectors = (vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
     return unit
 
 

@@ -84,15 +84,16 @@ def by_filter(
 ) -> Ids | None:
     """Items in scope, ascending, when a filter leaves at most so many; else None."""
     driver = scope.driver
-    if driver is None or scope.residual is not None:
+    if driver is None:
         return None
     rest = [one for one in scope.conditions if one is not driver]
+    residual = scope.residual
     namespaces, namespace_bindings = scope.namespaces()
     where = " AND ".join(f"({one.sql})" for one in rest) or "1"
-    join = "CROSS JOIN item i ON i.id = l.item" if rest else ""
+    join = "CROSS JOIN item i ON i.id = l.item" if rest or residual else ""
     rows = connection.execute(
-        f"SELECT DISTINCT l.item FROM leaf l {join} WHERE {driver.leaf} "
-        f"AND l.namespace IN {namespaces} AND {where} LIMIT ?",
+        f"SELECT DISTINCT l.item{', i.value' if residual else ''} FROM leaf l {join} "
+        f"WHERE {driver.leaf} AND l.namespace IN {namespaces} AND {where} LIMIT ?",
         (
             *driver.bindings,
             *namespace_bindings,
@@ -102,6 +103,8 @@ def by_filter(
     ).fetchall()
     if len(rows) > at_most:
         return None
+    if residual is not None:
+        rows = [row for row in rows if residual(from_json(row[1]))]
     return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.errors import InvalidFilterError
-from langmemory.sqlite.values import ELEMENT, LONG_STRING, exact, leaf_value
+from langmemory.sqlite.values import ELEMENT, LONG, exact, leaf_value
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
@@ -266,8 +266,7 @@ def _compile_equal(path: str, argument: Any) -> Condition:
         return FALSE
     if isinstance(argument, Mapping):
         return _lookup(path, "l.value = ?", b"{}", residual=True)
-    inexact = not exact(argument) and not isinstance(argument, str)  # a digest is as good as it
-    return _lookup(path, "l.value = ?", leaf_value(argument), residual=inexact)
+    return _lookup(path, "l.value = ?", leaf_value(argument), residual=not exact(argument))
 
 
 def _compile_contains(path: str, argument: Any) -> Condition:
@@ -278,9 +277,9 @@ def _compile_contains(path: str, argument: Any) -> Condition:
         return element
     text = _lookup(
         path,
-        "typeof(l.value) = 'text' AND "
-        f"(instr(l.value, ?) > 0 OR octet_length(l.value) > {LONG_STRING})",
+        "(typeof(l.value) = 'text' AND instr(l.value, ?) > 0 OR l.value = ?)",
         argument,
+        LONG,
         residual=True,
     )
     return _join(" OR ", [element, text])
@@ -290,16 +289,12 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
     """SQLite orders numbers before text before blobs, so each kind gets its bounds."""
     sign = COMPARISONS[name]
     if isinstance(argument, str):
-        long = len(argument) > LONG_STRING
-        bound = argument[:LONG_STRING]
-        sign = sign[0] + "=" if long and sign[0] == ">" else sign
-        if long and sign[0] == "<":  # everything that starts like it may be smaller
-            sign, bound = "<", bound + "\U0010ffff"
         return _lookup(
             path,
-            f"l.value {sign} ? AND l.value >= '' AND l.value < x''",
-            bound,
-            residual=long,
+            f"(l.value {sign} ? AND l.value >= '' AND l.value < x'' OR l.value = ?)",
+            argument,
+            LONG,
+            residual=True,
         )
     if isinstance(argument, float) and math.isnan(argument):
         return FALSE

@@ -16,8 +16,11 @@ from typing import Any, Final
 
 from langmemory.errors import InvalidValueError
 
-LONG_STRING: Final = 120
-"""Strings longer than this are indexed for filters by their start and a digest."""
+LONG_STRING: Final = 64
+"""Longer strings are not worth a place of their own in the index: a filter that asks for one reads
+the items. Sentences in it would cost every put a random page."""
+LONG: Final = b"long"
+"""What stands in the index for a long string."""
 
 MAX_DEPTH: Final = 200
 """How deep a value may nest; Python's own JSON reader gives up somewhere below 1,000."""
@@ -189,10 +192,7 @@ def leaf_value(value: Any) -> LeafValue:
         # 3.0 == 3 in JSON as in Python, also as a key of a WITHOUT ROWID table.
         return int(value) if value.is_integer() and abs(value) < 2**63 else value
     if isinstance(value, str):
-        if len(value) <= LONG_STRING:
-            return value
-        digest = hashlib.blake2b(value.encode(), digest_size=12).hexdigest()
-        return f"{value[:LONG_STRING]}\x00{digest}"
+        return value if len(value) <= LONG_STRING else LONG
     if isinstance(value, dict):
         return b"{}"
     canonical = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"))
