@@ -59,7 +59,7 @@ class DatabaseConfig(Section):
         description="Milliseconds a write waits for another process's write to finish.",
     )
     mmap_bytes: int = Field(
-        default=64 * MIB,
+        default=120 * MIB,
         ge=0,
         description="Bytes of the file that each connection may map into memory; 0 turns mapping "
         "off. More is up to a fifth faster, and counts as resident memory once for each connection.",
