@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from rich.console import Console
 from rich.table import Table
@@ -27,7 +28,6 @@ from benchmarks.machine import description
 from langmemory.nodes import ModelNode, RecallNode, RememberNode
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
-from tests.scripted import ScriptedModel
 
 ANNA = ("memories", "anna")
 CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "today"}}
@@ -49,7 +49,7 @@ class Conversation:
         self.corpus = Corpus(seed=7)
         self.memories = memories
         self.recall = RecallNode(store=store)
-        self.model = ModelNode(ScriptedModel())
+        self.model = ModelNode(FakeListChatModel(responses=["Understood."]))
         self.remember = RememberNode(store=store)
         self.state: dict[str, Any] = {"messages": []}
 

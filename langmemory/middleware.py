@@ -25,6 +25,7 @@ from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
 from langmemory.tools import create_memory_tools
+from langmemory.types import Privacy
 
 try:
     from langchain.agents.middleware.types import (
@@ -62,6 +63,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         store: where memory is; None takes the store `create_agent` or the server has.
         namespace: template of this person's memories, see `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
+        privacy: who may recall what is said, where several people share a namespace: with
+            ``private`` the person alone whom `viewer` names.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         limits: characters by label of a core block, where the default is not right.
@@ -78,6 +81,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         *,
         namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
         viewer: str | None = "{user_id|}",
+        privacy: Privacy = "shared",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
@@ -87,7 +91,9 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
     ) -> None:
         super().__init__()
         self.recall = RecallNode(namespace, store=store, viewer=viewer, budget=budget, core=core)
-        self.remember = RememberNode(namespace, store=store, reflection=reflection)
+        self.remember = RememberNode(
+            namespace, store=store, owner=viewer, privacy=privacy, reflection=reflection
+        )
         self.condense = (
             CondenseNode(
                 summary_model.with_config(tags=[TAG_NOSTREAM]), namespace, store=store, core=core

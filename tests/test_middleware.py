@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import BaseStore
 
 from langmemory.middleware import MemoryMiddleware
+from langmemory.nodes.core_memory import CoreMemory
 from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import open_store
 
@@ -67,6 +68,24 @@ async def test_an_agent_edits_its_core_memory(store: BaseStore) -> None:
     assert "There is no memory" in result["messages"][-2].text
     agent.invoke(message("Hello"), run("t2"))
     assert "| Allergic to peanuts" in model.prompts[-1][0].text
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_a_nearly_full_core_block_is_rewritten(store: BaseStore, call: str) -> None:
+    """With a summary model, a block at 90 % of its limit is shorter after the run; what the model
+    wrote is not in the agent's answer."""
+    core = CoreMemory(store, ("memories", "anna"), limits={"human": 100})
+    core.rethink("human", "Likes tea. " * 9)
+    memory = MemoryMiddleware(store, summary_model=ScriptedModel(otherwise="Likes tea."))
+    agent = create_agent(ScriptedModel(), middleware=[memory])
+    for _ in range(2):
+        if call == "invoke":
+            result = agent.invoke(message("Hello"), run("t1"))
+        else:
+            result = await agent.ainvoke(message("Hello"), run("t1"))
+    assert [m.text for m in result["messages"]] == ["Hello", "Understood."]
+    assert core.block("human").content == "Likes tea."
+    assert core.block("human").version == 2
 
 
 def test_memory_stays_out_of_the_agents_input_and_output(store: BaseStore) -> None:

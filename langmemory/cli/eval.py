@@ -95,8 +95,14 @@ def eval_command(
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
-        compared = named_systems(names, presets=presets, kind=corpus.kind)
-        switched_off = ablations(presets[0], kind=corpus.kind) if ablate else None
+        compared = named_systems(
+            names, presets=presets, kind=corpus.kind, granularity=granularity.value
+        )
+        switched_off = (
+            ablations(presets[0], kind=corpus.kind, granularity=granularity.value)
+            if ablate
+            else None
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     with _progress() as progress:

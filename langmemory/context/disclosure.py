@@ -109,13 +109,20 @@ class MemoryBlock:
 
     def as_state(self) -> BlockState:
         """Plain JSON for a LangGraph state; `from_state` reads it back."""
-        entries: list[Any] = [
-            {**asdict(entry), "namespace": list(entry.namespace)} for entry in self.entries
-        ]
         return {
             "text": self.text,
             "tokens": self.tokens,
-            "entries": entries,
+            "entries": [
+                {
+                    "label": entry.label,
+                    "namespace": list(entry.namespace),
+                    "key": entry.key,
+                    "score": entry.score,
+                    "read_tokens": entry.read_tokens,
+                    "discovery_tokens": entry.discovery_tokens,
+                }
+                for entry in self.entries
+            ],
             "omitted": list(self.omitted),
         }
 

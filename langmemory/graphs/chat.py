@@ -24,6 +24,7 @@ from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
+from langmemory.types import Privacy
 
 
 def build_chat_graph(
@@ -32,6 +33,7 @@ def build_chat_graph(
     tools: Sequence[BaseTool | Callable[..., Any]] = (),
     namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
     viewer: str | None = "{user_id|}",
+    privacy: Privacy = "shared",
     prompt: str = DEFAULT_PROMPT,
     budget: ContextBudget | None = None,
     memory_budget: DisclosureBudget | int | None = None,
@@ -54,6 +56,8 @@ def build_chat_graph(
         namespace: where this person's memories are; variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
+        privacy: who may recall what is said, where several people share a namespace: with
+            ``private`` the person alone whom `viewer` names.
         prompt: the system prompt; what memory knows follows it.
         budget: division of the model's window; None is 128k, or what is known of a smaller one.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
@@ -86,7 +90,9 @@ def build_chat_graph(
         "model",
         ModelNode(model, tools=tools, prompt=prompt, budget=budget, token_counter=token_counter),
     )
-    graph.add_node("remember", RememberNode(namespace, reflection=reflection))
+    graph.add_node(
+        "remember", RememberNode(namespace, owner=viewer, privacy=privacy, reflection=reflection)
+    )
 
     graph.add_edge(START, "recall")
     before_model = "model"

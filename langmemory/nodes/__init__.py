@@ -1,18 +1,22 @@
 """Nodes for anyone's LangGraph graph: recall before the model, remember after it."""
 
 from langmemory.nodes.condense import CondenseNode
+from langmemory.nodes.core_memory import CoreMemory
 from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import MemoryState
+from langmemory.nodes.summarize import SummarizationNode
 
 __all__ = [
     "CondenseNode",
+    "CoreMemory",
     "MemoryState",
     "ModelNode",
     "NamespaceTemplate",
     "RecallNode",
     "ReflectionQueue",
     "RememberNode",
+    "SummarizationNode",
 ]

@@ -18,7 +18,7 @@ from langgraph.store.base import BaseStore, Item, SearchItem
 
 from langmemory.context.notes import note_of
 from langmemory.stores import verbatim
-from langmemory.types import Kind, Memory, Namespace, Recall, RecallResult, Trace
+from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
 """What recall looks through. Core blocks are always in context, working memory never is."""
@@ -51,6 +51,21 @@ class RecallRequest:
     """Keys of memories that are not wanted."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conversation:
+    """Where turns are remembered, and for whom."""
+
+    namespace: Namespace
+    thread_id: str
+    owner: str | None = None
+    """Whose conversation it is."""
+    privacy: Privacy = "shared"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"thread_id": self.thread_id, "owner": self.owner, "privacy": self.privacy}
+
+
 @runtime_checkable
 class MemoryAware(Protocol):
     """A store that recalls and remembers by itself, as MemoryStore does."""
@@ -60,11 +75,11 @@ class MemoryAware(Protocol):
     async def arecall(self, query: str, namespace: Namespace, **options: Any) -> Recall: ...
 
     def remember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+        self, namespace: Namespace, messages: Sequence[BaseMessage], **options: Any
     ) -> list[str]: ...
 
     async def aremember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+        self, namespace: Namespace, messages: Sequence[BaseMessage], **options: Any
     ) -> list[str]: ...
 
 
@@ -104,26 +119,26 @@ class StoreAccess:
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
 
-    def remember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
-    ) -> list[str]:
+    def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
         """Store turns verbatim; those already stored are left alone. Returns the keys added."""
+        namespace = conversation.namespace
         if self._aware is not None:
-            return self._aware.remember(namespace, messages, thread_id=thread_id)
+            return self._aware.remember(namespace, messages, **conversation.options)
         added = []
-        for key, value in _turns(messages, thread_id):
+        for key, value in _turns(conversation, messages):
             if self._store.get(namespace, key) is None:
                 self._store.put(namespace, key, value)
                 added.append(key)
         return added
 
     async def aremember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], *, thread_id: str
+        self, conversation: Conversation, messages: Sequence[BaseMessage]
     ) -> list[str]:
+        namespace = conversation.namespace
         if self._aware is not None:
-            return await self._aware.aremember(namespace, messages, thread_id=thread_id)
+            return await self._aware.aremember(namespace, messages, **conversation.options)
         added = []
-        for key, value in _turns(messages, thread_id):
+        for key, value in _turns(conversation, messages):
             if await self._store.aget(namespace, key) is None:
                 await self._store.aput(namespace, key, value)
                 added.append(key)
@@ -220,14 +235,17 @@ def _overlap(words: set[str], text: str) -> float:
     return len(words.intersection(_WORD.findall(text.casefold()))) / max(len(words), 1)
 
 
-def _turns(messages: Iterable[BaseMessage], thread_id: str) -> Iterable[tuple[str, dict[str, Any]]]:
+def _turns(
+    conversation: Conversation, messages: Iterable[BaseMessage]
+) -> Iterable[tuple[str, dict[str, Any]]]:
     """Key and value of each message, as MemoryStore has them, for a store that has no facets."""
-    now = datetime.now(UTC)
+    facets = {"owner": conversation.owner, "privacy": conversation.privacy}
+    thread_id, now = conversation.thread_id, datetime.now(UTC)
     turns = verbatim.turns(messages, thread_id=thread_id, at=None, now=now)
     for place, turn in enumerate(turns):
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))
-        yield turn.key, {"kind": "episodic", **verbatim.turn_value(thread_id, apart)}
+        yield turn.key, {"kind": "episodic", **verbatim.turn_value(thread_id, apart, facets)}
 
 
 def _string(value: Any) -> str | None:

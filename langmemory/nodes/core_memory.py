@@ -27,6 +27,9 @@ nearly full blocks shorter."""
 LIMIT_CHARACTERS = 2000
 """Largest block, in characters (about 500 tokens)."""
 
+BLOCKS_LIMIT = 1000
+"""At most so many items are read where the blocks are."""
+
 NEARLY_FULL = 0.9
 """Share of the limit from which a block wants to be rewritten shorter."""
 
@@ -119,10 +122,14 @@ class CoreMemory:
 
     def blocks(self) -> list[CoreBlock]:
         """Every block in the order of the labels, empty ones included."""
-        return self._blocks(self.store.search(self.namespace, limit=len(self.labels) + 50))
+        if not self.labels:
+            return []
+        return self._blocks(self.store.search(self.namespace, limit=BLOCKS_LIMIT))
 
     async def ablocks(self) -> list[CoreBlock]:
-        return self._blocks(await self.store.asearch(self.namespace, limit=len(self.labels) + 50))
+        if not self.labels:
+            return []
+        return self._blocks(await self.store.asearch(self.namespace, limit=BLOCKS_LIMIT))
 
     def block(self, label: str) -> CoreBlock:
         """One block as it stands.
@@ -257,7 +264,9 @@ def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:
     """`BLOCKS`, and every other block that was ever written there (whose purpose only the
     application knows)."""
     place = (*namespace, "core")
-    written = (item.key for item in store.search(place, limit=1000) if item.namespace == place)
+    written = (
+        item.key for item in store.search(place, limit=BLOCKS_LIMIT) if item.namespace == place
+    )
     return {**BLOCKS, **{label: "" for label in sorted(written) if label not in BLOCKS}}
 
 

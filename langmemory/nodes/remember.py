@@ -13,11 +13,12 @@ from langgraph.store.base import BaseStore
 from langmemory.context.citations import usage, without_citations
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected
-from langmemory.nodes.access import StoreAccess
-from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.errors import ConfigError
+from langmemory.nodes.access import Conversation, StoreAccess
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import value_of
-from langmemory.types import Namespace
+from langmemory.types import Namespace, Privacy
 
 
 class ReflectionQueue(Protocol):
@@ -35,6 +36,9 @@ class RememberNode(MemoryNode):
     Args:
         namespace: template of the namespace to write to.
         store: the store; None takes the graph's.
+        owner: template of the person whose conversation it is; None is nobody's.
+        privacy: who may recall it, where several people share a namespace: with ``private`` its
+            owner alone.
         reflection: gets the keys that were added, when any were.
         messages_key: state key of the messages.
 
@@ -48,11 +52,15 @@ class RememberNode(MemoryNode):
         namespace: str | tuple[str, ...] | NamespaceTemplate = ("memories", "{user_id}"),
         *,
         store: BaseStore | None = None,
+        owner: str | None = "{user_id|}",
+        privacy: Privacy = "shared",
         reflection: ReflectionQueue | None = None,
         messages_key: str = "messages",
         name: str = "remember",
     ) -> None:
         super().__init__(namespace, store=store, name=name)
+        self.owner = owner
+        self.privacy = privacy
         self.reflection = reflection
         self.messages_key = messages_key
 
@@ -63,9 +71,9 @@ class RememberNode(MemoryNode):
         turns = self._new_turns(input)
         if not turns:
             return {}
-        namespace, thread_id = self.namespace.resolve(scope), _thread(scope.thread_id)
-        keys = StoreAccess(store).remember(namespace, _plain(turns), thread_id=thread_id)
-        return self._apply(input, namespace, thread_id, keys, turns)
+        conversation = self._conversation(scope)
+        keys = StoreAccess(store).remember(conversation, _plain(turns))
+        return self._apply(input, conversation, keys, turns)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -74,9 +82,24 @@ class RememberNode(MemoryNode):
         turns = self._new_turns(input)
         if not turns:
             return {}
-        namespace, thread_id = self.namespace.resolve(scope), _thread(scope.thread_id)
-        keys = await StoreAccess(store).aremember(namespace, _plain(turns), thread_id=thread_id)
-        return self._apply(input, namespace, thread_id, keys, turns)
+        conversation = self._conversation(scope)
+        keys = await StoreAccess(store).aremember(conversation, _plain(turns))
+        return self._apply(input, conversation, keys, turns)
+
+    def _conversation(self, scope: RunScope) -> Conversation:
+        """A run without a thread is a conversation of its own."""
+        owner = viewer_of(self.owner, scope) or None
+        if owner is None and self.privacy == "private":
+            raise ConfigError(
+                f"{self.name!r} remembers privately, but the run says not for whom: pass what "
+                f"owner={self.owner!r} needs, in its context or configurable"
+            )
+        return Conversation(
+            namespace=self.namespace.resolve(scope),
+            thread_id=scope.thread_id or f"run-{uuid.uuid4()}",
+            owner=owner,
+            privacy=self.privacy,
+        )
 
     def _new_turns(self, state: Any) -> list[BaseMessage]:
         """Turns after the last one known to be stored; all of them when that one is gone."""
@@ -90,13 +113,14 @@ class RememberNode(MemoryNode):
     def _apply(
         self,
         state: Any,
-        namespace: Namespace,
-        thread_id: str,
+        conversation: Conversation,
         keys: list[str],
         turns: list[BaseMessage],
     ) -> dict[str, Any]:
         if keys and self.reflection is not None:
-            self.reflection.submit(namespace, thread_id=thread_id, keys=keys)
+            self.reflection.submit(
+                conversation.namespace, thread_id=conversation.thread_id, keys=keys
+            )
         update: dict[str, Any] = {"remembered_id": turns[-1].id}
         if block := value_of(state, "memory_block"):
             answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
@@ -121,8 +145,3 @@ def is_said(message: BaseMessage) -> bool:
         and bool(message.text.strip())
         and not is_injected(message)
     )
-
-
-def _thread(thread_id: str | None) -> str:
-    """The run's thread; a run without one is a conversation of its own."""
-    return thread_id or f"run-{uuid.uuid4()}"

@@ -46,6 +46,8 @@ FEWEST_WORDS: Final = 2
 HEADROOM: Final = 4
 """Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
+EVERY: Final = 1 << 40
+
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
 
@@ -91,7 +93,7 @@ def search(
     else:
         if namespace_id is not None:
             token = f'ns : "n{namespace_id}"'
-            if census.rows(connection, token, size, size) > size * WIDE_SHARE:
+            if census.rows(connection, token, EVERY, size) > size * WIDE_SHARE:
                 namespaces, labels = scope.namespaces()
                 where = f"i.namespace IN {namespaces} AND ({where})"
                 bindings = (*labels, *bindings)

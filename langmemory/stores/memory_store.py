@@ -16,6 +16,7 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.config import Config
 from langmemory.errors import ClosedStoreError, ConfigError
+from langmemory.recall.expansion import Expander
 from langmemory.recall.rerank import Reranker
 from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.sqlite import history, items
@@ -25,7 +26,14 @@ from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.stores.indexing import IndexConfig
-from langmemory.stores.recalling import RecallOptions, as_reranker, find_preset, run, scope_of
+from langmemory.stores.recalling import (
+    RecallOptions,
+    as_expander,
+    as_reranker,
+    find_preset,
+    run,
+    scope_of,
+)
 from langmemory.stores.searching import now_us
 from langmemory.stores.verbatim import Message
 from langmemory.types import HistoryEntry, Namespace, Privacy, Recall, Stats
@@ -46,7 +54,7 @@ class MemoryStore(SQLiteBaseStore):
         ```
     """
 
-    __slots__ = ("_given", "_reranker", "_usage")
+    __slots__ = ("_expander", "_given", "_reranker", "_usage")
 
     def __init__(
         self,
@@ -55,6 +63,7 @@ class MemoryStore(SQLiteBaseStore):
         index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
         ttl: TTLConfig | None = None,
         config: Config | None = None,
+        expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
     ) -> None:
         """Open a memory file, creating it if there is none.
@@ -67,6 +76,8 @@ class MemoryStore(SQLiteBaseStore):
             ttl: LangGraph's TTL config, in minutes. None: the configured one. As in SqliteStore,
                 reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
             config: Settings; None reads ``config/memory.json`` and the environment.
+            expander: A LangChain chat model that says a query in other words, asked only when a
+                recall found little. When it fails, the trace says so.
             reranker: A LangChain document compressor or chat model that has the last word on the
                 order of a recall. When it fails, the order before it stands and the trace says so.
 
@@ -76,6 +87,7 @@ class MemoryStore(SQLiteBaseStore):
             ConfigError: A setting is wrong.
         """
         super().__init__(path, index=index, ttl=ttl, config=config)
+        self._expander = as_expander(expander)
         self._reranker = as_reranker(reranker)
         self._usage = UsageLog()
         self._given = GivenLog()
@@ -237,6 +249,8 @@ class MemoryStore(SQLiteBaseStore):
                 vector=vector,
                 degraded=degraded,
                 alive_at_us=self._searching.alive_at_us(),
+                mode=self._indexing.mode,
+                expander=self._expander,
                 reranker=self._reranker,
             )
         if thread_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
@@ -14,6 +14,8 @@ from langmemory.config import Config
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError
 from langmemory.recall import pipeline
+from langmemory.recall.expansion import Expander
+from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
@@ -21,7 +23,7 @@ from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.stores.source import SnapshotSource
-from langmemory.types import Kind, Namespace, Recall, Scope
+from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode
 
 
 class RecallOptions(TypedDict, total=False):
@@ -54,6 +56,9 @@ class RecallOptions(TypedDict, total=False):
     """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
     preset: str | None
     """``fast``, ``balanced``, ``thorough`` or one of the configuration; None is the configured one."""
+    granularity: Granularity
+    """``"turn"`` (default), or ``"session"``: the best turn of each session, which is what was said
+    in one thread on one day."""
     explain: bool
     """Fill the explanation of every result and the whole trace."""
     now: datetime | None
@@ -105,12 +110,19 @@ def run(
     vector: Floats | None,
     degraded: tuple[str, ...],
     alive_at_us: int | None,
+    mode: SearchMode,
+    expander: Expander | None,
     reranker: Reranker | None,
 ) -> Recall:
     """Recall on one snapshot."""
     limit = options.get("limit", 10)
     if limit < 0:
         raise ConfigError(f"limit is {limit}; it must be 0 or more.")
+    granularity = options.get("granularity", "turn")
+    if granularity not in get_args(Granularity):
+        raise ConfigError(
+            f"granularity is {granularity!r}; allowed are {', '.join(get_args(Granularity))}."
+        )
     compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
     source = SnapshotSource(snapshot, compiled)
     recall = pipeline.run(
@@ -122,7 +134,10 @@ def run(
         vocabulary=default_vocabulary(),
         limit=min(limit, NO_LIMIT),
         min_score=options.get("min_score"),
+        mode=mode,
+        granularity=granularity,
         degraded=degraded,
+        expander=expander,
         reranker=reranker,
         explain=options.get("explain", False),
     )
@@ -140,6 +155,11 @@ def within(recall: Recall, budget_tokens: int) -> Recall:
             kept.append(result)
             left -= tokens
     return replace(recall, results=tuple(kept))
+
+
+def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
+    """An expander from a LangChain chat model, or the function itself."""
+    return expansion_by(model) if isinstance(model, BaseChatModel) else model
 
 
 def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:

@@ -164,14 +164,14 @@ def draft(
     facets: Mapping[str, Any],
 ) -> Draft:
     """The turn as an item, with owner and privacy. Its ids are values, never indexed text."""
-    value = turn_value(thread_id, turn)
+    value = turn_value(thread_id, turn, facets)
     made = redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
     made.write.facets = {**made.write.facets, **facets}
     return made
 
 
-def turn_value(thread_id: str, turn: Turn) -> dict[str, Any]:
-    """What is stored of a turn."""
+def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[str, Any]:
+    """What is stored of a turn. One that is not shared says so itself, for those who read values."""
     return {
         "role": turn.role,
         "content": turn.text,
@@ -179,6 +179,7 @@ def turn_value(thread_id: str, turn: Turn) -> dict[str, Any]:
         "at": turn.at.isoformat(),
         "thread_id": thread_id,
         "message_id": turn.message_id,
+        **(facets if facets["privacy"] != "shared" else {}),
     }
 
 

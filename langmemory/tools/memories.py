@@ -1,6 +1,7 @@
 """get_memory, memory_timeline, memory_archive: one memory in full, what was around it, its end.
 
-The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key.
+The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key. What the
+memory block shows is found through the graph's state, however large the store is.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
+from langgraph.prebuilt import InjectedState
 from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel, Field
 
@@ -20,15 +22,19 @@ from langmemory.context.render import full, timeline
 from langmemory.nodes.access import readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.nodes.state import RecalledMemory, value_of
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Namespace
 
 SCAN = 10_000
-"""So many memories are looked through for a short id; a whole key is found at once."""
+"""So many memories are looked through for a short id that is not in the memory block."""
 
 PAGE = 500
 
 _SHORT = re.compile(rf"[\[(]?\s*(?:[MGR]\s*:\s*)?([0-9a-f]{{{ID_CHARS}}})\s*[\])]?", re.IGNORECASE)
+
+State = Annotated[Any, InjectedState]
+"""The graph's state; None when the tool is called outside a graph."""
 
 _ID = Field(description="The memory's id as you were shown it, for example R:1a2b3c4d.")
 
@@ -65,9 +71,9 @@ def create_get_memory_tool(
     """
     template = NamespaceTemplate(namespace)
 
-    def get_memory(config: RunnableConfig, id: str) -> str:
+    def get_memory(config: RunnableConfig, id: str, state: State = None) -> str:
         source, scope = run_of(config, store, name)
-        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
         keys = item.value.get("evidence")
         keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
         found = [source.get(item.namespace, key) for key in keys]
@@ -95,9 +101,11 @@ def create_memory_timeline_tool(
     """
     template = NamespaceTemplate(namespace)
 
-    def memory_timeline(config: RunnableConfig, id: str, around: int = 5) -> str:
+    def memory_timeline(
+        config: RunnableConfig, id: str, around: int = 5, state: State = None
+    ) -> str:
         source, scope = run_of(config, store, name)
-        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
         thread = item.value.get("thread_id")
         if not thread:
             raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
@@ -128,9 +136,9 @@ def create_memory_archive_tool(
     """
     template = NamespaceTemplate(namespace)
 
-    def memory_archive(config: RunnableConfig, id: str, reason: str) -> str:
+    def memory_archive(config: RunnableConfig, id: str, reason: str, state: State = None) -> str:
         source, scope = run_of(config, store, name)
-        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope))
+        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
         if item.value.get("kind") == "core":
             raise refuse("A core memory block is not archived; edit it with core_memory_replace.")
         archived = {
@@ -151,7 +159,7 @@ def create_memory_archive_tool(
     )
 
 
-def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None) -> Item:
+def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, state: Any) -> Item:
     """The memory a model means by `id`.
 
     Raises:
@@ -161,16 +169,22 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None) ->
     item = store.get(namespace, name) if name else None
     short = _SHORT.fullmatch(name)
     if item is None and short is not None:
-        wanted = short[1].lower()
-        item = next(
-            (i for i in _items(store, namespace) if note_id(i.namespace, i.key) == wanted), None
-        )
+        item = _of_short_id(store, namespace, short[1].lower(), state)
     if item is None or not readable(item.value, viewer):
         raise refuse(
             f"There is no memory {id!r}. Use an id you were shown, such as R:1a2b3c4d, or look "
             f"the memory up first with a search."
         )
     return item
+
+
+def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> Item | None:
+    recalled: list[RecalledMemory] = value_of(state, "recalled", [])
+    for entry in recalled:
+        place = tuple(entry["namespace"])
+        if note_id(place, entry["key"]) == id and place[: len(namespace)] == namespace:
+            return store.get(place, entry["key"])
+    return next((i for i in _items(store, namespace) if note_id(i.namespace, i.key) == id), None)
 
 
 def _in_order(found: list[SearchItem]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
 from pydantic import create_model
 
-from langmemory.nodes.access import readable
+from langmemory.nodes.access import shown_to
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool
@@ -48,7 +48,7 @@ def create_search_memory_tool(
 
     def answer(found: list[SearchItem], scope: RunScope) -> Any:
         who = viewer_of(viewer, scope)
-        shown = [item for item in found if readable(item.value, who)]
+        shown = [item for item in found if shown_to(item.value, who)]
         text = json.dumps(
             [item.dict() for item in shown], ensure_ascii=False, separators=(",", ":")
         )

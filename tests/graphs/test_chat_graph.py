@@ -217,9 +217,14 @@ def test_studio_can_read_the_schemas_and_the_steps() -> None:
     """The JSON schemas Studio asks for exist, context is a form with user_id, and the drawing shows
     every step."""
     graph = build_chat_graph(ScriptedModel(), tools=create_memory_tools(NAMESPACE))
-    properties = graph.get_output_jsonschema()["properties"]
+    schema = graph.get_output_jsonschema()
+    properties = schema["properties"]
     assert {"messages", "memory_block", "recall_trace", "budget", "context"} <= set(properties)
+    assert properties["memory_usage"]["items"] == {"$ref": "#/$defs/Usage"}
+    assert {"level", "fill", "parts", "notices"} <= set(
+        schema["$defs"]["BudgetReport"]["properties"]
+    )
     assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
     assert set(graph.get_context_jsonschema()["properties"]) == {"user_id"}  # type: ignore[index]
     nodes = set(graph.get_graph().nodes) - {"__start__", "__end__"}
-    assert nodes == {"recall", "summarize", "model", "tools", "remember"}
+    assert nodes == {"recall", "summarize", "model", "tools", "remember", "condense"}

@@ -15,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from langmemory.context import ContextBudget
 from langmemory.graphs import build_chat_graph
-from langmemory.nodes.access import StoreAccess
+from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.tools import create_memory_tools
 from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import StoreName, open_store
@@ -62,7 +62,9 @@ def conversation(
         SqliteSaver.from_conn_string(str(path / "threads.db")) as checkpointer,
     ):
         neighbour = [HumanMessage("My secret word is xylophone.", id="m1")]
-        StoreAccess(memory).remember(("memories", "bert"), neighbour, thread_id="b1")
+        StoreAccess(memory).remember(
+            Conversation(namespace=("memories", "bert"), thread_id="b1"), neighbour
+        )
         yield build_chat_graph(
             ScriptedModel(otherwise=talker),
             summary_model=ScriptedModel(otherwise="They talk about things at home, day by day."),

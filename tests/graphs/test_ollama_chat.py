@@ -130,6 +130,18 @@ async def test_a_failing_summary_leaves_the_conversation_whole(server: OllamaSer
     assert state["messages"][-1].text.startswith("word")
 
 
+def test_a_small_window_is_known_and_asked_for(server: OllamaServer) -> None:
+    """The configured window goes to Ollama, and the prompt is divided for it."""
+    server.always("Hello!")
+    model = chat_model(
+        ModelsConfig(fast="ollama:llama3.1", ollama_url=server.url, ollama_context_tokens=20_000)
+    )
+    state = build_chat_graph(model, store=InMemoryStore()).invoke(message("Hi"), CONFIG)
+    assert server.chats()[0]["options"]["num_ctx"] == 20_000
+    assert state["budget"]["window_tokens"] == 20_000
+    assert state["budget"]["parts"]["conversation"]["limit"] == 8_000
+
+
 def test_the_configuration_names_the_model(server: OllamaServer) -> None:
     """models.fast is asked first, then models.deep; without both NoModel answers; an unknown
     provider is an error that says what to install."""

@@ -104,7 +104,7 @@ def test_the_answer_streams_word_by_word(served: Served) -> None:
             updates |= part.data
     assert "".join(words) == "one two three four five"
     assert len(words) > 4
-    assert list(updates) == ["recall", "summarize", "model", "remember"]
+    assert list(updates) == ["recall", "summarize", "model", "remember", "condense"]
     assert updates["model"]["budget"]["level"] == "peak"
 
 

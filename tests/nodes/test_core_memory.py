@@ -27,16 +27,43 @@ async def test_blocks_of_ones_own_with_limits_of_ones_own() -> None:
     assert core.blocks()[0].content == "two apricot trees"
 
 
-def test_every_version_is_in_the_history(tmp_path: Path) -> None:
-    """In a store that keeps history, what a block said before can be looked up."""
+def test_a_block_keeps_the_limit_it_was_written_with() -> None:
+    """Whoever edits a block later, the person at a terminal for example, keeps to its limit."""
+    store = InMemoryStore()
+    CoreMemory(store, ANNA, limits={"human": 20}).append("human", "Name: Anna")
+    assert CoreMemory(store, ANNA).block("human").limit == 20
+    with pytest.raises(CoreMemoryError, match="holds 20 characters; it would have 21"):
+        CoreMemory(store, ANNA).rethink("human", "x" * 21)
+
+
+def test_every_version_is_kept_and_the_last_edit_undone(tmp_path: Path) -> None:
+    """In a store that keeps history, what a block said, when and by whom can be looked up, and the
+    edit before be brought back, as a version of its own."""
     with MemoryStore(tmp_path / "memory.db") as store:
-        core = CoreMemory(store, ANNA)
-        core.append("human", "Lives in Graz")
+        core = CoreMemory(store, ANNA, editor="person")
+        assert core.versions("human") == []
+        with pytest.raises(CoreMemoryError, match="never edited"):
+            core.undo("human")
+        CoreMemory(store, ANNA, editor="assistant").append("human", "Lives in Graz")
         core.replace("human", "Graz", "Linz")
-        core.rethink("human", "Lives in Linz since 2024")
-        history = store.history((*ANNA, "core"), "human")
-        said = [(entry.after or {})["content"] for entry in history]
-    assert said == ["Lives in Graz", "Lives in Linz", "Lives in Linz since 2024"]
+        core.undo("human")
+        versions = core.versions("human")
+        core.rethink("task", "Move house")
+        assert core.undo("task").content == ""
+    assert [(one.version, one.content, one.editor) for one in versions] == [
+        (1, "Lives in Graz", "assistant"),
+        (2, "Lives in Linz", "person"),
+        (3, "Lives in Graz", "person"),
+    ]
+    assert versions[0].at < versions[1].at < versions[2].at
+
+
+def test_a_store_without_history_says_so() -> None:
+    """On a plain store blocks are edited all the same; only their versions are not to be had."""
+    core = CoreMemory(InMemoryStore(), ANNA)
+    core.append("human", "Name: Anna")
+    with pytest.raises(CoreMemoryError, match="InMemoryStore keeps no history"):
+        core.undo("human")
 
 
 def test_a_block_cannot_break_out_of_its_place() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -12,8 +13,11 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel, Field
 
 from langmemory.context import mark_injected
+from langmemory.errors import ConfigError
 from langmemory.nodes import MemoryState, RecallNode, RememberNode
 from langmemory.stores import MemoryStore
+from langmemory.tools import create_search_memory_tool
+from tests.stores_in_use import StoreName, open_store
 
 ANNA = ("memories", "anna")
 CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
@@ -72,6 +76,29 @@ def test_a_run_without_a_thread_is_a_conversation_of_its_own() -> None:
         build(OwnState, store).invoke({"messages": [HumanMessage("Hello")]}, config)
     threads = {item.value["thread_id"] for item in store.search(ANNA)}
     assert len(threads) == 2
+
+
+@pytest.mark.parametrize("name", ["in_memory", "memory_store"])
+def test_a_private_conversation_is_its_owners(tmp_path: Path, name: StoreName) -> None:
+    """In a namespace two people share, what one said privately is neither recalled for nor read by
+    the other; without an owner it is refused."""
+    home = ("memories", "home")
+
+    def asked(user: str) -> Any:
+        return {"configurable": {"user_id": user, "thread_id": f"of-{user}"}}
+
+    with open_store(name, tmp_path / "memory.db") as store:
+        node = RememberNode(home, store=store, privacy="private")
+        said = {"messages": [HumanMessage("Noor gets a kite for her birthday.", id="1")]}
+        node.invoke(said, asked("mia"))
+        question = {"messages": [HumanMessage("What does Noor get for her birthday?", id="2")]}
+        search = create_search_memory_tool(home, store=store)
+        for user in ("mia", "noor"):
+            recalled = RecallNode(home, store=store).invoke(question, asked(user))["recalled"]
+            found = search.invoke({"query": "kite"}, asked(user))
+            assert bool(recalled) == ("kite" in found) == (user == "mia")
+        with pytest.raises(ConfigError, match="not for whom"):
+            node.invoke(said, {"configurable": {"thread_id": "t"}})
 
 
 def test_only_what_was_said_is_remembered_and_only_once() -> None:

@@ -14,7 +14,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.context import mark_injected
 from langmemory.nodes import RecallNode
-from langmemory.nodes.access import StoreAccess
+from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.nodes.recall import query_of
 from tests.stores_in_use import open_store
@@ -105,7 +105,7 @@ def test_an_embedder_that_fails_costs_the_topic_and_nothing_else() -> None:
 async def test_sync_and_async_write_the_same(store: BaseStore) -> None:
     """`invoke` and `ainvoke` are one body."""
     turns = [HumanMessage("My dog is called Bello.", id="1"), AIMessage("Nice.", id="2")]
-    StoreAccess(store).remember(ANNA, turns, thread_id="t1")
+    StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
     CoreMemory(store, ANNA).append("human", "Name: Anna")
     node = RecallNode(store=store)
     state = {"messages": [HumanMessage("What is my dog called?", id="3")]}
@@ -123,10 +123,23 @@ def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
         HumanMessage(f"Fact {at}: " + "the dog likes long walks " * 8, id=f"{at}")
         for at in range(20)
     ]
-    StoreAccess(store).remember(ANNA, turns, thread_id="t1")
+    StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
     state = ask(RecallNode(store=store, budget=200), "What does the dog like to do?")
     assert 0 < state["memory_block"]["tokens"] <= 200
     assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
+
+
+def test_what_is_retired_or_always_shown_is_not_recalled(store: BaseStore) -> None:
+    """Memories that are pending, superseded or archived, core blocks and working memory are not
+    recalled; a status that is the application's own hides nothing."""
+    for status in ("active", "done", "pending", "superseded", "archived"):
+        store.put(ANNA, status, {"content": "The dog is called Bello.", "status": status})
+    for kind in ("core", "working"):
+        store.put(ANNA, kind, {"content": "The dog is called Bello.", "kind": kind})
+    CoreMemory(store, ANNA).append("human", "The dog is called Bello.")
+    recalled = keys(ask(RecallNode(store=store), "What is the dog called, please?"))
+    assert set(recalled) <= {"active", "done"}
+    assert recalled
 
 
 def test_nothing_is_asked_when_nobody_said_anything(store: BaseStore) -> None:

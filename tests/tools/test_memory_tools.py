@@ -13,13 +13,16 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, SearchItem
+from langgraph.store.memory import InMemoryStore
 
 from langmemory.context import note_id
-from langmemory.nodes import RecallNode
-from langmemory.nodes.access import StoreAccess
+from langmemory.nodes import MemoryState, RecallNode
+from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
-from langmemory.tools import create_memory_tools
+from langmemory.tools import create_get_memory_tool, create_memory_tools
+from langmemory.types import Namespace
+from tests.scripted import tool_call
 from tests.stores_in_use import STORES, open_store
 
 ANNA = ("memories", "anna")
@@ -57,7 +60,8 @@ def call(store: BaseStore) -> Call:
 
 def remember(store: BaseStore, *texts: str, user: str = "anna", thread: str = "t1") -> None:
     messages = [HumanMessage(text, id=f"{thread}-{at}") for at, text in enumerate(texts)]
-    StoreAccess(store).remember(("memories", user), messages, thread_id=thread)
+    where = Conversation(namespace=("memories", user), thread_id=thread)
+    StoreAccess(store).remember(where, messages)
 
 
 def test_what_is_managed_is_found_and_only_by_its_owner(call: Call) -> None:
@@ -232,3 +236,43 @@ def test_the_model_never_sees_namespace_owner_or_viewer() -> None:
     for tool in create_memory_tools(("memories", "{user_id}")):
         arguments = convert_to_openai_tool(tool)["function"]["parameters"]["properties"]
         assert not {"namespace", "owner", "viewer", "user_id", "store", "config"} & set(arguments)
+
+
+class Unsearchable(InMemoryStore):
+    """Finds nothing, as a store too large to be looked through."""
+
+    def search(self, *arguments: Any, **options: Any) -> list[SearchItem]:
+        return []
+
+
+def test_what_the_block_shows_is_found_without_a_search() -> None:
+    """A short id that the state knows is looked up there, however many memories there are; a state
+    that names a place outside the run's namespace opens nothing."""
+    store, bert = Unsearchable(), ("memories", "bert")
+    for namespace in (ANNA, bert):
+        store.put(namespace, "dog", {"content": f"A dog of {namespace[1]}."})
+    recalled = [{"namespace": [*namespace], "key": "dog"} for namespace in (ANNA, bert)]
+    find = create_get_memory_tool(("memories", "{user_id}"))
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("tools", ToolNode([find]))
+        .add_edge(START, "tools")
+        .compile(store=store)
+    )
+
+    def ask(namespace: Namespace) -> str:
+        message = tool_call("get_memory", id=f"R:{note_id(namespace, 'dog')}")
+        config: Any = {"configurable": {"user_id": "anna"}}
+        state: Any = {"messages": [message], "recalled": recalled}
+        return str(graph.invoke(state, config)["messages"][-1].text)
+
+    assert "A dog of anna." in ask(ANNA)
+    assert "There is no memory" in ask(bert)
+
+
+def test_an_archived_memory_does_not_come_up_again(store: BaseStore, call: Call) -> None:
+    """Neither recall nor search_memory shows it; by its key it can still be read."""
+    store.put(ANNA, "bike", {"content": "The bicycle is red."})
+    call("memory_archive", id="bike", reason="sold")
+    assert "red" not in call("search_memory", query="bicycle").text
+    assert "red" in call("get_memory", id="bike").text
