@@ -29,6 +29,9 @@ Privacy = Literal["public", "shared", "private"]
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 """Which arms rank a search: vectors and words, vectors only, words only."""
 
+Granularity = Literal["turn", "session"]
+"""What recall ranks: single memories, or what was said in one thread on one day as a whole."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:

@@ -16,6 +16,8 @@ OFF: Mapping[str, Any] = {
     "mmr_lambda": 1.0,
     "fold_similarity": 1.0,
     "hop_depth": 0,
+    "kin_depth": 0,
+    "kin_match": 0.0,
 }
 """Options that switch a stage, and the value at which it does nothing. Signal weights and
 multiplier spreads are stages of their own, off at 0."""

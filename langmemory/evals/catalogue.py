@@ -12,6 +12,7 @@ from langmemory.evals.corpus import CorpusKind
 from langmemory.evals.ours import MemorySystem
 from langmemory.evals.systems import System, SystemFactory, in_memory_store, sqlite_store
 from langmemory.recall.presets import PRESETS, Preset
+from langmemory.types import Granularity
 
 SYSTEMS = (
     "langmemory",
@@ -29,6 +30,7 @@ def named_systems(
     *,
     presets: Sequence[str] = ("balanced",),
     kind: CorpusKind = "dialogue",
+    granularity: Granularity = "turn",
 ) -> dict[str, SystemFactory]:
     """Factories by the name a report shows.
 
@@ -38,13 +40,14 @@ def named_systems(
             searches it, "keyword" and "semantic" the two arms of that; the rest are LangGraph's.
         presets: of langmemory's recall.
         kind: what the corpus is made of.
+        granularity: what langmemory's recall ranks.
 
     Raises:
         ConfigError: there is no system or preset of that name.
     """
     for preset in presets:
         _known(preset)
-    ours = partial(MemorySystem, kind=kind)
+    ours = partial(MemorySystem, kind=kind, granularity=granularity)
     embeddings = StaticEmbedder().embeddings
     known: Mapping[str, Mapping[str, Callable[[], System]]] = {
         "langmemory": {preset: partial(ours, preset=preset) for preset in presets},
@@ -61,11 +64,16 @@ def named_systems(
 
 
 def ablations(
-    preset: str = "balanced", *, kind: CorpusKind = "dialogue"
+    preset: str = "balanced",
+    *,
+    kind: CorpusKind = "dialogue",
+    granularity: Granularity = "turn",
 ) -> dict[str, SystemFactory]:
     """A preset with each of its stages switched off in turn, by the stage's name."""
     return {
-        stage: partial(MemorySystem, kind=kind, preset=preset, overrides=changes)
+        stage: partial(
+            MemorySystem, kind=kind, preset=preset, granularity=granularity, overrides=changes
+        )
         for stage, changes in switches(_known(preset)).items()
     }
 

@@ -16,7 +16,7 @@ from langmemory.config import Config, RecallConfig, SearchConfig
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session
 from langmemory.evals.systems import TurnKeys
 from langmemory.stores import MemoryStore
-from langmemory.types import SearchMode
+from langmemory.types import Granularity, SearchMode
 
 
 class MemorySystem:
@@ -29,6 +29,7 @@ class MemorySystem:
         preset: name of the recall preset.
         overrides: preset options to change, by name.
         door: `recall` (default), or `search` as any LangGraph store has it, which takes no preset.
+        granularity: what `recall` ranks; sessions are represented by their best turn.
         mode: both arms, or one of them; without vectors nothing is embedded.
         embed: anything an index config may name as `embed`; None takes the embedded model.
     """
@@ -40,12 +41,14 @@ class MemorySystem:
         preset: str = "balanced",
         overrides: Mapping[str, Any] | None = None,
         door: Literal["recall", "search"] = "recall",
+        granularity: Granularity = "turn",
         mode: SearchMode = "hybrid",
         embed: Any = None,
     ) -> None:
         self._kind = kind
         self._preset = preset
         self._door = door
+        self._granularity = granularity
         self._keys = TurnKeys()
         self._now: dict[str, datetime] = {}
         self._resources = ExitStack()
@@ -94,6 +97,7 @@ class MemorySystem:
             namespace,
             limit=k,
             preset=self._preset,
+            granularity=self._granularity,
             now=self._now.get(question.conversation),
         )
         return self._keys.turn_ids(namespace, [result.memory.key for result in recall.results])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from langmemory.lexicon.english_kinds import ENGLISH_KINDS
 from langmemory.lexicon.language import Language, numbered, word_set
 
 ENGLISH = Language(
@@ -86,4 +87,5 @@ ENGLISH = Language(
         april may june july august september october november december birthday anniversary
         since"""
     ),
+    kinds=ENGLISH_KINDS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.lexicon.language import Language, numbered, word_set
+from langmemory.lexicon.language import Language, kinds, numbered, word_set
 
 GERMAN = Language(
     code="de",
@@ -88,5 +88,46 @@ GERMAN = Language(
         monate monaten jahr jahre jahren abend nacht nachmittag montag dienstag mittwoch donnerstag
         freitag samstag sonntag frühling sommer herbst winter januar februar märz april mai juni
         juli august september oktober november dezember geburtstag jahrestag"""
+    ),
+    kinds=kinds(
+        (
+            "stadt städte",
+            "berlin hamburg münchen köln frankfurt stuttgart leipzig dresden wien graz zürich basel "
+            "bern paris london rom madrid barcelona lissabon amsterdam prag budapest istanbul",
+        ),
+        (
+            "land länder ausland",
+            "deutschland österreich schweiz frankreich italien spanien portugal griechenland türkei "
+            "polen england irland schottland schweden norwegen dänemark niederlande belgien kroatien "
+            "amerika kanada mexiko brasilien china japan indien thailand australien ägypten marokko",
+        ),
+        (
+            "hobby hobbys freizeit",
+            "lesen malen zeichnen töpfern stricken nähen gärtnern kochen backen fotografieren angeln "
+            "wandern camping schwimmen laufen radfahren klettern yoga tanzen singen gitarre klavier",
+        ),
+        (
+            "sport sportart sportarten",
+            "fußball basketball handball tennis golf volleyball schwimmen laufen marathon radfahren "
+            "skifahren surfen boxen turnen klettern badminton reiten",
+        ),
+        (
+            "instrument instrumente",
+            "gitarre klavier geige cello flöte klarinette saxofon trompete schlagzeug harfe",
+        ),
+        ("haustier haustiere", "hund katze kaninchen hamster papagei schildkröte wellensittich"),
+        ("familie verwandte", "mutter vater schwester bruder sohn tochter oma opa tante onkel"),
+        ("kinder kind", "sohn tochter baby zwillinge"),
+        (
+            "beruf arbeit job",
+            "lehrer lehrerin ärztin arzt krankenpfleger ingenieur anwalt koch kellner fahrer "
+            "verkäufer programmierer architekt journalist therapeutin",
+        ),
+        (
+            "essen gericht gerichte speise speisen",
+            "pizza nudeln suppe salat reis brot käse huhn fisch kuchen kartoffeln gemüse schnitzel",
+        ),
+        ("getränk getränke", "kaffee tee bier wein saft wasser limonade"),
+        ("allergie allergien allergisch", "erdnüsse nüsse gluten laktose pollen asthma"),
     ),
 )

@@ -43,6 +43,8 @@ class Language:
     """Words by which a text says when something happens ("yesterday", "weekend")."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
+    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Word for a kind of thing to things of that kind: ``"city"`` to ``"rome"`` and others."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -58,3 +60,12 @@ def ordered(text: str) -> tuple[str, ...]:
 def numbered(*names: str) -> dict[str, int]:
     """Each name to its 1-based place; names of one place are separated by spaces."""
     return {name: place for place, group in enumerate(names, start=1) for name in group.split()}
+
+
+def kinds(*groups: tuple[str, str]) -> dict[str, frozenset[str]]:
+    """Each word of a group's first part to the words of its second; a word may stand in several."""
+    members: dict[str, frozenset[str]] = {}
+    for names, things in groups:
+        for name in names.split():
+            members[name] = members.get(name, frozenset()) | word_set(things)
+    return members

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.lexicon.language import Language, numbered, word_set
+from langmemory.lexicon.language import Language, kinds, numbered, word_set
 
 SPANISH = Language(
     code="es",
@@ -79,5 +79,49 @@ SPANISH = Language(
         día días semana semanas mes meses año años tarde noche lunes martes miércoles jueves viernes
         sábado domingo primavera verano otoño invierno enero febrero marzo abril mayo junio julio
         agosto septiembre octubre noviembre diciembre cumpleaños aniversario"""
+    ),
+    kinds=kinds(
+        (
+            "ciudad ciudades",
+            "madrid barcelona valencia sevilla bilbao lisboa parís londres roma berlín viena praga "
+            "buenos bogotá lima santiago quito caracas habana guadalajara tokio",
+        ),
+        (
+            "país países extranjero",
+            "españa portugal francia italia alemania inglaterra irlanda grecia turquía polonia suecia "
+            "noruega méxico argentina chile perú colombia ecuador uruguay cuba brasil canadá japón "
+            "china india tailandia australia egipto marruecos",
+        ),
+        (
+            "afición aficiones pasatiempo pasatiempos hobby",
+            "leer pintar dibujar cerámica coser jardinería cocinar fotografía pescar senderismo "
+            "acampar nadar correr ciclismo escalar yoga bailar cantar guitarra piano",
+        ),
+        (
+            "deporte deportes",
+            "fútbol baloncesto tenis golf voleibol natación correr maratón ciclismo esquí surf boxeo "
+            "gimnasia escalada",
+        ),
+        (
+            "instrumento instrumentos",
+            "guitarra piano violín violonchelo flauta clarinete saxofón trompeta batería arpa",
+        ),
+        ("mascota mascotas", "perro gato conejo hámster loro tortuga pez"),
+        (
+            "familia pariente parientes",
+            "madre padre hermana hermano hijo hija abuela abuelo tía tío",
+        ),
+        ("hijos niños", "hijo hija bebé gemelos"),
+        (
+            "trabajo profesión empleo",
+            "maestra maestro médico enfermera ingeniero abogado cocinero camarero conductor contable "
+            "programador arquitecto periodista",
+        ),
+        (
+            "comida plato platos",
+            "pizza pasta sopa ensalada arroz pan queso pollo pescado paella tortilla verduras",
+        ),
+        ("bebida bebidas", "café té cerveza vino zumo jugo agua"),
+        ("alergia alergias alérgico alérgica", "cacahuetes nueces gluten lactosa polen asma"),
     ),
 )

@@ -31,16 +31,20 @@ def gather(
     keyword: KeywordQuery | None,
     window: tuple[int, int] | None,
     depth: int,
+    kin: KeywordQuery | None = None,
+    kin_depth: int = 0,
 ) -> Candidates:
     """Asks every channel that has a question for ``depth`` items and joins the answers.
 
     ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
-    found gets its exact cosine as well, so that the scores of two channels are comparable.
+    found gets its exact cosine as well, so that the scores of two channels are comparable. What is
+    found by ``kin`` (at most ``kin_depth``) is a candidate without a keyword score.
     """
     by_vector = source.dense(vector, depth) if vector is not None else EMPTY
     by_words = source.keyword(keyword, depth) if keyword is not None else EMPTY
     by_time = source.window(*window, depth) if window is not None else EMPTY.ids
-    ids = np.unique(np.concatenate((by_vector.ids, by_words.ids, by_time)))
+    by_kin = source.keyword(kin, kin_depth) if kin is not None and kin_depth else EMPTY
+    ids = np.unique(np.concatenate((by_vector.ids, by_words.ids, by_time, by_kin.ids)))
 
     bm25 = np.zeros(len(ids), dtype=np.float32)
     bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores
@@ -53,6 +57,7 @@ def gather(
         if missing.any():
             cosine[missing] = source.cosines(vector, ids[missing])
     channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
+    channels["kin"] = by_kin.ids
     return Candidates(
         ids=ids,
         keyword=bm25,

@@ -78,6 +78,15 @@ def sessions(thread: NDArray[np.int64], said_at: NDArray[np.int64]) -> NDArray[n
     return session
 
 
+def first_of_each(session: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order with the first item of each session only; what has no session (-1) stays."""
+    ordered = session[order]
+    _, first = np.unique(ordered, return_index=True)
+    keep = ordered < 0
+    keep[first] = True
+    return order[keep]
+
+
 def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) -> Floats:
     """float32[n]: sum of the ``best`` highest scores of the item's session, as a share of the
     strongest session's; so a session that talks about the matter lifts all its turns."""

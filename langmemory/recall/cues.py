@@ -14,8 +14,6 @@ from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
 
 _DAY_US = 86_400_000_000
-_RICH_TEXT = 8.0
-"""Log of 1 + the summed token weights from which a text counts as rich: about fifteen words."""
 
 
 def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
@@ -41,13 +39,6 @@ def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     )
     asking: NDArray[np.bool_] = (last >= texts.starts) & (ends[last] > 0)
     return asking
-
-
-def information(texts: Texts, vocabulary: Vocabulary) -> Floats:
-    """How much a text says: log of the summed weights of its tokens. "Wow, thanks!" answers little."""
-    carried = np.where(vocabulary.inverse > 0, vocabulary.weights, 0)[texts.tokens]
-    said: Floats = np.minimum(np.log1p(np.add.reduceat(carried, texts.starts)) / _RICH_TEXT, 1.0)
-    return said.astype(np.float32)
 
 
 def within(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -28,21 +28,26 @@ def explained(
     query: Query,
     intent: Intent,
     expansions: str,
+    orders: Mapping[str, Sequence[int]],
     removed: Mapping[str, str],
     milliseconds: Mapping[str, float],
 ) -> Recall:
-    """The recall with every result's explanation and the whole trace."""
+    """The recall with every result's explanation and the whole trace.
+
+    ``orders`` are ids, best first, by relevance and after each stage since, by the stage's name.
+    """
     ranks = {
         name: {id_: rank for rank, id_ in enumerate(ids.tolist(), start=1)}
         for name, ids in ranking.channels.items()
     }
     places = {id_: place for place, id_ in enumerate(ranking.pool.rows.ids.tolist())}
-    by_relevance = np.argsort(-ranking.relevance, kind="stable")
-    before = {int(place): rank for rank, place in enumerate(by_relevance.tolist(), start=1)}
+    places_after = [
+        (stage, {id_: rank for rank, id_ in enumerate(ids, start=1)})
+        for stage, ids in orders.items()
+    ]
     results = []
-    for rank, result in enumerate(recall.results, start=1):
+    for result in recall.results:
         place = places[result.memory.id]
-        moved = before[place]
         results.append(
             replace(
                 result,
@@ -65,9 +70,10 @@ def explained(
                     multipliers={
                         name: float(values[place]) for name, values in ranking.multipliers.items()
                     },
-                    moves=(f"scoring: {moved} -> {rank}",) if moved != rank else (),
+                    moves=_moves(result.memory.id, places_after),
                     matched_words=matched_words(query, result.memory.text),
                     hop_path=ranking.hops.path.get(result.memory.id, ()),
+                    evidence=evidence_of(result.memory.value),
                 ),
             )
         )
@@ -84,6 +90,23 @@ def explained(
             removed=dict(removed),
         ),
     )
+
+
+def _moves(id_: int, places: Sequence[tuple[str, Mapping[int, int]]]) -> tuple[str, ...]:
+    """One line for each stage after which a memory stood elsewhere than before it."""
+    return tuple(
+        f"{stage}: {before[id_]} -> {after[id_]}"
+        for (_, before), (stage, after) in pairwise(places)
+        if before[id_] != after[id_]
+    )
+
+
+def evidence_of(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a value says it was derived from: ``evidence`` or ``message_ids``, a string or a list."""
+    named = value.get("evidence") or value.get("message_ids") or ()
+    if isinstance(named, str):
+        return (named,)
+    return tuple(key for key in named if isinstance(key, str)) if isinstance(named, list) else ()
 
 
 def matched_words(query: Query, text: str) -> tuple[str, ...]:

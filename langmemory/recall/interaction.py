@@ -8,7 +8,7 @@ a mean vector.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +67,23 @@ _LENGTH_SHARE = 0.375
 """How much longer texts are discounted in `Interaction.related`, as b / 2 of BM25."""
 
 
-def interact(query: TokenIds, texts: Texts, vocabulary: Vocabulary) -> Interaction:
-    """Compares q >= 1 query tokens, all with meaning, with every token of every text."""
+def interact(
+    query: TokenIds,
+    texts: Texts,
+    vocabulary: Vocabulary,
+    *,
+    kin: Mapping[int, NDArray[np.bool_]] | None = None,
+    kin_match: float = 0.6,
+) -> Interaction:
+    """Compares q >= 1 query tokens, all with meaning, with every token of every text.
+
+    Args:
+        query: Token ids of the query.
+        texts: What is compared with it.
+        vocabulary: What the ids mean.
+        kin: By query token, bool[v] of the tokens that stand for a thing of the kind it names.
+        kin_match: How well such a token meets it at least, 0..1.
+    """
     seen = np.zeros(len(vocabulary.weights), dtype=np.bool_)
     seen[texts.tokens] = True
     distinct = np.flatnonzero(seen)
@@ -88,6 +103,9 @@ def interact(query: TokenIds, texts: Texts, vocabulary: Vocabulary) -> Interacti
     related /= 1 + _LENGTH_SHARE * (texts.lengths / texts.lengths.mean() - 1)
     if (most := related.max()) > 0:
         related /= most
+    for row, token in enumerate(query.tolist()):
+        if kin and token in kin:
+            cosines[row] = np.maximum(cosines[row], kin_match * kin[token][distinct])
     weights = vocabulary.weights[query]
     return Interaction(
         matches=np.maximum.reduceat(cosines[:, held], texts.starts, axis=1),

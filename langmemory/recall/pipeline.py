@@ -1,7 +1,8 @@
 """The pipeline: query in, ranked and explained memories out.
 
     intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
-           -> validity and multipliers -> order, diversity -> fold -> rerank -> explain
+           -> validity and multipliers -> order, diversity -> (expansion, and once more)
+           -> sessions -> fold -> rerank -> explain
 
 Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
 only for the results. Synchronous: async callers run the whole in a worker thread.
@@ -19,7 +20,9 @@ from numpy.typing import NDArray
 
 from langmemory.recall import scoring
 from langmemory.recall.candidates import Candidates, gather
+from langmemory.recall.context import first_of_each, sessions
 from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached, hop
@@ -31,7 +34,7 @@ from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.source import CandidateSource, Floats, Ids
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
-from langmemory.types import Recall, RecallResult, Trace
+from langmemory.types import Granularity, Recall, RecallResult, SearchMode, Trace
 
 Milliseconds = dict[str, float]
 
@@ -47,7 +50,7 @@ class Ranking:
     score: Floats
     """float32[n]."""
     order: NDArray[np.int64]
-    """int64[<= n]: candidates, best first."""
+    """int64[n]: candidates, best first."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
 
@@ -62,8 +65,10 @@ def run(
     vocabulary: Vocabulary | None = None,
     limit: int = 10,
     min_score: float | None = None,
-    expansions: str = "",
+    mode: SearchMode = "hybrid",
+    granularity: Granularity = "turn",
     degraded: tuple[str, ...] = (),
+    expander: Expander | None = None,
     reranker: Reranker | None = None,
     explain: bool = False,
 ) -> Recall:
@@ -78,27 +83,44 @@ def run(
         vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
         limit: Results at most.
         min_score: Leaves out results below this score; scores are 0..1, relative to the query.
-        expansions: Further words for the keyword channel, from rules or a model.
+        mode: "semantic" leaves the keyword channel out where there is a vector.
+        granularity: "session" returns the best turn of each session, a session's score being its
+            best turn's (MaxP, Dai and Callan 2019); "turn" every memory for itself.
         degraded: What went wrong before, to be told in the trace.
+        expander: Is asked for other words when what was found is below ``preset.low_signal``.
         reranker: Has the last word on the order of the best ``preset.rerank_depth``.
         explain: Fills the explanations and the whole trace.
     """
     clock = _Clock()
     intent = read_intent(text, now)
-    query = read_query(
-        text,
-        intent,
-        context_weight=preset.context_weight,
-        name_weight=preset.name_weight,
-        expansions=expansions,
-    )
+    mode = mode if vector is not None else "keyword"
+    query = _query(text, intent, preset, mode)
     clock.lap("intent")
     if limit <= 0:
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+    expansions = ""
+    if expander and query.terms and _signal(ranking) < preset.low_signal:
+        expansions, failure = expanded(text, expander)
+        clock.lap("expansion")
+        if failure:
+            degraded = (*degraded, failure)
+        elif expansions:
+            query = _query(text, intent, preset, mode, expansions)
+            ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+    stages = {"": np.argsort(-ranking.relevance, kind="stable"), "scoring": _by_score(ranking)}
+    order = stages["diversity"] = ranking.order
+    if granularity == "session":
+        rows = ranking.pool.rows
+        order = stages["session"] = first_of_each(sessions(rows.thread, rows.said_at), order)
+    if min_score is not None:
+        order = order[ranking.score[order] >= min_score]
     removed: dict[str, str] = {}
     wanted = max(limit, preset.rerank_depth) if reranker else limit
-    results = _results(source, ranking, preset, wanted, min_score, removed)
+    # What two sessions say is said in both: only single memories are folded.
+    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
+    results = _results(source, ranking, order, wanted, folding, removed)
+    found = [result.memory.id for result in results]
     clock.lap("results")
     if reranker and results:
         results, failure = reordered(text, results, reranker)
@@ -110,7 +132,12 @@ def run(
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
-    return explained(recall, ranking, query, intent, expansions, removed, clock.milliseconds())
+    ids = ranking.pool.rows.ids
+    orders = {stage: ids[places].tolist() for stage, places in stages.items()}
+    orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
+    return explained(
+        recall, ranking, query, intent, expansions, orders, removed, clock.milliseconds()
+    )
 
 
 def order(
@@ -128,12 +155,23 @@ def order(
     Arguments as for `run`. The cosine is 0 for an item without a vector.
     """
     intent = read_intent(text, now)
-    query = read_query(
-        text, intent, context_weight=preset.context_weight, name_weight=preset.name_weight
-    )
+    query = _query(text, intent, preset)
     ranking = rank(query, intent, source, vector, now, preset, vocabulary, _Clock(), limit)
     best = ranking.order[:limit]
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
+
+
+def _query(
+    text: str, intent: Intent, preset: Preset, mode: SearchMode = "hybrid", expansions: str = ""
+) -> Query:
+    query = read_query(
+        text,
+        intent,
+        context_weight=preset.context_weight,
+        name_weight=preset.name_weight,
+        expansions=expansions,
+    )
+    return replace(query, keyword=None, kin_keyword=None) if mode == "semantic" else query
 
 
 def rank(
@@ -155,6 +193,8 @@ def rank(
         keyword=query.keyword,
         window=(_micros(window[0]), _micros(window[1])) if window else None,
         depth=max(preset.depth, limit),
+        kin=query.kin_keyword,
+        kin_depth=preset.kin_depth,
     )
     clock.lap("candidates")
     pool, hops = _pool(source, candidates, vector, preset)
@@ -164,7 +204,7 @@ def rank(
         found["graph"] = normalised(
             np.array([hops.score.get(i, 0.0) for i in pool.rows.ids.tolist()], dtype=np.float32)
         )
-    relevant = scoring.relevance(found, preset.weights.model_dump())
+    relevant = scoring.relevance(found, preset.weights_for(intent.asks))
     clock.lap("signals")
     properties = scoring.facets(pool.rows, _micros(now), half_life_days=preset.half_life_days)
     factors = scoring.multipliers(properties, preset.spreads)
@@ -191,6 +231,18 @@ def rank(
         channels=candidates.channels,
         hops=hops,
     )
+
+
+def _signal(ranking: Ranking) -> float:
+    """Share of the query, 0..1, that the text of a single candidate meets; without a token table
+    whether any word was found."""
+    overlap = ranking.signals.get("overlap", ranking.pool.keyword > 0)
+    return float(overlap.max(initial=0))
+
+
+def _by_score(ranking: Ranking) -> NDArray[np.int64]:
+    order: NDArray[np.int64] = np.lexsort((ranking.pool.rows.ids, -ranking.score))
+    return order
 
 
 def _pool(
@@ -244,18 +296,14 @@ def _diverse(
 def _results(
     source: CandidateSource,
     ranking: Ranking,
-    preset: Preset,
+    order: NDArray[np.int64],
     limit: int,
-    min_score: float | None,
+    folding: Folding | None,
     removed: dict[str, str],
 ) -> list[RecallResult]:
-    """Results from the best down: folded, above the threshold, at most ``limit``."""
-    folding = Folding(preset.fold_similarity)
+    """Results in order, without those that say what one before them said, at most ``limit``."""
     results: list[RecallResult] = []
     ids, score = ranking.pool.rows.ids, ranking.score
-    order = ranking.order
-    if min_score is not None:
-        order = order[score[order] >= min_score]
     for start in range(0, len(order), limit):
         part = order[start : start + limit]
         memories = {memory.id: memory for memory in source.memories(ids[part])}
@@ -263,7 +311,7 @@ def _results(
             memory = memories.get(int(ids[place]))
             if memory is None:  # deleted since the ranking began
                 continue
-            twin = folding.twin(len(results), memory.text, memory.speaker)
+            twin = folding.twin(len(results), memory.text, memory.speaker) if folding else None
             if twin is not None:
                 removed[memory.key] = f"folding: says the same as {results[twin].memory.key}"
                 continue

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 
-from langmemory.lexicon import keyword_terms, match_expression
+from langmemory.lexicon import Question, keyword_terms, match_expression
+from langmemory.recall.expansion import kin_of
 from langmemory.recall.intent import Intent
 from langmemory.recall.source import KeywordQuery
 
@@ -18,12 +21,23 @@ class Query:
     """Case-folded words worth looking up, distinct, in order; at most `lexicon.MAX_TERMS`."""
     keyword: KeywordQuery | None
     """None when there is nothing to look up."""
+    kin: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Words that a term is met by as well: things of the kind it names, a model's expansions."""
+    kin_keyword: KeywordQuery | None = None
+    """Looks up the words of `kin`; it only adds candidates."""
+
+
+MAX_KIN = 96
+"""Words of one look-up for kin."""
+NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
+"""Questions that ask for something other than a kind they name: nothing is looked up for these
+(R@10 is the same with and without them)."""
 
 
 def read_query(
     text: str, intent: Intent, *, context_weight: float, name_weight: int, expansions: str = ""
 ) -> Query:
-    """The query to ask; ``expansions`` are further words, which only join the keyword look-up.
+    """The query to ask; ``expansions`` are further words, which stand for every term.
 
     Text in quotation marks is looked up as a phrase too. BM25 counts a phrase that stands n times
     in an expression n times, so names stand ``name_weight`` times: rare proper nouns decide.
@@ -33,7 +47,20 @@ def read_query(
         terms = tuple(term for term in terms if term not in intent.time_words)
     names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
     asked = [term for term in terms for _ in range(name_weight if term in names else 1)]
-    asked.extend(term for term in keyword_terms(expansions) if term not in terms)
-    match = match_expression(asked, intent.phrases)
-    keyword = KeywordQuery(match=match, context_weight=context_weight) if match else None
-    return Query(text=text, terms=terms, keyword=keyword)
+    kin = dict(kin_of(terms, intent.language))
+    if further := frozenset(keyword_terms(expansions)).difference(terms):
+        kin = {term: kin.get(term, frozenset()) | further for term in terms if term not in names}
+    akin = dict.fromkeys(word for words in (further, *kin.values()) for word in sorted(words))
+
+    asks_kind = bool(further) or not intent.asks & NO_KIND
+
+    def look_up(match: str) -> KeywordQuery | None:
+        return KeywordQuery(match=match, context_weight=context_weight) if match else None
+
+    return Query(
+        text=text,
+        terms=terms,
+        keyword=look_up(match_expression(asked, intent.phrases)),
+        kin=kin,
+        kin_keyword=look_up(match_expression(islice(akin, MAX_KIN))) if asks_kind else None,
+    )

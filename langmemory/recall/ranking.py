@@ -16,7 +16,7 @@ from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, Floats, Ids, Rows
-from langmemory.recall.vocabulary import Vocabulary
+from langmemory.recall.vocabulary import Flags, Vocabulary
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """What makes a turn count for its session; who said it does not."""
@@ -100,14 +100,16 @@ def _text_signals(
 ) -> dict[str, Floats]:
     """The signals that come from token ids. ``names`` are words that only name a speaker."""
     texts = join_texts(rows.tokens)
-    found = {"information": cues.information(texts, vocabulary)}
+    found: dict[str, Floats] = {}
     if "when" in intent.asks:
         found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)
     words = [term for term in query.terms if term not in names] or list(query.terms)
     tokens = vocabulary.encode(" ".join(words))
     if len(tokens) == 0:
         return found
-    met = interact(tokens, texts, vocabulary)
+    met = interact(
+        tokens, texts, vocabulary, kin=_kin(query, vocabulary), kin_match=preset.kin_match
+    )
     around = context.neighbour_index(rows.thread, rows.position, preset.radius)
     asking = cues.questions(texts, vocabulary)
     found["statement"] = 1 - asking.astype(np.float32)
@@ -119,6 +121,18 @@ def _text_signals(
     )
     found["answers"] = context.answers(overlap, asking, around[-1])
     return found
+
+
+def _kin(query: Query, vocabulary: Vocabulary) -> dict[int, Flags]:
+    """The tokens that stand for a term, by the term's token; only terms of a single token."""
+    if not query.kin:
+        return {}
+    ids = vocabulary.embedder.tokenize(list(query.kin))
+    return {
+        int(token[0]): vocabulary.flags(words)
+        for token, words in zip(ids, query.kin.values(), strict=True)
+        if len(token) == 1
+    }
 
 
 def taken(rows: Rows, index: Ids) -> Rows:

@@ -7,7 +7,7 @@ nor tokenizer while ranking. Built once for a token table and shared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +17,9 @@ from langmemory.embeddings.static import StaticEmbedder, TokenIds
 from langmemory.lexicon import LANGUAGES
 
 Flags = NDArray[np.bool_]
+
+_WORD_SETS = 256
+"""Sets of words whose flags are kept, 30 kB each."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,11 +37,23 @@ class Vocabulary:
     """int8[v]: 1 for a token that ends a question, -1 for one that ends another sentence."""
     temporal: Flags
     """Words that say when something happens."""
+    _of_words: dict[frozenset[str], Flags] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str) -> TokenIds:
         """uint16[n]: the token ids of a text that carry meaning."""
         ids = self.embedder.tokenize([text])[0]
         return ids[self.inverse[ids] > 0]
+
+    def flags(self, words: frozenset[str]) -> Flags:
+        """bool[v]: the tokens that are one of these words; kept for the next query."""
+        found = self._of_words.get(words)
+        if found is None:
+            found = np.zeros(len(self.weights), dtype=np.bool_)
+            found[_single_tokens(self.embedder, sorted(words))] = True
+            if len(self._of_words) >= _WORD_SETS:
+                self._of_words.clear()
+            self._of_words[words] = found
+        return found
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,190 @@
+"""Expansion, sessions and what a recall tells of itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+from langmemory.errors import ConfigError
+from langmemory.lexicon import LANGUAGES
+from langmemory.recall import BALANCED, Preset, default_vocabulary, run
+from langmemory.recall.expansion import Expander, ExpansionError, by_chat_model
+from langmemory.recall.source import Found, KeywordQuery
+from langmemory.types import Recall
+from tests.recall.memory_source import NOW, MemorySource, memory
+
+VOCABULARY = default_vocabulary()
+FILLER = [
+    memory(n, f"The weather on day {n} was neither good nor bad.", thread_id="f", position=n)
+    for n in range(100, 260)
+]
+
+
+def ask(source: MemorySource, query: str, **options: object) -> Recall:
+    vector = VOCABULARY.embedder.embed_documents([query])[0]
+    options = {"vector": vector, "now": NOW, "vocabulary": VOCABULARY, "limit": 3} | options
+    return run(query, source, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Which countries has Ana seen?", "We flew to Portugal."),
+        ("Welche Länder hat Ana gesehen?", "Wir waren kurz in Dänemark."),
+        ("¿Qué instrumentos toca Ana?", "Por la tarde estudio violonchelo."),
+    ],
+)
+def test_a_kind_is_met_by_a_thing_of_that_kind(query: str, text: str) -> None:
+    """A question for a kind finds what names one, without a word in common, in each language."""
+    source = MemorySource([memory(1, text, speaker="Ana"), *FILLER])
+    recall = ask(source, query, vector=None, explain=True)
+    assert recall.results[0].text == text
+    why = recall.results[0].explanation
+    assert why is not None
+    assert "kin" in why.ranks
+
+
+def test_kinds_can_be_switched_off() -> None:
+    """Without candidates for kin the keyword index is asked once."""
+    source = MemorySource([memory(1, "We flew to Portugal."), *FILLER])
+    off = BALANCED.model_copy(update={"kin_depth": 0, "kin_match": 0.0})
+    recall = ask(source, "Which countries?", vector=None, preset=off, explain=True)
+    assert "kin" not in recall.trace.candidates
+
+
+def test_kinds_are_words_the_query_can_hold() -> None:
+    """Every kind and every thing is one case-folded word, and none stands for itself only."""
+    for language in LANGUAGES.values():
+        for kind, things in language.kinds.items():
+            assert kind == kind.casefold()
+            assert " " not in kind
+            assert things - {kind}
+
+
+def answering(text: str) -> Expander:
+    return by_chat_model(GenericFakeChatModel(messages=iter([AIMessage(text)])))
+
+
+def test_a_model_expands_what_found_little() -> None:
+    """On low signal the model's words find the memory; the trace names them."""
+    source = MemorySource([memory(1, "Franklin eats lettuce under the heat lamp."), *FILLER])
+    query = "Tell of the reptile at Ben's"
+    model = answering("<think>hm</think>\n1. lettuce lamp\n- tortoise care\n\nheat\nfourth line")
+    recall = ask(source, query, vector=None, expander=model, explain=True)
+    assert recall.results[0].memory.id == 1
+    assert recall.trace.expansions == ("lettuce", "lamp", "tortoise", "care", "heat")
+    assert recall.trace.degraded == ()
+
+
+def test_a_model_is_not_asked_where_the_words_were_found() -> None:
+    """A query that one memory meets whole costs no model call; an empty one neither."""
+
+    def never(query: str) -> list[str]:
+        raise AssertionError(query)
+
+    source = MemorySource([memory(1, "Franklin eats lettuce."), *FILLER])
+    assert ask(source, "What lettuce eats Franklin?", expander=never).results[0].memory.id == 1
+    ask(source, "?!", expander=never)
+
+
+def test_a_failing_expander_changes_nothing() -> None:
+    """Unreachable, empty or raising: the order before it stands and the trace says so."""
+    source = MemorySource([memory(1, "Franklin eats lettuce."), *FILLER])
+    query = "reptile upbringing"
+    before = [result.memory.id for result in ask(source, query).results]
+
+    def unreachable(query: str) -> list[str]:
+        raise ExpansionError("ConnectionError: no route")
+
+    for expander in (unreachable, answering("<think>only thoughts"), answering("")):
+        recall = ask(source, query, expander=expander)
+        assert [result.memory.id for result in recall.results] == before
+        assert "expander failed" in recall.trace.degraded[0]
+
+
+def test_sessions_are_represented_by_their_best_turn() -> None:
+    """One result a session, the turn that fits best; another day of a thread is another session,
+    and what has no thread stands for itself."""
+    day = timedelta(days=1)
+    said = [
+        memory(1, "My tortoise is Franklin.", thread_id="a", position=0, valid_at=NOW),
+        memory(2, "The tortoise eats.", thread_id="a", position=1, valid_at=NOW),
+        memory(3, "My tortoise is Franklin.", thread_id="a", position=2, valid_at=NOW + day),
+        memory(4, "A tortoise lives long.", thread_id="b", position=0, valid_at=NOW),
+        memory(5, "tortoise"),
+        memory(6, "A tortoise is slow."),
+    ]
+    source = MemorySource(said)
+    recall = ask(source, "Franklin the tortoise", limit=10, granularity="session", explain=True)
+    assert {result.memory.id for result in recall.results} == {1, 3, 4, 5, 6}
+    scores = [result.score for result in recall.results]
+    assert scores == sorted(scores, reverse=True)
+    assert recall.trace.removed == {}
+
+
+def test_every_move_is_told_by_its_stage() -> None:
+    """Importance, folding and a reranker each leave a line at the results they moved."""
+    source = MemorySource(
+        [
+            memory(1, "The cat sleeps upstairs.", importance=0.0),
+            memory(2, "The cat sleeps upstairs!", speaker="Ana", importance=1.0),
+            memory(3, "the cat sleeps upstairs."),
+            memory(4, "A dog."),
+        ]
+    )
+    recall = ask(
+        source,
+        "Where does the cat sleep?",
+        reranker=lambda query, results: [len(results) - 1],
+        explain=True,
+    )
+    moves = {
+        result.memory.id: result.explanation.moves
+        for result in recall.results
+        if result.explanation
+    }
+    told = {move.split(":")[0] for lines in moves.values() for move in lines}
+    assert {"scoring", "folding", "rerank"} <= told
+    assert moves[4][-1].endswith("-> 1")
+
+
+def test_evidence_is_taken_from_the_value() -> None:
+    """What a memory was derived from is told, as a list or a single key."""
+    source = MemorySource(
+        [
+            memory(1, "Ana likes tea.", value={"text": "", "evidence": ["m1", "m2"]}),
+            memory(2, "Ana likes coffee.", value={"text": "", "message_ids": "m3"}),
+            memory(3, "Ana likes milk.", value={"text": "", "evidence": {"odd": 1}}),
+        ]
+    )
+    recall = ask(source, "Ana likes", explain=True)
+    evidence = {r.memory.id: r.explanation.evidence for r in recall.results if r.explanation}
+    assert evidence == {1: ("m1", "m2"), 2: ("m3",), 3: ()}
+
+
+class Wordless(MemorySource):
+    """A source whose keyword index must not be asked."""
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        raise AssertionError(query)
+
+
+def test_semantic_mode_asks_no_keywords() -> None:
+    """With a vector, `semantic` finds by it alone; without one, words are all there is."""
+    said = [memory(1, "We flew to Portugal."), *FILLER]
+    recall = ask(Wordless(said), "Which countries?", mode="semantic", explain=True)
+    assert set(recall.trace.candidates) == {"dense", "ranked", "results"}
+    fallback = ask(MemorySource(said), "Portugal", mode="semantic", vector=None)
+    assert fallback.results[0].memory.id == 1
+
+
+def test_weights_may_depend_on_what_is_asked() -> None:
+    """Weights of an intent replace the preset's for such queries; unknown signals are refused."""
+    preset = Preset.from_mapping({"intent_weights": {"when": {"temporal": 0.5}}})
+    assert preset.weights_for({"when"})["temporal"] == 0.5
+    assert preset.weights_for({"who"}) == BALANCED.weights.model_dump()
+    with pytest.raises(ConfigError, match="no signal called temporl"):
+        Preset.from_mapping({"intent_weights": {"when": {"temporl": 0.5}}})
