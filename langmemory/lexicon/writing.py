@@ -28,6 +28,7 @@ def index_text(text: str) -> str:
     """
     if text.isascii():
         return text
+    text = text.replace("ß", "ss").replace("ẞ", "SS")  # as case folding spells it in queries
     return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} {run[0][-1]} ", text)
 
 

@@ -13,6 +13,7 @@ from langmemory.lexicon import LANGUAGES
 from langmemory.recall import BALANCED, Preset, default_vocabulary, run
 from langmemory.recall.expansion import Expander, ExpansionError, by_chat_model
 from langmemory.recall.source import Found, KeywordQuery
+from langmemory.stores import MemoryStore
 from langmemory.types import Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
 
@@ -188,3 +189,19 @@ def test_weights_may_depend_on_what_is_asked() -> None:
     assert preset.weights_for({"who"}) == BALANCED.weights.model_dump()
     with pytest.raises(ConfigError, match="no signal called temporl"):
         Preset.from_mapping({"intent_weights": {"when": {"temporl": 0.5}}})
+
+
+async def test_a_store_passes_its_expander_and_granularity_on() -> None:
+    """What `MemoryStore` is given reaches recall, sync and async; a wrong granularity is refused."""
+    with MemoryStore(":memory:", index=False, expander=lambda query: ["lettuce"]) as store:
+        for thread in ("a", "b"):
+            said = [("user", f"Franklin eats lettuce in {thread}."), ("user", "He likes lettuce.")]
+            store.remember(("ana",), said, thread_id=thread)
+        found = store.recall("reptile diet", ("ana",), granularity="session", explain=True)
+        assert {result.memory.thread_id for result in found.results} == {"a", "b"}
+        assert len(found.results) == 2
+        assert found.trace.expansions == ("lettuce",)
+        again = await store.arecall("reptile diet", ("ana",), granularity="session")
+        assert [r.memory.id for r in again.results] == [r.memory.id for r in found.results]
+        with pytest.raises(ConfigError, match="allowed are turn, session"):
+            store.recall("x", ("ana",), granularity="day")  # type: ignore[arg-type]

@@ -86,3 +86,9 @@ def test_a_language_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("langmemory.lexicon.matching.LANGUAGES", dict(LANGUAGES))
     register(Language(code="nl", stop_words=frozenset(("waar", "het", "zijn"))))
     assert keyword_terms("waar is het boek") == ("is", "boek")
+
+
+def test_sharp_s_is_found_in_both_spellings() -> None:
+    """What the index reads and what a query looks up spell ß the same way."""
+    assert index_text("Fußball") == "Fussball"
+    assert keyword_terms("Fußball") == keyword_terms("FUSSBALL") == ("fussball",)
