@@ -196,11 +196,14 @@ class SQLiteBaseStore(BaseStore):
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""
         self._refuse_blocking()
         batch = operations.take_apart(ops)
-        drafts, pending = self._prepare(batch)
-        writes = self._indexing.finish(
-            drafts, self._indexing.embed(drafts, pending, tokens=False)
-        ) if drafts else []  # fmt: skip
-        self._read(batch, self._searching.embed(operations.queries(batch)))
+        writes: list[items.Write] = []
+        if batch.puts:
+            drafts, pending = self._prepare(batch)
+            if drafts:
+                embedded = self._indexing.embed(drafts, pending, tokens=False)
+                writes = self._indexing.finish(drafts, embedded)
+        if batch.reads:
+            self._read(batch, self._searching.embed(operations.queries(batch)))
         if self._has_writes(batch):
             with self._engine.write() as connection:
                 self._write(connection, batch, writes)
@@ -238,9 +241,6 @@ class SQLiteBaseStore(BaseStore):
         return drafts, self._indexing.pending(self._engine, drafts)
 
     def _read(self, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
-        if not batch.reads:
-            return
-
         def rank(snapshot: Snapshot, op: SearchOp, scope: Scope, limit: int) -> Ranked:
             query = op.query or ""
             return self._searching.rank(snapshot, scope, query, vectors.get(query), limit)
