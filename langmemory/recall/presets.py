@@ -74,7 +74,7 @@ class Preset(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "balanced"
-    depth: int = Field(default=60, ge=1, le=2000, description="Candidates from each channel.")
+    depth: int = Field(default=40, ge=1, le=2000, description="Candidates from each channel.")
     context_weight: float = Field(
         default=0.5, ge=0, description="BM25 weight of neighbouring turns."
     )
@@ -85,7 +85,7 @@ class Preset(BaseModel):
     rrf_k: int = Field(default=RRF_K, ge=1)
     weights: SignalWeights = SignalWeights()
     context_depth: int = Field(
-        default=40, ge=0, description="Best candidates whose neighbours join in."
+        default=20, ge=0, description="Best candidates whose neighbours join in."
     )
     radius: int = Field(default=4, ge=1, le=10, description="Neighbouring turns on either side.")
     context_decay: float = Field(
