@@ -40,5 +40,5 @@ conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against Memo
 soak: $(VENV)/.dev  ## Two processes on one file for a minute
 	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability -q
 
-clean:  ## Remove what the targets made
-	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache
+clean:  ## Remove what the targets made, but for the benchmark's embeddings (a quarter of an hour's work)
+	rm -rf $(VENV) .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -66,22 +66,7 @@ class SQLiteBaseStore(BaseStore):
         ttl: TTLConfig | None = None,
         config: Config | None = None,
     ) -> None:
-        """Open a memory file, creating it if there is none.
-
-        Args:
-            path: The file, or ``":memory:"``; without one, the configured path.
-            index: LangGraph's index config (``dims``, ``embed``, ``fields``), plus ``search``:
-                ``"hybrid"`` (default), ``"semantic"`` or ``"keyword"``. None: the embedded model,
-                which needs no server. False: keywords only.
-            ttl: LangGraph's TTL config, in minutes. None: the configured one. As in SqliteStore,
-                reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
-            config: Settings; None reads ``config/memory.json`` and the environment.
-
-        Raises:
-            DatabaseError: The file cannot be opened, or is something else.
-            EmbeddingModelMismatchError: The file's vectors come from another model.
-            ConfigError: A setting is wrong.
-        """
+        """See `MemoryStore`."""
         self._config = config or load_config()
         settings = self._config.database
         self._indexing = resolve_indexing(index, self._config)
