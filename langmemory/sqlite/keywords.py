@@ -91,16 +91,19 @@ def search(
         row_bindings = (apsw.carray(np.ascontiguousarray(selected)),)
         where, bindings = "1", ()
     else:
+        reach, within = size, ""
         if namespace_id is not None:
             token = f'ns : "n{namespace_id}"'
-            if census.rows(connection, token, EVERY, size) > size * WIDE_SHARE:
+            held = census.rows(connection, token, EVERY, size)
+            if held > size * WIDE_SHARE:
                 namespaces, labels = scope.namespaces()
                 where = f"i.namespace IN {namespaces} AND ({where})"
                 bindings = (*labels, *bindings)
             else:
-                expression = f"{token} AND {expression}"
-        if size > SCORED_ROWS:
-            rare = _rare(connection, census, match, size)
+                reach, within = held, f"{token} AND "
+                expression = within + expression
+        if reach > SCORED_ROWS:
+            rare = _rare(connection, census, match, size, within)
             if rare is not None:
                 rows.append("+rowid IN (SELECT rowid FROM keyword WHERE keyword MATCH ?)")
                 row_bindings = (rare,)
@@ -129,16 +132,17 @@ def search(
         pool = max(pool * 8, 1)
 
 
-def _rare(connection: Connection, census: Census, match: str, size: int) -> str | None:
-    """The words of an expression that together match `SCORED_ROWS`; None when all of them do."""
+def _rare(connection: Connection, census: Census, match: str, size: int, within: str) -> str | None:
+    """An expression of the rarest words, in ``within``, that together match `SCORED_ROWS`; None when
+    all words do."""
     terms = list(dict.fromkeys(_QUOTED.findall(match)))
-    counts = {term: census.rows(connection, term, SCORED_ROWS + 1, size) for term in terms}
+    counts = {term: census.rows(connection, within + term, SCORED_ROWS + 1, size) for term in terms}
     kept: list[str] = []
     scored = 0
     for term in sorted(terms, key=lambda one: counts[one]):
         scored += counts[term]
         if len(kept) >= FEWEST_WORDS and scored > SCORED_ROWS:
-            return " OR ".join(kept)
+            return f"{within}({' OR '.join(kept)})"
         kept.append(term)
     return None
 
