@@ -223,7 +223,7 @@ def neighbours(connection: Connection, scope: CompiledScope, items: Ids, radius:
         return []
     placed = connection.execute(
         "SELECT i.thread, i.position FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
-        "WHERE i.thread IS NOT NULL",
+        "WHERE i.thread IS NOT NULL AND i.position IS NOT NULL",
         (apsw.carray(np.ascontiguousarray(items)),),
     ).fetchall()
     if not placed:

@@ -256,3 +256,16 @@ def test_a_deleted_turn_stays_deleted(tmp_path: Path) -> None:
     assert store.remember(("m",), messages, thread_id="t") == []
     store.delete_namespace(("m",))
     assert len(store.remember(("m",), messages, thread_id="t")) == 1
+
+
+def test_a_turn_without_a_place_is_recalled() -> None:
+    """An imported turn whose row names a thread but no position is found, and breaks no recall."""
+    original = MemoryStore(":memory:")
+    original.remember(("m",), [{"role": "user", "content": "the red boat"}], thread_id="t")
+    rows = [
+        {name: value for name, value in row.items() if name != "position"}
+        for row in original.iter_export()
+    ]
+    copy = MemoryStore(":memory:")
+    copy.import_rows(rows)
+    assert [result.text for result in copy.recall("red boat", ("m",))] == ["the red boat"]
