@@ -65,7 +65,7 @@ class DatabaseConfig(Section):
         "off. More is up to a fifth faster, and counts as resident memory once for each connection.",
     )
     readers: int = Field(
-        default=4, ge=1, le=64, description="Connections that read at the same time in one process."
+        default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
     )
     sign_index_bytes: int = Field(
         default=256 * MIB,

@@ -31,6 +31,7 @@ class Engine:
         busy_timeout_ms: int = 10_000,
         mmap_bytes: int = 1 << 30,
         sign_index_bytes: int = 512 << 20,
+        max_idle_readers: int = 8,
     ) -> None:
         """Open the file and bring its schema up to date.
 
@@ -40,12 +41,17 @@ class Engine:
             busy_timeout_ms: See `Database`.
             mmap_bytes: See `Database`.
             sign_index_bytes: Budget of the in-memory sign bits; over it, searches stream from disk.
+            max_idle_readers: See `Database`.
 
         Raises:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
         self.database = Database(
-            path, synchronous=synchronous, busy_timeout_ms=busy_timeout_ms, mmap_bytes=mmap_bytes
+            path,
+            synchronous=synchronous,
+            busy_timeout_ms=busy_timeout_ms,
+            mmap_bytes=mmap_bytes,
+            max_idle_readers=max_idle_readers,
         )
         self._sign_index_bytes = sign_index_bytes
         try:
@@ -67,10 +73,6 @@ class Engine:
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
         return self._model
-
-    @property
-    def sign_index_nbytes(self) -> int:
-        return self._signs.nbytes if self._signs is not None else 0
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:

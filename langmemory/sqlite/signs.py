@@ -43,10 +43,6 @@ class Chunk:
     bits: Words
     """uint64[words, >= n]."""
 
-    @property
-    def nbytes(self) -> int:
-        return self.n * (12 + 8 * len(self.bits))
-
     def distances(self, query: Words, rows: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
         """Hamming distances, uint16[n or len(rows)], to the sign bits uint64[words] of a query."""
         if rows is not None:
@@ -86,11 +82,6 @@ class SignIndex:
         self._seq = -1
         self._chunk = _empty(words)
         self._streaming = False
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held in memory."""
-        return 0 if self._streaming else self._chunk.nbytes
 
     def refresh(self, connection: Connection) -> None:
         """Read what was logged since the last time. Call it when the file has changed."""

@@ -20,9 +20,5 @@ def from_us(us: int) -> datetime:
     return EPOCH + timedelta(microseconds=us)
 
 
-def maybe_us(moment: datetime | None) -> int | None:
-    return None if moment is None else to_us(moment)
-
-
 def maybe_datetime(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)

@@ -83,6 +83,7 @@ class SQLiteBaseStore(BaseStore):
             busy_timeout_ms=settings.busy_timeout_ms,
             mmap_bytes=settings.mmap_bytes,
             sign_index_bytes=settings.sign_index_bytes,
+            max_idle_readers=settings.readers,
         )
         self._workers = Workers(self._engine.database)
         self._sweeper: Sweeper | None = None
