@@ -41,3 +41,23 @@ class InvalidValueError(LangMemoryError, ValueError):
 
 class ImportFormatError(LangMemoryError, ValueError):
     """A file to import is not in a known format; the message names the line."""
+
+
+class ChangeError(LangMemoryError, ValueError):
+    """A change set cannot be applied as it stands; nothing of it was."""
+
+
+class StalePlanError(ChangeError):
+    """A memory changed after the plan was made; plan again."""
+
+
+class UndoRefusedError(ChangeError):
+    """Later changes stand on the run; the message names them."""
+
+
+class ExtractionError(LangMemoryError):
+    """A model's answer could not be made into facts, also not on the second try."""
+
+
+class ModelUnavailableError(LangMemoryError):
+    """A model could not be asked: unreachable, timed out, refused by its server."""

@@ -186,8 +186,10 @@ class Recall:
 
 
 HistoryAction = Literal[
-    "add", "update", "delete", "expire", "supersede", "invalidate", "archive", "restore", "merge"
-]
+    "add", "update", "delete", "expire", "supersede", "invalidate", "archive", "status", "merge",
+    "restore",
+]  # fmt: skip
+"""``restore``: an undo brought back what was before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -206,6 +208,98 @@ class HistoryEntry:
     """The value after the change; None for a deletion or an expiry."""
     run_id: str | None = None
     reason: str | None = None
+    facets: Mapping[str, Any] = field(default_factory=dict)
+    """Facets the change replaced, as they were before it."""
+
+
+RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]
+"""What changed memory: reflection, upkeep, a person's correction, a decided review …"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """One run that changed memory, as `MemoryStore.runs` lists it."""
+
+    id: str
+    kind: RunKind
+    namespace: Namespace
+    at: datetime
+    reason: str
+    note: Mapping[str, Any]
+    """Counts, model calls, what the journal tells."""
+    undone_by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Applied:
+    """What `MemoryStore.apply` did, or would do."""
+
+    run_id: str
+    lines: tuple[str, ...]
+    """One a change; those that changed nothing say so."""
+    added: tuple[str, ...] = ()
+    """Keys of the memories that are new."""
+    changed: tuple[str, ...] = ()
+    """Keys of the memories that are otherwise than before."""
+    dry_run: bool = False
+    repeated: bool = False
+    """The run had been applied before: nothing was done."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Review:
+    """An open question for a person or a deep model."""
+
+    id: str
+    namespace: Namespace
+    about: str
+    """contradiction, duplicate, dependant, approval, core, entity …"""
+    question: str
+    memories: tuple[str, ...]
+    """Keys of the memories it is about."""
+    options: tuple[str, ...]
+    """What may be decided."""
+    run_id: str
+    opened_at: datetime
+    decision: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    """A person or thing memories speak of."""
+
+    key: str
+    """Names it within its namespace."""
+    namespace: Namespace
+    name: str
+    kind: str
+    """person, place, organisation, animal, event, thing."""
+    aliases: tuple[str, ...] = ()
+    """Other names, those of linked entities included."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """A claim of one memory about two entities, or about one and a literal.
+
+    Bi-temporal through its memory: true in the world from ``valid_at`` to ``invalid_at``, believed
+    by the system from ``created_at`` to ``expired_at``.
+    """
+
+    subject: str
+    """Entity key, links followed."""
+    relation: str
+    object: str | None
+    """Entity key, links followed; None where ``literal`` stands."""
+    literal: str | None
+    fact: str
+    """Key of the memory that says so, in ``namespace``."""
+    namespace: Namespace
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    created_at: datetime
+    expired_at: datetime | None
+    status: Status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "langmemory"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"types", "lexicon"}),
-    frozenset({"config"}),
+    frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"stores"}),

@@ -1,0 +1,169 @@
+"""Facts on their way from an extractor to a change set, and what is known already."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from langmemory.types import Entity, Memory, Namespace, Privacy
+
+FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure"]
+"""What sort of statement it is. A procedure becomes a ``procedural`` memory, the others ``semantic``
+ones."""
+
+Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class When:
+    """A time somebody named, as an interval."""
+
+    words: str
+    """As it was said: "last May"."""
+    start: datetime
+    """Timezone-aware; the interval is [start, end)."""
+    end: datetime
+    precision: Precision
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """What a fact says as a triple. Names before entities are resolved, entity keys after."""
+
+    subject: str
+    relation: str
+    """As normalised by `relations`: ``lives_in``, ``works_at``, ``married_to`` …"""
+    object: str
+    object_is_entity: bool = True
+    """False: a literal (a colour, a date, a number)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """One statement that stands alone."""
+
+    text: str
+    kind: FactKind = "fact"
+    speaker: str | None = None
+    owner: str | None = None
+    privacy: Privacy = "shared"
+    confidence: float = 0.8
+    importance: float = 0.5
+    language: str = "en"
+    """BCP 47 of the source; the text keeps it."""
+    evidence: tuple[str, ...]
+    """Keys of the turns it comes from, never empty."""
+    said_at: datetime
+    """Of the first evidence."""
+    time_words: str | None = None
+    """Words by which the source fixes the time, unresolved: "last May"."""
+    when: When | None = None
+    """What they resolve to."""
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    claims: tuple[Claim, ...] = ()
+    """The first is what the fact is about; the guard against contradictions looks at it."""
+    ends: bool = False
+    """The statement says that the claim no longer holds ("I no longer work at Initech")."""
+    corrects: bool = False
+    """The speaker takes back what was said before ("No, my birthday is in May, not March")."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionSummary:
+    """What a batch was about."""
+
+    text: str
+    decisions: tuple[str, ...] = ()
+    open_points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CoreSuggestion:
+    """What an extractor would add to a core memory block. A person or a rule decides."""
+
+    block: str
+    text: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extraction:
+    """What an extractor made of one batch."""
+
+    facts: tuple[Fact, ...] = ()
+    summary: SessionSummary | None = None
+    core: tuple[CoreSuggestion, ...] = ()
+    model_calls: int = 0
+    dropped: tuple[str, ...] = ()
+    """Why statements were left out, one reason each, never their text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownFact:
+    """A memory formation may compare with."""
+
+    memory: Memory
+    claims: tuple[Claim, ...]
+    """With entity keys, links followed."""
+    evidence: tuple[str, ...]
+    """Keys of its sources."""
+
+
+class Knowledge(Protocol):
+    """Read access to what one namespace knows, on one snapshot. All calls are synchronous.
+
+    Only derived memories (kinds other than ``episodic`` and ``core``) count as facts, and but for
+    `by_key` only active and pending ones.
+    """
+
+    @property
+    def namespace(self) -> Namespace: ...
+
+    @property
+    def seq(self) -> int:
+        """The newest `HistoryEntry.seq`: what `ChangeSet.planned_at` is to hold."""
+        ...
+
+    def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
+        """Facts whose normalised text is the same."""
+        ...
+
+    def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
+        """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
+        ...
+
+    def about(self, subject: str, relation: str | None = None) -> Sequence[KnownFact]:
+        """Facts that claim this of an entity (key, links followed); any relation for None."""
+        ...
+
+    def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
+        """Facts whose evidence includes one of these memories."""
+        ...
+
+    def by_key(self, key: str) -> KnownFact | None:
+        """A fact, whatever its status."""
+        ...
+
+    def entities(self, norm: str) -> Sequence[Entity]:
+        """Entities that have this normalised name (`entities.normalised`) or alias, links followed."""
+        ...
+
+    def names(self) -> Sequence[tuple[str, Entity]]:
+        """Every normalised name and alias of the namespace with its entity, links followed."""
+        ...
+
+
+def normalised(text: str) -> str:
+    """Text as the fingerprint sees it: NFKC, case folded, one space between words, no final stop."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).rstrip(" .!。！")
+
+
+def fingerprint(text: str) -> bytes:
+    """SHA-256 of the normalised text."""
+    return hashlib.sha256(normalised(text).encode()).digest()
