@@ -11,14 +11,14 @@ help:  ## List the targets
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[graph]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
-demo: $(VENV)/.base  ## Import a real conversation, ask a dozen questions, show the context a model gets
+demo: $(VENV)/.base  ## Import a real conversation, ask about it, turn it into knowledge, show what a model gets
 	@$(BIN)/langmemory demo
 
 test: $(VENV)/.dev  ## Run the tests

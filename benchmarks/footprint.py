@@ -20,7 +20,7 @@ from benchmarks.dataset import Namespace
 from benchmarks.extensions import loadable_sqlite
 from benchmarks.vectors import Lookup, Matrix
 
-SEARCHES = 50
+SEARCHES = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +32,7 @@ class Footprint:
     open_ms: float
     """From the constructor to the first search's results; file in the page cache."""
     resident_mb: float
-    """After fifty searches, Python and libraries included."""
+    """After two hundred searches, Python and libraries included."""
     before_mb: float
     """The same process before it opened the store."""
     private_mb: float

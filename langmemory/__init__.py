@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langmemory.config import Config, load_config
-    from langmemory.graphs import build_chat_graph
+    from langmemory.graphs import build_chat_graph, build_reflection_graph
     from langmemory.stores import MemoryStore, reembed
     from langmemory.types import Memory, Recall, RecallResult
 
@@ -19,6 +19,7 @@ __all__ = [
     "Recall",
     "RecallResult",
     "build_chat_graph",
+    "build_reflection_graph",
     "load_config",
     "reembed",
 ]
@@ -30,6 +31,7 @@ _HOMES = {
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
     "build_chat_graph": "langmemory.graphs",
+    "build_reflection_graph": "langmemory.graphs",
     "load_config": "langmemory.config",
     "reembed": "langmemory.stores",
 }

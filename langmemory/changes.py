@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    TypeAdapter,
     model_serializer,
 )
 
@@ -43,7 +44,8 @@ class Facets(_Plain):
 
     def given(self) -> dict[str, Any]:
         """The facets set, by name; None takes a facet's value away."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        set_here = self.model_fields_set
+        return {name: getattr(self, name) for name in type(self).model_fields if name in set_here}
 
     @model_serializer(mode="wrap")
     def _only_given(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -205,6 +207,9 @@ Change = Annotated[
 
 OpenReview.model_rebuild()
 
+Option: TypeAdapter[tuple[Change, ...]] = TypeAdapter(tuple[Change, ...])
+"""Reads the changes behind an option of a review from JSON."""
+
 
 class ChangeSet(_Plain):
     """Everything one run changes in one namespace, in order."""
@@ -238,7 +243,12 @@ def _line(change: Change) -> str:
         parts.append(f"{label}={', '.join(text) if isinstance(text, tuple) else text}")
     facets = getattr(change, "facets", None)
     if facets is not None:
-        parts.extend(f"{label}={found}" for label, found in facets.given().items())
+        new = isinstance(change, AddMemory)  # nothing to take away
+        parts.extend(
+            f"{label}={found}"
+            for label, found in facets.given().items()
+            if not (new and found is None)
+        )
     if change.reason:
         parts.append(f"({change.reason})")
     return " ".join(parts)

@@ -59,7 +59,7 @@ class DatabaseConfig(Section):
         description="Milliseconds a write waits for another process's write to finish.",
     )
     mmap_bytes: int = Field(
-        default=120 * MIB,
+        default=48 * MIB,
         ge=0,
         description="Bytes of the file that each connection may map into memory; 0 turns mapping "
         "off. More is up to a fifth faster, and counts as resident memory once for each connection.",
@@ -72,6 +72,15 @@ class DatabaseConfig(Section):
         ge=0,
         description="Bytes of memory for the vectors' sign bits, per file and process; "
         "above it a search streams them from the file.",
+    )
+
+
+    vector_copy_bytes: int = Field(
+        default=64 * MIB,
+        ge=0,
+        description="Bytes of memory for a copy of the vectors at a byte a dimension, made by a "
+        "process that goes on searching; without one (0, or too many vectors) a search is about a "
+        "third slower.",
     )
 
 
@@ -105,6 +114,22 @@ class ModelsConfig(Section):
         description="Tokens of the window asked of an Ollama chat model, whose own default (about "
         "4,000) silently cuts off what memory puts in front; more takes more of the GPU's memory.",
     )
+    rerank: ModelName | None = Field(
+        default=None,
+        description='Chat model that has the last word on the order of a recall, as '
+        '`"provider:model"`; null asks none. An application may pass its own reranker instead.',
+    )
+    expand: ModelName | None = Field(
+        default=None,
+        description='Chat model that says a query in other words when a recall found little, as '
+        '`"provider:model"`; null asks none.',
+    )
+    chat_timeout_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        le=3_600,
+        description="Seconds to wait for an Ollama chat model to go on answering.",
+    )
     embedding_timeout_seconds: float = Field(
         default=60.0,
         gt=0,
@@ -136,6 +161,13 @@ class SearchConfig(Section):
     )
 
 
+    exact: bool = Field(
+        default=False,
+        description="Let no sign bits choose which vectors a search compares: slower (about 30 ms "
+        "at 100,000), for vectors without structure. `index={\"exact\": …}` says it for one store.",
+    )
+
+
 class TTLConfig(Section):
     """When items expire; the keys are those of LangGraph's `TTLConfig`."""
 
@@ -163,6 +195,26 @@ class RecallConfig(Section):
     )
 
 
+class ReflectionConfig(Section):
+    """How conversations become knowledge."""
+
+    batch_tokens: int = Field(
+        default=2_000,
+        ge=1,
+        description="Tokens of conversation, approximately, that one call of the model reads.",
+    )
+
+
+class JournalConfig(Section):
+    """The daily pages for people."""
+
+    path: FilePath | None = Field(
+        default=None,
+        description="Folder of the journal: one Markdown file a day and namespace, with what was "
+        "said in it, readable by everybody who can read the folder; null writes none.",
+    )
+
+
 class Config(Section):
     """All settings. `Config()` is the defaults; `load_config` reads file and environment."""
 
@@ -171,6 +223,8 @@ class Config(Section):
     search: SearchConfig = SearchConfig()
     ttl: TTLConfig = TTLConfig()
     recall: RecallConfig = RecallConfig()
+    reflection: ReflectionConfig = ReflectionConfig()
+    journal: JournalConfig = JournalConfig()
 
 
 ENVIRONMENT: dict[str, tuple[str, str]] = {

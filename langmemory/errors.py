@@ -39,6 +39,15 @@ class InvalidValueError(LangMemoryError, ValueError):
     """A value cannot be stored as JSON without losing something."""
 
 
+class OwnershipError(LangMemoryError, PermissionError):
+    """A viewer may not write this: it would touch a private memory of somebody else."""
+
+
+class ForgettingError(LangMemoryError):
+    """What was to be forgotten is gone from memory, but the file may still hold bytes of it; the
+    message says where and why. Forget it again."""
+
+
 class ImportFormatError(LangMemoryError, ValueError):
     """A file to import is not in a known format; the message names the line."""
 
@@ -55,9 +64,20 @@ class UndoRefusedError(ChangeError):
     """Later changes stand on the run; the message names them."""
 
 
+class EntityNameError(LangMemoryError, LookupError):
+    """A name stands for no entity, or for more than one; the message lists those near it."""
+
+
 class ExtractionError(LangMemoryError):
     """A model's answer could not be made into facts, also not on the second try."""
+
+    model_calls: int = 0
+    """How many were made in vain."""
 
 
 class ModelUnavailableError(LangMemoryError):
     """A model could not be asked: unreachable, timed out, refused by its server."""
+
+
+class JobFailedError(LangMemoryError):
+    """A job in the background was given up; the message says why, `langmemory jobs` retries it."""

@@ -70,7 +70,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         limits: characters by label of a core block, where the default is not right.
         summary_model: rewrites core blocks that are nearly full; None leaves them as they are.
         tools: whether the agent gets the memory tools.
-        reflection: gets new turns for reflection.
+        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
     """
 
     state_schema = AgentMemoryState

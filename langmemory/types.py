@@ -187,9 +187,10 @@ class Recall:
 
 HistoryAction = Literal[
     "add", "update", "delete", "expire", "supersede", "invalidate", "archive", "status", "merge",
-    "restore",
+    "restore", "forget",
 ]  # fmt: skip
-"""``restore``: an undo brought back what was before."""
+"""``restore``: an undo brought back what was before; ``forget``: it is gone for good, and its key is
+sealed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -247,6 +248,35 @@ class Applied:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Forgotten:
+    """What `MemoryStore.forget` took out of the file, or would."""
+
+    run_id: str
+    kinds: Mapping[str, int]
+    """How many memories, by kind."""
+    history: int
+    """Records of changes whose text is gone."""
+    facts_kept: int
+    """Facts that lost evidence and stay, because something else speaks for them."""
+    edges: int
+    entities: int
+    """Those that nobody else speaks of."""
+    reviews: int
+    notes: int
+    """Records of runs, jobs and other names that told of it."""
+    samples: tuple[str, ...] = ()
+    """With ``dry_run``: how some of the memories begin."""
+    words: int = 0
+    """Words, in no remaining memory, that were looked for in the bytes of the file and its WAL
+    afterwards; none was found."""
+    dry_run: bool = False
+
+    @property
+    def memories(self) -> int:
+        return sum(self.kinds.values())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Review:
     """An open question for a person or a deep model."""
 
@@ -264,6 +294,41 @@ class Review:
     decision: str | None = None
 
 
+JobState = Literal["pending", "running", "done", "dead", "replaced"]
+"""Waiting or to be tried again; under way; finished; given up; gave way to a later one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """Work for later, as it stands in the queue."""
+
+    id: int
+    kind: str
+    """Which workers take it: the name of the reflector."""
+    lane: str
+    """Jobs of one lane run one after the other: labels of the namespace, joined by periods."""
+    thread: str | None
+    """A later job of the same kind, lane and thread replaces it while it is pending."""
+    payload: Mapping[str, Any]
+    """What the reflector is given; emptied when it is done."""
+    config: Mapping[str, Any]
+    """LangGraph's config, and the run's context under ``context``."""
+    state: JobState
+    created_at: datetime
+    """Since when it waits, those it replaced included."""
+    due_at: datetime
+    attempts: int
+    """How often it was begun."""
+    worker: str | None
+    lease_until: datetime | None
+    """Until then it is its worker's; afterwards anybody's."""
+    finished_at: datetime | None
+    error: str | None
+    """Why the last attempt failed; never memory text."""
+    result: Any
+    """What the reflector answered, as far as it has a JSON form."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
     """A person or thing memories speak of."""
@@ -276,6 +341,8 @@ class Entity:
     """person, place, organisation, animal, event, thing."""
     aliases: tuple[str, ...] = ()
     """Other names, those of linked entities included."""
+    edges: tuple[Edge, ...] = ()
+    """What is claimed of it, where it was asked for by name (`Graph.entity`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,9 +25,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal
 
-Fault = Literal["http_500", "not_found", "broken_json", "error_midway", "drop"]
+Fault = Literal["http_500", "not_found", "broken_json", "error_midway", "drop", "empty"]
 """An HTTP error; an unknown model; a line that is not JSON after the first word; an
-``{"error": …}`` line after it; a connection closed after it, or at once when there is no word."""
+``{"error": …}`` line after it; a connection closed after it, or at once when there is no word; a
+stream that ends before its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,10 @@ class OllamaServer:
             return Reply(content=default)
         return Reply(content=reply) if isinstance(reply, str) else reply
 
+    @property
+    def stopped(self) -> bool:
+        return self._stopping.is_set()
+
     def pause(self, seconds: float) -> None:
         """Wait, but not longer than the server lives."""
         self._stopping.wait(seconds)
@@ -188,6 +193,9 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"{}")
+            if owner.stopped:  # a connection kept alive outlives the server's socket
+                self._drop()
+                return
             owner.requests.append(Request(path=self.path, body=body))
             model = body.get("model", "")
             if owner.models and model not in owner.models:
@@ -232,6 +240,8 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
                 case "drop":
                     self._drop()
                     return
+                case "empty":
+                    pass
                 case _:
                     end = {"role": "assistant", "content": ""}
                     self._line({**_head(body), "message": end, **_tail(reply, body)})

@@ -14,7 +14,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"types", "lexicon"}),
     frozenset({"config", "changes"}),
-    frozenset({"sqlite", "embeddings"}),
+    frozenset({"sqlite", "embeddings", "chat_models"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"stores"}),
     frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
@@ -24,7 +24,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
-          ("short_term", "nodes"), ("cli", "evals"), ("cli", "templates")}  # fmt: skip
+          ("short_term", "nodes"), ("cli", "evals"), ("cli", "templates"),
+          ("reflection", "nodes"), ("formation", "context")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 MAY_SPEAK_SQLITE = {"sqlite", "stores", "evals"}

@@ -18,13 +18,22 @@ from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
 from langmemory.cli.eval import eval_command
 from langmemory.cli.export import export
+from langmemory.cli.forget import forget
+from langmemory.cli.graph import graph
+from langmemory.cli.history import history
 from langmemory.cli.import_file import import_file
 from langmemory.cli.init import init
+from langmemory.cli.jobs import jobs
+from langmemory.cli.journal import journal
 from langmemory.cli.oneline import one_line_errors
 from langmemory.cli.reembed import reembed
+from langmemory.cli.reflect import reflect
+from langmemory.cli.reviews import reviews
+from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.worker import worker
 
 app = typer.Typer(
     name="langmemory",
@@ -61,10 +70,20 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import": import_file,
     "search": search,
     "chat": chat,
+    "reflect": reflect,
+    "graph": graph,
+    "journal": journal,
+    "reviews": reviews,
+    "history": history,
+    "runs": runs,
+    "undo": undo,
+    "worker": worker,
+    "jobs": jobs,
     "stats": stats,
     "doctor": doctor,
     "reembed": reembed,
     "export": export,
+    "forget": forget,
     "eval": eval_command,
 }
 

@@ -64,7 +64,7 @@ class Answer:
 
 
 def demo() -> None:
-    """Import a year of conversation, ask about it, reopen it elsewhere, chat with it."""
+    """Import a year of conversation, ask about it, reflect on it, reopen it, chat with it."""
     from rich.console import Console
 
     from langmemory.config import load_config
@@ -78,6 +78,7 @@ def demo() -> None:
         with MemoryStore.from_conn_string(str(path)) as store:
             remember(store, console)
             ask(store, console)
+            know(store, console)
             reopen(store, console, path)
             talk(store, console, config)
     seconds = time.perf_counter() - started
@@ -168,9 +169,17 @@ def answers_table(answers: list[Answer]) -> Any:
     return table
 
 
+def know(store: MemoryStore, console: Console) -> None:
+    """Make knowledge of what was said, by rules."""
+    from langmemory.cli.demo_knowledge import reflect
+
+    _heading(console, 3, "Reflect", "talk becomes knowledge, by rules; no model, no server")
+    reflect(store, NAMESPACE, console)
+
+
 def reopen(store: MemoryStore, console: Console, path: Path) -> None:
     """Search the same file from a second process and compare."""
-    _heading(console, 3, "Reopen", "the same file from a second process")
+    _heading(console, 4, "Reopen", "the same file from a second process")
     question = questions()[0].question
     command = [
         *(sys.executable, "-m", "langmemory.cli", "--db", str(path)),
@@ -201,7 +210,7 @@ def talk(store: MemoryStore, console: Console, config: Config) -> None:
 
     from langmemory.graphs import NoModel, build_chat_graph
 
-    _heading(console, 4, "Chat", "a new thread; this is what the model gets to see")
+    _heading(console, 5, "Chat", "a new thread; this is what the model gets to see")
     console.print(f"[bold]Lena:[/bold] {CHAT_MESSAGE}\n")
     model = ollama_model(config)
     graph = build_chat_graph(model or NoModel(), namespace=NAMESPACE, store=store)

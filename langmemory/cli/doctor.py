@@ -132,6 +132,7 @@ REBUILD = (
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.sqlite import Engine
     from langmemory.sqlite.consistency import check
+    from langmemory.sqlite.jobs import counts
 
     path = config.database.path
     if not Path(path).exists():
@@ -142,6 +143,7 @@ def _file(config: Config) -> Iterator[Check]:
         with closing(Engine(path)) as engine, engine.read() as snapshot:
             stats = snapshot.stats()
             problems = check(snapshot.connection)
+            dead = counts(snapshot.connection).get("dead", 0)
     except LangMemoryError as error:
         yield Check(state="fail", what="memory file", found=_line(error))
         return
@@ -152,6 +154,9 @@ def _file(config: Config) -> Iterator[Check]:
     if not problems:
         found = f"{stats.keywords:,} keyword rows and {stats.vectors:,} vectors agree with them"
         yield Check(state="ok", what="consistency", found=found)
+    if dead:
+        advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
+        yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
 
 
 def _embedder(config: Config, path: str) -> Check:

@@ -17,15 +17,16 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
 
     target = Target.of(context, db, None)
     with target.open() as store:
-        found = store.stats()
+        found, jobs = store.stats(), store.jobs.counts()
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        typer.echo(json.dumps(asdict(found) | {"jobs": jobs}))
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column()
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))
     model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
+    waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)
     for name, value in {
         "file": f"{target.config().database.path}, {found.file_bytes / 1e6:,.1f} MB",
         "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
@@ -34,6 +35,8 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
         "model": model,
         "keyword rows": f"{found.keywords:,}",
         "history": f"{found.history:,} changes",
+        "reflection": f"{waiting:,} waiting, {dead:,} given up" if waiting or dead else "",
     }.items():
-        table.add_row(name, value)
+        if value:
+            table.add_row(name, value)
     Console().print(table)

@@ -137,8 +137,13 @@ class Knowledge(Protocol):
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
         ...
 
-    def about(self, subject: str, relation: str | None = None) -> Sequence[KnownFact]:
-        """Facts that claim this of an entity (key, links followed); any relation for None."""
+    def about(
+        self, subject: str, relation: str | None = None, *, past: bool = False
+    ) -> Sequence[KnownFact]:
+        """Facts that claim this of an entity (key, links followed); any relation for None.
+
+        With ``past`` also superseded ones: what comes late is compared with what held then.
+        """
         ...
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:

@@ -3,6 +3,7 @@
 from langmemory.graphs.chat import build_chat_graph
 from langmemory.graphs.models import chat_model
 from langmemory.graphs.no_model import NoModel
+from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.graphs.server import open_store
 from langmemory.graphs.state import ChatContext, ChatState
 
@@ -11,6 +12,7 @@ __all__ = [
     "ChatState",
     "NoModel",
     "build_chat_graph",
+    "build_reflection_graph",
     "chat_model",
     "open_store",
 ]

@@ -64,7 +64,7 @@ def build_chat_graph(
         core: labels of the core blocks and what belongs in each; empty for none.
         summary_model: writes the summary of what leaves the window, and core blocks anew that are
             nearly full; None: `model` does.
-        reflection: gets new turns for reflection.
+        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
         token_counter: counts prompts; the default is an approximation.
         context_schema: what a run may say about itself; must have what `namespace` asks for.
         name: the graph's name in traces.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
-from langchain_ollama import ChatOllama
 
+from langmemory.chat_models import named_chat_model
 from langmemory.config import ModelsConfig
 from langmemory.context.budget import REFERENCE_WINDOW, ContextBudget
-from langmemory.errors import ConfigError
 from langmemory.graphs.no_model import NoModel
 
 CONVERSATION_TOKENS = 8_000
@@ -23,20 +22,7 @@ def chat_model(models: ModelsConfig) -> BaseChatModel:
     name = models.fast or models.deep
     if name is None:
         return NoModel()
-    provider, _, model = name.partition(":")
-    if provider == "ollama":
-        return ChatOllama(
-            model=model, base_url=models.ollama_url, num_ctx=models.ollama_context_tokens
-        )
-    try:
-        from langchain.chat_models import init_chat_model
-
-        return init_chat_model(name)
-    except ImportError as error:
-        raise ConfigError(
-            f"chat model {name!r} needs {error.name or 'another package'}: "
-            f"pip install 'langgraph-langmemory[agents]' langchain-{provider}"
-        ) from error
+    return named_chat_model(name, models)
 
 
 def budget_for(model: BaseChatModel) -> ContextBudget:

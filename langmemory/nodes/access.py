@@ -83,6 +83,26 @@ class MemoryAware(Protocol):
     ) -> list[str]: ...
 
 
+@runtime_checkable
+class ViewerAware(Protocol):
+    """A store that can be bound to a viewer, as MemoryStore can."""
+
+    def for_viewer(self, viewer: str) -> BaseStore: ...
+
+    def for_anyone(self) -> BaseStore: ...
+
+
+def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
+    """The store as the person of a run may see it: ``""`` is somebody unknown, None the application.
+
+    A store that cannot be bound is returned as it is; what comes from it has to be looked at
+    (`readable`).
+    """
+    if viewer is None or not isinstance(store, ViewerAware):
+        return store
+    return store.for_viewer(viewer) if viewer else store.for_anyone()
+
+
 class StoreAccess:
     """Recall and remember over one store, sync and async."""
 

@@ -13,7 +13,8 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+from langmemory.nodes.access import seen_by
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 
 
 class MemoryNode(Runnable[Any, dict[str, Any]]):
@@ -36,14 +37,18 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         self.store = store
         self.name = name
 
-    def _run(self, config: RunnableConfig | None) -> tuple[BaseStore, RunScope]:
-        return run_of(config, self.store, self.get_name())
+    def _run(
+        self, config: RunnableConfig | None, viewer: str | None = None
+    ) -> tuple[BaseStore, RunScope]:
+        return run_of(config, self.store, self.get_name(), viewer)
 
 
 def run_of(
-    config: RunnableConfig | None, store: BaseStore | None, name: str
+    config: RunnableConfig | None, store: BaseStore | None, name: str, viewer: str | None = None
 ) -> tuple[BaseStore, RunScope]:
     """The store and the scope of the run under way; a `store` given here wins over the graph's.
+
+    With a `viewer`, a template, the store is as that person may see it.
 
     Raises:
         ConfigError: neither `name` (a node or tool) nor the graph has a store.
@@ -55,7 +60,8 @@ def run_of(
             f"{name!r} has no store: compile the graph with store=…, or give {name!r} one with "
             f"store=…"
         )
-    return found, RunScope.of(runtime, config)
+    scope = RunScope.of(runtime, config)
+    return seen_by(found, viewer_of(viewer, scope)), scope
 
 
 def current_runtime() -> Runtime[Any] | None:

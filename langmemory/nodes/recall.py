@@ -105,7 +105,7 @@ class RecallNode(MemoryNode):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        store, scope = self._run(config)
+        store, scope = self._run(config, self.viewer)
         question = self._prepare(input, scope)
         if question is None:
             return {}
@@ -121,7 +121,7 @@ class RecallNode(MemoryNode):
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        store, scope = self._run(config)
+        store, scope = self._run(config, self.viewer)
         question = self._prepare(input, scope)
         if question is None:
             return {}

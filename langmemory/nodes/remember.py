@@ -24,7 +24,7 @@ from langmemory.types import Namespace, Privacy
 class ReflectionQueue(Protocol):
     """Where new turns are handed to for reflection; it returns at once."""
 
-    def submit(self, namespace: Namespace, *, thread_id: str, keys: Sequence[str]) -> object: ...
+    def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str]) -> object: ...
 
 
 class RememberNode(MemoryNode):
@@ -39,7 +39,7 @@ class RememberNode(MemoryNode):
         owner: template of the person whose conversation it is; None is nobody's.
         privacy: who may recall it, where several people share a namespace: with ``private`` its
             owner alone.
-        reflection: gets the keys that were added, when any were.
+        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
         messages_key: state key of the messages.
 
     State it writes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ class Candidates:
     """float32[n]: BM25, 0 where the words did not find it."""
     dense: Floats
     """float32[n]: cosine, 0 without a vector."""
+    named: Found
+    """Those that speak of somebody the query names, and how telling that is (0..1)."""
     channels: dict[str, Ids]
     """What each channel found, best first."""
 
@@ -33,18 +36,24 @@ def gather(
     depth: int,
     kin: KeywordQuery | None = None,
     kin_depth: int = 0,
+    names: Iterable[str] = (),
+    entity_depth: int = 0,
 ) -> Candidates:
     """Asks every channel that has a question for ``depth`` items and joins the answers.
 
     ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
     found gets its exact cosine as well, so that the scores of two channels are comparable. What is
-    found by ``kin`` (at most ``kin_depth``) is a candidate without a keyword score.
+    found by ``kin`` (at most ``kin_depth``), or only speaks of somebody with one of the ``names``
+    (at most ``entity_depth``), is a candidate without a keyword score.
     """
     by_vector = source.dense(vector, depth) if vector is not None else EMPTY
     by_words = source.keyword(keyword, depth) if keyword is not None else EMPTY
     by_time = source.window(*window, depth) if window is not None else EMPTY.ids
     by_kin = source.keyword(kin, kin_depth) if kin is not None and kin_depth else EMPTY
     ids = np.unique(np.concatenate((by_vector.ids, by_words.ids, by_time, by_kin.ids)))
+    by_name = source.entity(names, ids, entity_depth) if entity_depth else EMPTY
+    if len(by_name.ids):
+        ids = np.union1d(ids, by_name.ids)
 
     bm25 = np.zeros(len(ids), dtype=np.float32)
     bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores
@@ -57,10 +66,11 @@ def gather(
         if missing.any():
             cosine[missing] = source.cosines(vector, ids[missing])
     channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
-    channels["kin"] = by_kin.ids
+    channels |= {"kin": by_kin.ids, "entity": by_name.ids}
     return Candidates(
         ids=ids,
         keyword=bm25,
         dense=cosine,
+        named=by_name,
         channels={name: found for name, found in channels.items() if len(found)},
     )

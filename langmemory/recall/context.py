@@ -14,6 +14,8 @@ from langmemory.recall.source import Floats
 
 Index = NDArray[np.int64]
 _THREAD_STRIDE = 1 << 32
+MOST_STEPS = 4
+"""Steps back along the graph that count."""
 
 
 def neighbour_index(
@@ -36,7 +38,12 @@ def neighbour_index(
 
 
 def surroundings(
-    matches: Floats, shares: Floats, around: dict[int, Index], *, decay: float
+    matches: Floats,
+    shares: Floats,
+    around: dict[int, Index],
+    *,
+    decay: float,
+    origins: Index | None = None,
 ) -> tuple[Floats, Floats]:
     """How well the query's tokens are met by an item and what was said around it.
 
@@ -45,6 +52,9 @@ def surroundings(
         shares: float32[q] with sum 1.
         around: As from `neighbour_index`.
         decay: What a neighbour's match counts, per position of distance.
+        origins: int64[n], the memory an item was reached from over the graph, -1 for none. What
+            leads to a fact stands before it like the turns before a turn: the sister named in one,
+            her work in the next.
 
     Returns:
         Met by the item and the turns before it, and by the item and the turns on both sides;
@@ -55,6 +65,11 @@ def surroundings(
     best = matches.copy()
     for offset in sorted(offset for offset in around if offset < 0):
         np.maximum(best, padded[:, around[offset]] * np.float32(decay**-offset), out=best)
+    if origins is not None:
+        before, steps = origins, 1
+        while (before >= 0).any() and steps <= MOST_STEPS:
+            np.maximum(best, padded[:, before] * np.float32(decay**steps), out=best)
+            before, steps = np.where(before >= 0, origins[before], -1), steps + 1
     lead: Floats = shares @ best
     for offset in sorted(offset for offset in around if offset > 0):
         np.maximum(best, padded[:, around[offset]] * np.float32(decay**offset), out=best)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from langmemory.recall.source import CandidateSource, Floats, Ids
+from langmemory.recall.source import CandidateSource, Floats, Found, Ids
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +18,21 @@ class Reached:
     """By id: the highest score any path gives."""
     path: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """By id: the labels along that path."""
+    origin: Mapping[int, int] = field(default_factory=dict)
+    """By id: the memory before it on that path."""
+
+    def closeness(self, ids: Ids, named: Found) -> Floats:
+        """float32[n], 0..1: how near n memories are to what the query names: the score carried to
+        them, or, where they speak of it themselves, how telling that is."""
+        near = dict(zip(named.ids.tolist(), named.scores.tolist(), strict=True))
+        scores = (max(self.score.get(one, 0.0), near.get(one, 0.0)) for one in ids.tolist())
+        return np.fromiter(scores, np.float32, len(ids))
+
+    def origins(self, ids: Ids) -> Ids:
+        """int64[n]: for each of n ids, the place among them of the memory before it; -1 for none."""
+        place = {one: number for number, one in enumerate(ids.tolist())}
+        before = (place.get(self.origin.get(one, -1), -1) for one in place)
+        return np.fromiter(before, np.int64, len(ids))
 
 
 def hop(
@@ -28,28 +43,38 @@ def hop(
     depth: int,
     decay: float,
     fan_out: int,
+    beam: int = 16,
+    limit: int = 40,
 ) -> Reached:
     """Follows edges in both directions from the given memories, ``depth`` steps far.
 
-    A memory reached over an edge has ``decay`` times the score of the one it was reached from; the
-    best path counts. Where a path leads back to a starting memory, that keeps what is higher.
+    A memory reached over an edge has ``decay`` times the edge's weight times the score of the one
+    it was reached from; the best path counts. Where a path leads back to a starting memory, that
+    keeps what is higher. Each step goes on from the ``beam`` best only, and the ``limit`` best of
+    all that was reached are kept: a dense graph costs no more than a sparse one.
     """
     best = dict(zip(ids.tolist(), score.tolist(), strict=True))
     path: dict[int, tuple[str, ...]] = {}
+    before: dict[int, int] = {}
     front = ids
     for _ in range(depth):
+        front = np.array(sorted(front.tolist(), key=lambda one: -best[one])[:beam], np.int64)
         if len(front) == 0:
             break
         edges = source.edges(front, fan_out)
         improved: dict[int, None] = {}
-        for reached, origin, label in zip(
-            edges.ids.tolist(), edges.origins.tolist(), edges.labels, strict=True
-        ):
+        for reached, origin, weight, label in zip(
+            edges.ids.tolist(), edges.origins.tolist(), edges.weights.tolist(), edges.labels,
+            strict=True,
+        ):  # fmt: skip
             come_from = int(front[origin])
-            carried = best[come_from] * decay
+            carried = best[come_from] * decay * weight
             if carried > best.get(reached, 0.0):
                 best[reached] = carried
                 path[reached] = (*path.get(come_from, ()), label)
+                before[reached] = come_from
                 improved[reached] = None
         front = np.array(list(improved), dtype=np.int64)
-    return Reached(score={i: best[i] for i in path}, path=path)
+    # What a path leads through has a higher score than its end, so no path is cut in the middle.
+    kept = sorted(path, key=lambda one: -best[one])[:limit]
+    return Reached(score={i: best[i] for i in kept}, path=path, origin=before)

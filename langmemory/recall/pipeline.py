@@ -22,14 +22,15 @@ from langmemory.recall import scoring
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.context import first_of_each, sessions
 from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.entities import possible_names
 from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
-from langmemory.recall.fusion import fuse, normalised
+from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query
-from langmemory.recall.ranking import Pool, extended, first_pool, signals, widened
+from langmemory.recall.ranking import Pool, extended, first_pool, signals, widened, with_families
 from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.source import CandidateSource, Floats, Ids
 from langmemory.recall.validity import stale
@@ -53,6 +54,8 @@ class Ranking:
     """int64[n]: candidates, best first."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
+    folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    """Candidates that a fact resting on them stands for; not in the order."""
 
 
 def run(
@@ -133,6 +136,10 @@ def run(
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     ids = ranking.pool.rows.ids
+    for memory in source.memories(ids[ranking.folded]):
+        removed[memory.key] = (
+            "derivation: a fact that rests on it is shown"
+        )
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
     orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
     return explained(
@@ -195,15 +202,17 @@ def rank(
         depth=max(preset.depth, limit),
         kin=query.kin_keyword,
         kin_depth=preset.kin_depth,
+        names=possible_names(query.text, intent),
+        entity_depth=preset.entity_depth,
     )
     clock.lap("candidates")
     pool, hops = _pool(source, candidates, vector, preset)
     clock.lap("context")
-    found = signals(pool, query, intent, vocabulary, preset)
-    if hops.score:
-        found["graph"] = normalised(
-            np.array([hops.score.get(i, 0.0) for i in pool.rows.ids.tolist()], dtype=np.float32)
-        )
+    pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
+    origins = hops.origins(pool.rows.ids) if hops.score else None
+    found = signals(pool, query, intent, vocabulary, preset, origins, families)
+    if hops.score or len(candidates.named.ids):
+        found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     relevant = scoring.relevance(found, preset.weights_for(intent.asks))
     clock.lap("signals")
     properties = scoring.facets(pool.rows, _micros(now), half_life_days=preset.half_life_days)
@@ -217,7 +226,9 @@ def rank(
         score = scoring.composite(relevant, properties, pool.rows.priority, preset.profile)
     for factor in factors.values():
         score *= factor
+    folded = np.zeros(len(score), np.bool_) if families is None else families.settle(score, found)
     order = np.lexsort((pool.rows.ids, -score))
+    order = order[~folded[order]]
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
     clock.lap("scoring")
@@ -230,6 +241,7 @@ def rank(
         order=order,
         channels=candidates.channels,
         hops=hops,
+        folded=np.flatnonzero(folded),
     )
 
 
@@ -262,7 +274,9 @@ def _pool(
     )
     best = np.argsort(-first, kind="stable")
     if preset.hop_depth:
-        start = best[: max(preset.context_depth, 10)]
+        # Where the query names somebody, only what speaks of them leads on.
+        named = np.isin(pool.rows.ids[best], candidates.named.ids)
+        start = (best[named] if named.any() else best)[: max(preset.context_depth, 10)]
         hops = hop(
             source,
             pool.rows.ids[start],
@@ -270,6 +284,8 @@ def _pool(
             depth=preset.hop_depth,
             decay=preset.hop_decay,
             fan_out=preset.hop_fan_out,
+            beam=preset.hop_beam,
+            limit=preset.hop_limit,
         )
         ids = np.array(list(hops.score), dtype=np.int64)
         pool = extended(source, pool, source.rows(ids), vector)

@@ -10,6 +10,7 @@ import numpy as np
 from langmemory.lexicon import split_words
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
+from langmemory.recall.derivation import Families, places
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import interact, join_texts
@@ -63,14 +64,36 @@ def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | N
     )
 
 
+def with_families(
+    source: CandidateSource, pool: Pool, vector: Floats | None
+) -> tuple[Pool, Families | None]:
+    """The pool together with what was derived from its items and what they were derived from; None
+    where nothing was."""
+    derived, sources = source.families(pool.rows.ids)
+    if not len(derived):
+        return pool, None
+    both = np.union1d(derived, sources)
+    missing = both[~np.isin(both, pool.rows.ids)]
+    if len(missing):
+        pool = extended(source, pool, source.rows(missing), vector)
+    first, second = places(pool.rows.ids, derived), places(pool.rows.ids, sources)
+    known = (first >= 0) & (second >= 0)
+    return pool, Families(derived=first[known], sources=second[known])
+
+
 def signals(
     pool: Pool,
     query: Query,
     intent: Intent,
     vocabulary: Vocabulary | None,
     preset: Preset,
+    origins: Ids | None = None,
+    families: Families | None = None,
 ) -> dict[str, Floats]:
-    """Every signal there is evidence for, float32[n], 0..1, by the name of its weight."""
+    """Every signal there is evidence for, float32[n], 0..1, by the name of its weight.
+
+    ``origins`` is where hops reached an item from, as in `context.surroundings`.
+    """
     rows = pool.rows
     named = cues.named_speakers(rows.speaker, query.terms)
     found = {
@@ -83,10 +106,12 @@ def signals(
         found["period"] = cues.within(rows.said_at, spans, lag_days=preset.period_lag_days)
     if vocabulary is not None and any(rows.tokens):
         names = {word for name in named for word in split_words(name)}
-        found |= _text_signals(rows, query, intent, vocabulary, preset, names)
+        found |= _text_signals(rows, query, intent, vocabulary, preset, names, origins)
     session = context.sessions(rows.thread, rows.said_at)
     evidence = fuse(found, SESSION_EVIDENCE, method="sum")
     found["session"] = context.session_evidence(evidence, session, best=preset.session_best)
+    if families is not None:
+        found |= families.signals(found)
     return found
 
 
@@ -97,6 +122,7 @@ def _text_signals(
     vocabulary: Vocabulary,
     preset: Preset,
     names: set[str],
+    origins: Ids | None,
 ) -> dict[str, Floats]:
     """The signals that come from token ids. ``names`` are words that only name a speaker."""
     texts = join_texts(rows.tokens)
@@ -117,7 +143,7 @@ def _text_signals(
     found["overlap"] = overlap
     found["related"] = met.related
     found["lead"], found["surroundings"] = context.surroundings(
-        met.matches, met.shares, around, decay=preset.context_decay
+        met.matches, met.shares, around, decay=preset.context_decay, origins=origins
     )
     found["answers"] = context.answers(overlap, asking, around[-1])
     return found

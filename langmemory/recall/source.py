@@ -8,7 +8,7 @@ async callers run the whole pipeline in a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -42,16 +42,18 @@ class Found(NamedTuple):
     ids: Ids
     """int64[n], distinct."""
     scores: Floats
-    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`."""
+    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `entity`."""
 
 
 class Edges(NamedTuple):
-    """One step along the graph."""
+    """One step along the graph, or between a memory and what it was derived from."""
 
     ids: Ids
     """int64[m]: memories reached; one may be reached several times."""
     origins: NDArray[np.int64]
     """int64[m]: index into the ids asked about."""
+    weights: Floats
+    """float32[m], 0..1: less where many memories speak of what connects the two."""
     labels: Sequence[str]
     """One readable step for each, e.g. ``"Ada -works_at-> Initech"``."""
 
@@ -117,6 +119,18 @@ class CandidateSource(Protocol):
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         """Memories one edge from these, either direction, at most ``fan_out`` for each; empty
         while there is no graph."""
+        ...
+
+    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+        """What was derived from what, where either is among the ids: int64[m] derived memories,
+        int64[m] their sources."""
+        ...
+
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+        """Memories that speak of people and things with these names, as a query spells them: those
+        of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer
+        memories speak of the same. Names that nobody has are passed over, and ``names`` is not
+        looked at while there is no graph."""
         ...
 
     def memories(self, ids: Ids) -> list[Memory]:

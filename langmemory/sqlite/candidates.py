@@ -8,7 +8,6 @@ import apsw
 import numpy as np
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json
@@ -20,7 +19,10 @@ NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
 EXACT_FLOOR: Final = 160
 """Vectors that a search compares exactly however few are wanted: with 40 more, the ten nearest of
 100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
-
+COARSE_FLOOR: Final = 16
+"""As `EXACT_FLOOR`, where the coarse copy has told the others apart."""
+PREDICATE_SHARE: Final = 3
+"""Candidates asked for per wanted one where predicates decide afterwards."""
 
 FILTERED_FIRST: Final = 8192
 """A filter that leaves at most so many items is answered first (about 2 ms at most)."""
@@ -36,6 +38,7 @@ def nearest(
     overfetch: int,
     selected: Ids | None = None,
     exact: bool = False,
+    rough: bool = False,
 ) -> tuple[Ids, Floats]:
     """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
 
@@ -51,28 +54,33 @@ def nearest(
         overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
         selected: All items in scope, if a filter leaves few (`by_filter`).
         exact: Compare every vector in scope instead.
+        rough: Cosines that are right to about 0.002 will do, where that is faster.
     """
     if limit <= 0:
         return NOTHING
-    wanted = EXACT_FLOOR + limit * overfetch
+    if index.coarse is None:
+        wanted, rough = EXACT_FLOOR + limit * overfetch, False
+    else:
+        wanted = COARSE_FLOOR + limit
     if selected is not None:
         ids = None if exact else index.closest_of(query, selected, wanted)
         if ids is None:
             ids, vectors = _of_items(connection, selected)
         else:
             ids, vectors = fetch(connection, ids)
-        return _pool(ids, vectors, query, limit)
-    namespaces = None
-    if scope.scope.namespace:
-        namespaces = np.array(ids_below(connection, scope.scope.namespace), np.int64)
-    asked = wanted
+        return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
+    asked = wanted if scope.trivial else PREDICATE_SHARE * wanted
     while True:
-        candidates, complete = index.candidates(
-            connection, query, 1 << 40 if exact else asked, namespaces
+        candidates, scores, complete = index.candidates(
+            connection, query, asked, scope.scope.namespace, exhaustive=exact
         )
-        ids, vectors = _in_scope(connection, scope, candidates)
+        if rough:
+            ids, cosines = _kept(connection, scope, candidates, scores)
+        else:
+            ids, vectors = _in_scope(connection, scope, candidates)
+            cosines = np.vecdot(vectors, query) if len(ids) else scores[:0]
         if complete or len(ids) >= 0.9 * wanted:
-            found = _pool(ids, vectors, query, limit)
+            found = _pool(ids, cosines, limit)
             if complete or len(found[0]) >= limit:
                 return found
         # Predicates, or items with many vectors, left too few: ask for as many more.
@@ -139,11 +147,28 @@ def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> 
     return unpack(rows)
 
 
-def _pool(ids: Ids, vectors: Floats, query: Floats, limit: int) -> tuple[Ids, Floats]:
+def _kept(
+    connection: Connection, scope: CompiledScope, candidates: Ids, scores: Floats
+) -> tuple[Ids, Floats]:
+    """The candidates in scope with their scores."""
+    if scope.trivial or not len(candidates):
+        return candidates, scores
+    residual = scope.residual
+    rows = connection.execute(
+        f"SELECT c.value{', i.value' if residual else ''} FROM carray(?) c "
+        f"CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} WHERE {scope.where}",
+        (apsw.carray(candidates), *scope.bindings),
+    ).fetchall()
+    if residual is not None:
+        rows = [row for row in rows if residual(from_json(row[1]))]
+    keep = np.isin(candidates, np.array([row[0] for row in rows], np.int64))
+    return candidates[keep], scores[keep]
+
+
+def _pool(ids: Ids, cosines: Floats, limit: int) -> tuple[Ids, Floats]:
     """Best cosine per item, best items first."""
     if not len(ids):
         return NOTHING
-    cosines = np.vecdot(vectors, query)
     items = ids >> SLOT_BITS
     order = np.lexsort((items, -cosines))
     items, cosines = items[order], cosines[order]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -127,6 +128,7 @@ class Database:
         self._closed = False
         self._wake = threading.Event()
         self._keeper: threading.Thread | None = None
+        self._written_back = False
         self._pid = os.getpid()
         if not self.in_memory:
             parent = Path(self.path).resolve().parent
@@ -229,6 +231,38 @@ class Database:
                 return
         connection.close()
 
+    def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
+        """First row of a single statement that reads, or None; the shortest way to a row."""
+        if self.in_memory:
+            with self.read() as connection:
+                return connection.execute(statement, bindings).fetchone()
+        self.check_usable()
+        try:
+            connection = self._idle.pop()  # atomic; giving back is what needs the lock
+        except IndexError:
+            connection = self._open()
+        try:
+            row = connection.execute(statement, bindings).fetchone()
+        except (apsw.Error, UnicodeEncodeError):
+            connection.close()
+            with clear_errors(self.path):
+                raise
+        self._give_back(connection, True)
+        return row
+
+    @contextmanager
+    def scan(self) -> Iterator[Connection]:
+        """As `read`, for reading much of the file once: what passes is not kept in memory."""
+        self.check_usable()
+        connection = self._open()
+        try:
+            with clear_errors(self.path):
+                connection.pragma("mmap_size", 0)
+                connection.execute("BEGIN")
+                yield connection
+        finally:
+            connection.close()
+
     def new_connection(self) -> Connection:
         """A further connection of the caller's own; for ``:memory:`` the only one there is."""
         self.check_usable()
@@ -246,10 +280,16 @@ class Database:
 
     def _after_commit(self, connection: apsw.Connection, name: str, pages: int) -> int:
         """SQLite calls this with the size of the WAL after each commit of the writer."""
-        if pages >= CHECKPOINT_PAGES * 20:  # the background thread cannot keep up
+        if pages < CHECKPOINT_PAGES:
+            return apsw.SQLITE_OK
+        if self._written_back or pages >= CHECKPOINT_PAGES * 20:
+            # The background thread has just written back all but the last pages. With these done
+            # too, the next commit starts the WAL from its beginning; appending to a growing file
+            # takes twice as long to sync.
+            self._written_back = False
             with suppress(apsw.BusyError):
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        elif pages >= CHECKPOINT_PAGES:
+        else:
             if self._keeper is None:
                 weakref.finalize(self, self._wake.set)  # a store dropped without closing
                 self._keeper = threading.Thread(
@@ -269,11 +309,45 @@ class Database:
         try:
             with self.read(snapshot=False) as connection:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._written_back = True
             if self.housekeeping is not None:
                 self.housekeeping()
         except (DatabaseError, ClosedStoreError) as error:
             logger.debug("checkpoint postponed: %s", type(error).__name__)
         return True
+
+    def purge(self) -> bool:
+        """Write the file anew without what was deleted, and empty the WAL; False if another
+        connection still reads an older state of the file, so that the WAL could not be emptied.
+
+        Takes the time of writing the whole file, and its size in the folder of temporary files.
+        """
+        with self._write_lock, clear_errors(self.path):
+            self.check_usable()
+            with self._pool_lock:  # their caches hold old pages
+                idle, self._idle = self._idle, []
+            for connection in idle:
+                connection.close()
+            self._writer.pragma("temp_store", "file")  # the copy may not fit into memory
+            try:
+                self._writer.execute("VACUUM")
+            finally:
+                self._writer.pragma("temp_store", "memory")
+                self._writer.pragma("shrink_memory")
+            return self.in_memory or self._empty_wal()
+
+    def _empty_wal(self) -> bool:
+        """Whether the WAL could be written back and cut to nothing within the busy timeout."""
+        deadline = time.monotonic() + self._busy_timeout_ms / 1000
+        while True:
+            try:
+                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:  # at once, without waiting, beside another checkpoint
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.02)
+            else:
+                return True
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""

@@ -1,4 +1,4 @@
-"""Whether a file agrees with itself: rows, leaves, keywords, vectors, sign bits, history."""
+"""Whether a file agrees with itself: rows, leaves, keywords, vectors, sign bits, history, graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from langmemory.sqlite import keywords
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.history import GONE
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json, leaves
@@ -29,7 +30,7 @@ def check(connection: Connection) -> list[str]:
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """
     problems: list[str] = []
-    for part in (_pages, _rows, _keywords, _leaves, _vectors, _signs, _history):
+    for part in (_pages, _rows, _keywords, _leaves, _vectors, _signs, _history, _graph):
         try:
             problems.extend(part(connection))
         except apsw.Error as error:
@@ -162,7 +163,41 @@ def _history(connection: Connection) -> Iterator[str]:
         connection,
         "items are gone, and no deletion is recorded",
         "SELECT DISTINCT item FROM history WHERE item NOT IN (SELECT id FROM item) "
-        "AND item NOT IN (SELECT item FROM history WHERE action IN ('delete', 'expire'))",
+        f"AND item NOT IN (SELECT item FROM history WHERE action IN {GONE})",
+    )
+
+
+DANGLING: Final = (
+    ("evidence", "item", "item"), ("evidence", "source", "item"), ("reflected", "item", "item"),
+    ("fingerprint", "item", "item"), ("mention", "item", "item"), ("mention", "entity", "entity"),
+    ("edge", "fact", "item"), ("edge", "subject", "entity"), ("edge", "object", "entity"),
+    ("alias", "entity", "entity"), ("entity", "same_as", "entity"),
+)  # fmt: skip
+"""(table, column, the table whose id it holds)."""
+
+
+def _graph(connection: Connection) -> Iterator[str]:
+    for table, column, target in DANGLING:
+        yield from _named(
+            connection,
+            f"{target} ids in {table}.{column} that belong to nothing",
+            f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL "
+            f"AND {column} NOT IN (SELECT id FROM {target})",
+        )
+    yield from _named(
+        connection,
+        "facts without their fingerprint, or items with another one",
+        "SELECT i.id FROM item i LEFT JOIN fingerprint f ON f.item = i.id "
+        "AND f.namespace = i.namespace GROUP BY i.id HAVING count(f.hash) <> "
+        "(json_type(value, '$.fact_kind') IS 'text' AND json_type(value, '$.text') IS 'text')",
+    )
+    yield from _named(
+        connection,
+        "entities that are linked in a circle",
+        "WITH RECURSIVE way (start, id) AS (SELECT id, same_as FROM entity "
+        "WHERE same_as IS NOT NULL UNION SELECT w.start, e.same_as FROM way w "
+        "JOIN entity e ON e.id = w.id WHERE e.same_as IS NOT NULL) "
+        "SELECT DISTINCT start FROM way WHERE start = id",
     )
 
 

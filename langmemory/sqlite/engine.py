@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
+from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.sqlite import candidates, keywords, schema, signs, vectors
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
@@ -18,6 +21,12 @@ from langmemory.sqlite.settings import ModelSetting, read_model
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Scope, Stats
+
+
+logger = logging.getLogger("langmemory.sqlite")
+
+SEARCHES_BEFORE_COPY: Final = 64
+"""Searches by vector after which a process is taken to go on searching."""
 
 
 class Engine:
@@ -31,6 +40,7 @@ class Engine:
         busy_timeout_ms: int = 10_000,
         mmap_bytes: int = 1 << 30,
         sign_index_bytes: int = 512 << 20,
+        vector_copy_bytes: int = 64 << 20,
         max_idle_readers: int = 8,
     ) -> None:
         """Open the file and bring its schema up to date.
@@ -41,6 +51,8 @@ class Engine:
             busy_timeout_ms: See `Database`.
             mmap_bytes: See `Database`.
             sign_index_bytes: Budget of the in-memory sign bits; over it, searches stream from disk.
+            vector_copy_bytes: Budget of the vectors kept in memory at a byte a dimension, by a process
+                that searches often; 0 keeps none.
             max_idle_readers: See `Database`.
 
         Raises:
@@ -54,6 +66,7 @@ class Engine:
             max_idle_readers=max_idle_readers,
         )
         self._sign_index_bytes = sign_index_bytes
+        self._vector_copy_bytes = vector_copy_bytes
         try:
             lost = schema.setup(self.database)
         except BaseException:
@@ -110,6 +123,26 @@ class Engine:
             connection.seen_generation = self._model.generation
         return self._signs
 
+    def searched(self, index: signs.SignIndex) -> None:
+        """After a search by vector: a process that goes on searching gets a coarse copy."""
+        index.searches += 1
+        dims = self._model.dims
+        if (
+            index.searches % SEARCHES_BEFORE_COPY == 0
+            and index.coarse is None
+            and dims
+            and not self.database.in_memory  # one connection, which the searches need
+        ):
+            threading.Thread(
+                target=self._load_coarse, args=(index, dims), name="langmemory-load", daemon=True
+            ).start()
+
+    def _load_coarse(self, index: signs.SignIndex, dims: int) -> None:
+        try:
+            index.load_coarse(self.database.scan, dims, self._vector_copy_bytes)
+        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
+            logger.debug("no coarse copy: %s", type(error).__name__)
+
     def _adopt(self, setting: ModelSetting) -> None:
         if setting == self._model:
             return
@@ -122,6 +155,14 @@ class Engine:
                 self.database.path, setting.generation, setting.words, self._sign_index_bytes
             )
         self._model, self._signs = setting, index
+
+    def purge(self) -> bool:
+        """`Database.purge`, and nothing of what is gone stays in this object either."""
+        emptied = self.database.purge()
+        self.census = Census()
+        with self.read() as snapshot:
+            self.up_to_date_signs(snapshot.connection)
+        return emptied
 
     def pack_signs(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast."""
@@ -168,11 +209,13 @@ class Snapshot:
         *,
         overfetch: int,
         exact: bool = False,
+        rough: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `candidates.nearest`."""
         index = self.engine.up_to_date_signs(self.connection)
         if index is None:
             return candidates.NOTHING
+        self.engine.searched(index)
         return candidates.nearest(
             self.connection,
             index,
@@ -182,6 +225,7 @@ class Snapshot:
             overfetch=overfetch,
             selected=self._selection(scope),
             exact=exact,
+            rough=rough,
         )
 
     def keyword(
@@ -214,6 +258,12 @@ class Snapshot:
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         """See `candidates.cosines`."""
         return candidates.cosines(self.connection, query, ids)
+
+    def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
+        """As `cosines`, right to about 0.002 where that is faster."""
+        index = self.engine.up_to_date_signs(self.connection)
+        found = None if index is None else index.cosines(query, ids)
+        return self.cosines(query, ids) if found is None else found
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """See `candidates.without_vectors`."""

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import find as find_namespace
-from langmemory.sqlite.times import from_us
-from langmemory.sqlite.values import from_json
+from langmemory.sqlite.namespaces import from_path, to_path
+from langmemory.sqlite.ownership import open_past, open_run
+from langmemory.sqlite.times import from_us, maybe_datetime
+from langmemory.sqlite.values import from_json, to_json
 from langmemory.types import HistoryAction, HistoryEntry, Namespace
+
+GONE: Final = ("delete", "expire", "forget")
+"""Actions after which there is no item."""
+SEAL: Final = "forgotten/"
+GRAVEYARD: Final = ("forgotten",)
+"""Namespace of the records whose own, and its ancestors, had nothing else in them."""
+
+
+def sealed(path: str, key: str) -> str:
+    """What stands in the history for the key of a forgotten memory, in the namespace of this path:
+    enough to know it again when somebody sends it, not enough to read it."""
+    if key.startswith(SEAL):
+        return key
+    return SEAL + hashlib.sha256(f"{path}\0{key}".encode()).hexdigest()[:32]
+
+
+def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> list[int]:
+    """Item ids under which forgotten memories of this key stand in the history: in the namespace, or
+    further up where that is gone with them."""
+    above = [to_path(namespace[:depth]) for depth in range(len(namespace), 0, -1)]
+    rows = connection.execute(
+        f"SELECT DISTINCT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
+        f"WHERE n.path IN ({', '.join('?' * (len(above) + 1))}) AND h.key = ?",
+        (*above, *GRAVEYARD, sealed(above[0], key)),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def was_forgotten(connection: Connection, namespace: int, key: str) -> bool:
+    """Whether a memory of this name was ever forgotten."""
+    (path,) = connection.execute("SELECT path FROM namespace WHERE id = ?", (namespace,)).fetchone()
+    return bool(forgotten_lives(connection, from_path(path), key))
 
 
 def record(
@@ -19,16 +55,28 @@ def record(
     item: int,
     *,
     before: str | None = None,
+    facets: Mapping[str, Any] | None = None,
     gone_from: tuple[int, str] | None = None,
     run: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Write one row; ``gone_from`` is (namespace id, key) of an item that no longer exists."""
+    """Write one row; ``facets`` are columns the change replaced, as they were, ``gone_from`` is
+    (namespace id, key) of an item that no longer exists."""
     namespace, key = gone_from or (None, None)
     connection.execute(
-        "INSERT INTO history (at, action, item, namespace, key, before, run, reason) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (at_us, action, item, namespace, key, before, run, reason),
+        "INSERT INTO history (at, action, item, namespace, key, before, facets, run, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            at_us,
+            action,
+            item,
+            namespace,
+            key,
+            before,
+            None if facets is None else to_json(facets),
+            run,
+            reason,
+        ),
     )
 
 
@@ -46,8 +94,11 @@ def record_added(
     )
 
 
-def of_item(connection: Connection, namespace: Namespace, key: str) -> list[HistoryEntry]:
-    """Every change of an item under this key, oldest first, also of earlier lives of the key."""
+def of_item(
+    connection: Connection, namespace: Namespace, key: str, viewer: str | None = None
+) -> list[HistoryEntry]:
+    """Every change of an item under this key, oldest first, also of earlier lives of the key, as
+    far as their past is open to the viewer."""
     namespace_id = find_namespace(connection, namespace)
     current = connection.execute(
         "SELECT id, value FROM item WHERE namespace = ? AND key = ?", (namespace_id, key)
@@ -57,19 +108,14 @@ def of_item(connection: Connection, namespace: Namespace, key: str) -> list[Hist
         for row in connection.execute(
             "SELECT item FROM history WHERE namespace = ? AND key = ?", (namespace_id, key)
         )
-    }
+    }.union(forgotten_lives(connection, namespace, key))
     if current is not None:
         lives.add(current[0])
     entries: list[HistoryEntry] = []
     recorded = [
-        (
-            item,
-            connection.execute(
-                "SELECT seq, at, action, before, run, reason FROM history WHERE item = ? ORDER BY seq",
-                (item,),
-            ).fetchall(),
-        )
+        (item, changes(connection, item, viewer))
         for item in lives
+        if open_past(connection, item, viewer)
     ]
     # By time: an import writes lives that are over after the present one.
     for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
@@ -83,14 +129,87 @@ def of_item(connection: Connection, namespace: Namespace, key: str) -> list[Hist
                 namespace=namespace,
                 key=key,
                 before=_maybe(before),
-                after=None if action in ("delete", "expire") else _maybe(after),
+                after=None if action in GONE else _maybe(after),
                 run_id=run,
                 reason=reason,
+                facets=shown_facets(facets),
             )
-            for (seq, at, action, before, run, reason), after in zip(rows, afters, strict=True)
+            for (seq, at, action, before, run, reason, facets), after in zip(
+                rows, afters, strict=True
+            )
         )
     return entries
 
 
+def changes(connection: Connection, item: int, viewer: str | None = None) -> list[tuple[Any, ...]]:
+    """(seq, at, action, before, run, reason, facets) of every change of an item whose past is open
+    to the viewer, oldest first; facets parsed or None.
+
+    A viewer is not told why, where that may be for memories that are not theirs, nor what took the
+    item's place.
+    """
+    rows = connection.execute(
+        "SELECT seq, at, action, before, run, reason, facets FROM history "
+        "WHERE item = ? ORDER BY seq",
+        (item,),
+    ).fetchall()
+    found: list[tuple[Any, ...]] = []
+    for *row, run, reason, text in rows:
+        facets = None if text is None else from_json(text)
+        if viewer is not None and facets is not None:
+            facets.pop("superseded_by", None)
+        if viewer is not None and run is not None and not open_run(connection, run, viewer):
+            reason = None
+        found.append((*row, run, reason, facets))
+    return found
+
+
 def _maybe(text: str | None) -> dict[str, Any] | None:
     return None if text is None else from_json(text)
+
+
+def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Columns as the file keeps them, as `HistoryEntry` shows them."""
+    found: dict[str, Any] = dict(facets or {})
+    found.pop("updated_at", None)
+    for name in found.keys() & {"valid_at", "invalid_at", "expired_at"}:
+        found[name] = maybe_datetime(found[name])
+    for name in found.keys() & {"pinned", "verified"}:
+        found[name] = bool(found[name])
+    return found
+
+
+def newest(connection: Connection) -> int:
+    """`HistoryEntry.seq` of the newest change of the file; 0 before the first."""
+    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()[0])
+
+
+def is_gone(connection: Connection, namespace: int, key: str) -> bool:
+    """Whether an item of this name was there once and was deleted, for whatever reason."""
+    row = connection.execute(
+        "SELECT 1 FROM history WHERE namespace = ? AND key = ? LIMIT 1", (namespace, key)
+    ).fetchone()
+    return row is not None or was_forgotten(connection, namespace, key)
+
+
+def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int, str, str | None]:
+    """(seq, action, run) of the newest change of an item, also of one that is gone; seq 0: none."""
+    forgotten = json.dumps(forgotten_lives(connection, namespace, key))
+    row = connection.execute(
+        "WITH place (id) AS (SELECT id FROM namespace WHERE path = ?1) "
+        "SELECT seq, action, run FROM history WHERE item IN (SELECT i.id FROM place p "
+        "JOIN item i ON i.namespace = p.id AND i.key = ?2 UNION ALL SELECT value FROM json_each(?3)) "
+        "OR (namespace = (SELECT id FROM place) AND key = ?2) ORDER BY seq DESC LIMIT 1",
+        (to_path(namespace), key, forgotten),
+    ).fetchone()
+    return row or (0, "add", None)
+
+
+def name_of(connection: Connection, item: int) -> tuple[str, bool]:
+    """(key, whether it is gone) of an item that is or was."""
+    row = connection.execute(
+        "SELECT key, 0 FROM item WHERE id = ?1 UNION ALL "
+        "SELECT key, 1 FROM history WHERE item = ?1 AND key IS NOT NULL LIMIT 1",
+        (item,),
+    ).fetchone()
+    return row[0], bool(row[1])

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
 import apsw
 import numpy as np
 
-from langmemory.sqlite import history, keywords, vectors
+from langmemory.sqlite import fingerprints, history, keywords, vectors
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import from_path, intern, to_path
+from langmemory.sqlite.namespaces import below, from_path, intern, to_path
+from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.times import from_us, maybe_datetime
 from langmemory.sqlite.values import LeafValue, from_json, readable_text
 from langmemory.sqlite.vectors import Floats, Ids
@@ -52,6 +53,8 @@ class Write:
     hashes: Sequence[bytes | None] = ()
     """Cache key of each vector, or None."""
     tokens: bytes | None = None
+    fingerprint: bytes | None = None
+    """SHA-256 of the normalised text; of facts only."""
     ttl_minutes: float | None = None
     facets: Mapping[str, Any] = field(default_factory=dict)
     """Columns of `FACETS`, times in microseconds."""
@@ -86,13 +89,13 @@ def put(
         run: Id of the run that makes the change.
         reason: Why, for the history.
     """
-    batch = _Batch(connection, now_us, run, reason)
+    batch = Batch(connection, now_us, run, reason)
     ids = [batch.add(write) for write in writes]
     batch.flush()
     return Written(ids, [item for _, item, _ in batch.replaced])
 
 
-class _Batch:
+class Batch:
     """Collects rows of many items, so that each table is written once and in order."""
 
     def __init__(
@@ -159,16 +162,24 @@ class _Batch:
             self.connection.execute(
                 f"UPDATE item SET {changes} WHERE id = ?", (*columns.values(), item)
             )
-            self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
-            self.replaced.append((write, item, namespace))
+            self.replace(write, item, namespace)
             history.record(
                 self.connection, self.now_us, "update", item,
                 before=before, run=self.run, reason=self.reason,
             )  # fmt: skip
+            return item
         self.leaf_rows.extend(
             (self.path(name), value, namespace, item) for name, value in write.leaves
         )
         return item
+
+    def replace(self, write: Write, item: int, namespace: int) -> None:
+        """What is derived from an item's value takes the place of what was."""
+        self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
+        self.replaced.append((write, item, namespace))
+        self.leaf_rows.extend(
+            (self.path(name), value, namespace, item) for name, value in write.leaves
+        )
 
     def new_id(self) -> int:
         """The next id that no item has or ever had."""
@@ -214,6 +225,11 @@ class _Batch:
                 [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
                 fresh=fresh,
             )
+            fingerprints.write(
+                self.connection,
+                [(ns, write.fingerprint, item) for write, item, ns in group],
+                fresh=fresh,
+            )
 
 
 def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
@@ -231,28 +247,39 @@ def delete(
 ) -> None:
     """Remove an item and everything derived from it. Its history stays; that of an expiry without
     the text, because whoever sets a TTL wants the text gone."""
-    namespace, key, value = connection.execute(
-        "SELECT namespace, key, value FROM item WHERE id = ?", (item,)
+    namespace, key, value, privacy, owner = connection.execute(
+        "SELECT namespace, key, value, privacy, owner FROM item WHERE id = ?", (item,)
     ).fetchone()
+    # Whose it was: who may see its history, and what is to be forgotten with its owner.
+    facets = None if (privacy, owner) == ("shared", None) else {"privacy": privacy, "owner": owner}
 
     connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
     keywords.delete(connection, item)
     vectors.delete(connection, item, namespace)
     connection.execute("DELETE FROM item WHERE id = ?", (item,))
+    connection.execute(
+        "DELETE FROM fingerprint WHERE item = ?; DELETE FROM evidence WHERE item = ?; "
+        "DELETE FROM evidence WHERE source = ?; DELETE FROM mention WHERE item = ?; "
+        "DELETE FROM edge WHERE fact = ?; DELETE FROM reflected WHERE item = ?",
+        (item,) * 6,
+    )
     history.record(
         connection, now_us, action, item, gone_from=(namespace, key),
-        before=value if action == "delete" else None, run=run, reason=reason,
+        before=value if action == "delete" else None, facets=facets, run=run, reason=reason,
     )  # fmt: skip
     if action == "expire":
         connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
 
 
-def find(connection: Connection, namespace: Namespace, key: str) -> int | None:
-    """Id of an item; None if there is none."""
+def find(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None = None
+) -> int | None:
+    """Id of an item; None if there is none that the viewer may know of."""
+    visible = visible_to(viewer)
     row = connection.execute(
         "SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
-        "WHERE n.path = ? AND i.key = ?",
-        (to_path(namespace), key),
+        f"WHERE n.path = ? AND i.key = ? AND {visible.sql}",
+        (to_path(namespace), key, *visible.bindings),
     ).fetchone()
     return None if row is None else int(row[0])
 
@@ -261,24 +288,27 @@ WHOLE_NAMESPACE: Final = "namespace deleted"
 """Reason, in the history, of deletions that were not about the item itself."""
 
 
-def was_deleted(connection: Connection, namespace: int, key: str) -> bool:
-    """Whether an item of this name was deleted, or expired, for its own sake."""
+def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
+    """Whether an item of this name was deleted, forgotten, or expired, for its own sake."""
     row = connection.execute(
-        "SELECT reason FROM history WHERE namespace = ? AND key = ? ORDER BY at DESC, seq DESC LIMIT 1",
-        (namespace, key),
+        "SELECT h.reason FROM namespace n JOIN history h ON h.namespace = n.id "
+        "WHERE n.path = ? AND h.key = ? ORDER BY h.at DESC, h.seq DESC LIMIT 1",
+        (to_path(namespace), key),
     ).fetchone()
-    return row is not None and row[0] != WHOLE_NAMESPACE
+    if row is not None and row[0] != WHOLE_NAMESPACE:
+        return True
+    return bool(history.forgotten_lives(connection, namespace, key))
 
 
-def delete_namespaces(connection: Connection, namespaces: Iterable[int], now_us: int) -> int:
-    """Delete every item of some namespaces; how many."""
-    count = 0
-    for namespace in namespaces:
-        ids = connection.execute("SELECT id FROM item WHERE namespace = ?", (namespace,)).fetchall()
-        for (item,) in ids:
-            delete(connection, item, now_us, reason=WHOLE_NAMESPACE)
-        count += len(ids)
-    return count
+def under(connection: Connection, prefix: Namespace, *, viewer: str | None = None) -> list[int]:
+    """Ids of the items in a namespace and below it that the viewer may know of."""
+    namespaces, labels = below(prefix)
+    visible = visible_to(viewer)
+    rows = connection.execute(
+        f"SELECT i.id FROM item i WHERE i.namespace IN {namespaces} AND {visible.sql}",
+        (*labels, *visible.bindings),
+    )
+    return [int(row[0]) for row in rows]
 
 
 def expired(connection: Connection, now_us: int) -> list[int]:
@@ -327,8 +357,9 @@ def memory(row: Sequence[Any]) -> Memory:
     )  # fmt: skip
 
 
-def memories(connection: Connection, ids: Ids) -> list[Memory]:
-    """Memories in the order of the ids; unknown ids are left out."""
+def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> list[Memory]:
+    """Memories in the order of the ids; unknown ids are left out. One that gave way to something the
+    viewer may not know of does not name it; whether the viewer may know of these is asked before."""
     if not len(ids):
         return []
     rows = connection.execute(
@@ -336,4 +367,13 @@ def memories(connection: Connection, ids: Ids) -> list[Memory]:
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread",
         (apsw.carray(np.ascontiguousarray(ids)),),
     )
-    return [memory(row) for row in rows]
+    found = [memory(row) for row in rows]
+    if viewer is None:
+        return found
+    return [
+        replace(one, superseded_by=None)
+        if one.superseded_by is not None
+        and find(connection, one.namespace, one.superseded_by, viewer=viewer) is None
+        else one
+        for one in found
+    ]

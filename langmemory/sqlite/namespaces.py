@@ -73,7 +73,12 @@ def ids_below(connection: Connection, namespace: Namespace) -> list[int]:
 
 
 def occupied(
-    connection: Connection, prefix: Namespace = (), now_us: int | None = None
+    connection: Connection,
+    prefix: Namespace = (),
+    now_us: int | None = None,
+    *,
+    among: str = "1",
+    bindings: Bindings = (),
 ) -> list[Namespace]:
     """Namespaces that hold at least one item, sorted.
 
@@ -81,12 +86,14 @@ def occupied(
         connection: Any connection.
         prefix: Leading labels without wildcards.
         now_us: If given, items that expired before it do not count.
+        among: SQL over ``item AS i``; other items do not count.
+        bindings: Of ``among``.
     """
-    query, bindings = below(prefix)
+    query, labels = below(prefix)
     alive = "" if now_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
     rows = connection.execute(
         f"SELECT path FROM namespace n WHERE n.id IN {query} AND EXISTS "
-        f"(SELECT 1 FROM item i WHERE i.namespace = n.id {alive})",
-        bindings if now_us is None else (*bindings, now_us),
+        f"(SELECT 1 FROM item i WHERE i.namespace = n.id AND {among} {alive})",
+        (*labels, *bindings, *(() if now_us is None else (now_us,))),
     )
     return sorted(from_path(row[0]) for row in rows)

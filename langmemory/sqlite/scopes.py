@@ -8,6 +8,7 @@ from typing import Any
 
 from langmemory.sqlite.filters import Condition, compile_filter, matches
 from langmemory.sqlite.namespaces import below
+from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.times import to_us
 from langmemory.types import Scope
 
@@ -65,23 +66,9 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
     if scope.statuses is not None:
         conditions.append(_one_of("i.status", scope.statuses))
     if scope.viewer is not None:
-        conditions.append(Condition("i.privacy <> 'private' OR i.owner = ?", (scope.viewer,)))
-    if scope.as_of is not None:
-        moment = to_us(scope.as_of)
-        conditions.append(
-            Condition(
-                "(i.valid_at IS NULL OR i.valid_at <= ?) AND "
-                "(i.invalid_at IS NULL OR i.invalid_at > ?)",
-                (moment, moment),
-            )
-        )
-    if scope.known_at is not None:
-        moment = to_us(scope.known_at)
-        conditions.append(
-            Condition(
-                "i.created_at <= ? AND (i.expired_at IS NULL OR i.expired_at > ?)", (moment, moment)
-            )
-        )
+        conditions.append(visible_to(scope.viewer))
+    if scope.as_of is not None or scope.known_at is not None:
+        conditions.extend(_in_time(scope))
     if scope.since is not None:
         conditions.append(
             Condition("coalesce(i.valid_at, i.created_at) >= ?", (to_us(scope.since),))
@@ -96,6 +83,42 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
     if alive_at_us is not None:
         conditions.append(Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,)))
     return CompiledScope(scope, tuple(conditions))
+
+
+def _in_time(scope: Scope) -> list[Condition]:
+    """True in the world at ``as_of``, as far as the system believed at ``known_at``, or believes now.
+
+    A memory has one row, not one for each belief about it: an end that came with giving the memory
+    up was not known before ``expired_at``, so earlier beliefs do not see it. Later ones do, and keep
+    a superseded memory as what was true until then.
+    """
+    as_of = None if scope.as_of is None else to_us(scope.as_of)
+    if scope.known_at is None:
+        return [
+            Condition(
+                "(i.valid_at IS NULL OR i.valid_at <= ?) AND "
+                "(i.invalid_at IS NULL OR i.invalid_at > ?)",
+                (as_of, as_of),
+            )
+        ]
+    known_at = to_us(scope.known_at)
+    if as_of is None:
+        return [
+            Condition(
+                "i.created_at <= ? AND (i.expired_at IS NULL OR i.expired_at > ?)",
+                (known_at, known_at),
+            )
+        ]
+    return [
+        Condition(
+            "i.created_at <= ? AND (i.valid_at IS NULL OR i.valid_at <= ?)", (known_at, as_of)
+        ),
+        Condition(
+            "i.expired_at > ? OR i.invalid_at > ? AND (i.expired_at IS NULL OR "
+            "i.status = 'superseded') OR i.expired_at IS NULL AND i.invalid_at IS NULL",
+            (known_at, as_of),
+        ),
+    ]
 
 
 def _one_of(column: str, options: tuple[str, ...]) -> Condition:

@@ -4,14 +4,18 @@ One `SignIndex` is shared by all stores of a process on one file. It is a view o
 built from packed segments and the tail behind them, and brought up to date from the tail whenever
 another connection has committed. It can be dropped at any time. Over its byte budget nothing is
 kept and a search streams the segments.
+
+A process that searches often keeps the vectors themselves as well, a byte for each dimension
+(`Coarse`): then only the last few comparisons need rows of the file.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, sign_bits
+from langmemory.sqlite.namespaces import ids_below
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits
+from langmemory.types import Namespace
 
 Words = NDArray[np.uint64]
 
@@ -27,8 +33,50 @@ BLOCK: Final = 65_536
 """Vectors compared at a time, so that the intermediate arrays stay in the CPU cache."""
 COARSE: Final = 6
 """Vectors kept by Hamming distance for each one kept by the finer comparison."""
+HAMMING_SHARE: Final = 100
+"""One of so many vectors is kept by Hamming distance however few are wanted …"""
+HAMMING_RANGE: Final = (400, 4_096)
+"""… but at least and at most so many."""
+EVERY: Final = 1 << 40
+KEPT_SCOPES: Final = 64
+"""Namespaces whose rows are kept, of at most `BLOCK` rows or all."""
+COARSE_BLOCK: Final = 4_096
+"""Vectors read at a time for the coarse copy, while a refresh waits (about 5 ms)."""
 PACK_AFTER: Final = 65_536
 """Log rows after which the tail is packed into a segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """Vectors at a byte a dimension, row for row those of a `Chunk`."""
+
+    values: NDArray[np.int8]
+    """int8[>= n, dims]; zero where there is no vector any more."""
+    scale: Floats
+    """float32[>= n]: what a value of 1 stands for."""
+
+    def cosines(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
+        """float32[rows]: dot products with a query of unit length, right to about 0.002."""
+        # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
+        cosines = np.empty(len(rows), np.float32)
+        for start in range(0, len(rows), COARSE_BLOCK):
+            some = rows[start : start + COARSE_BLOCK]
+            vectors = self.values.take(some, axis=0).astype(np.float32)
+            cosines[start : start + COARSE_BLOCK] = np.vecdot(vectors, query)
+        cosines *= self.scale[rows]
+        return cosines
+
+    def lay(self, rows: NDArray[np.int64], vectors: Floats) -> None:
+        """Put float32[rows, dims] in."""
+        scale = np.maximum(np.abs(vectors).max(axis=1), 1e-9) / np.float32(127)
+        self.scale[rows] = scale
+        self.values[rows] = np.rint(vectors / scale[:, None])
+
+    def with_room(self, n: int, capacity: int) -> Coarse:
+        values = np.zeros((capacity, self.values.shape[1]), np.int8)
+        scale = np.ones(capacity, np.float32)
+        values[:n], scale[:n] = self.values[:n], self.scale[:n]
+        return Coarse(values, scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +90,7 @@ class Chunk:
     """int32[>= n]; -1 where the vector is gone."""
     bits: Words
     """uint64[words, >= n]."""
+    coarse: Coarse | None = None
 
     def distances(self, query: Words, rows: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
         """Hamming distances, uint16[n or len(rows)], to the sign bits uint64[words] of a query."""
@@ -63,6 +112,12 @@ class Chunk:
                     out[:] = count
         return distances
 
+    def scores(self, query: Floats, rows: NDArray[np.int64], *, coarse: bool) -> Floats:
+        """What tells the rows apart best: the coarse copy if it is whole, else their signs."""
+        if coarse and self.coarse is not None:
+            return self.coarse.cosines(query, rows)
+        return self.dots(query, rows)
+
     def dots(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
         """Dot products of the query with the signs of some rows, up to a constant: float32[rows]."""
         packed = np.ascontiguousarray(self.bits[:, rows].T).view(np.uint8)
@@ -82,6 +137,11 @@ class SignIndex:
         self._seq = -1
         self._chunk = _empty(words)
         self._streaming = False
+        self._coarse_rows = 0
+        self._coarse_ready = False
+        self._scopes: dict[Namespace, tuple[Chunk, NDArray[np.int64] | None]] = {}
+        self.searches = 0
+        """How many there were: a coarse copy is worth its while for a process that goes on."""
 
     def refresh(self, connection: Connection) -> None:
         """Read what was logged since the last time. Call it when the file has changed."""
@@ -100,13 +160,57 @@ class SignIndex:
                     self._streaming, self._chunk = True, _empty(self.words)
                     self._seq = max(newest)
                     return
-                self._streaming = False
+                self._streaming = self._coarse_ready = False
                 self._chunk = _load(connection, self.words)
                 self._seq = packed
             tail = _read_tail(connection, self._seq, self.words)
             if tail is not None:
                 self._chunk = _merge(self._chunk, *tail)
+                self._scopes.clear()
+                _lay_coarse(connection, self._chunk, tail[0])
             self._seq = max(newest)
+
+    def load_coarse(
+        self, read: Callable[[], AbstractContextManager[Connection]], dims: int, budget_bytes: int
+    ) -> None:
+        """Keep the vectors at a byte a dimension from now on, if they fit into the budget.
+
+        Takes about 0.3 s for 100,000, in steps, so that searches go on meanwhile.
+        """
+        while True:
+            # The snapshot begins within the lock: it is no older than what `refresh` has seen.
+            with self._lock, read() as connection:
+                chunk = self._chunk
+                if self._streaming or len(chunk.ids) * (dims + 4) > budget_bytes:
+                    return
+                if chunk.coarse is None:
+                    values = np.zeros((len(chunk.ids), dims), np.int8)
+                    coarse = Coarse(values, np.ones(len(chunk.ids), np.float32))
+                    self._coarse_rows, self._coarse_ready = 0, False
+                    chunk = self._chunk = replace(chunk, coarse=coarse)
+                if self._coarse_rows >= chunk.n:
+                    self._coarse_ready = True
+                    return
+                end = min(self._coarse_rows + COARSE_BLOCK, chunk.n)
+                _lay_coarse(connection, chunk, chunk.ids[self._coarse_rows : end])
+                self._coarse_rows = end
+
+    @property
+    def coarse(self) -> Coarse | None:
+        """The coarse copy, when it is whole."""
+        chunk = self._chunk  # before the flag: see `load_coarse`
+        return chunk.coarse if self._coarse_ready else None
+
+    def cosines(self, query: Floats, items: Ids) -> Floats | None:
+        """Cosine of each item's best vector, right to about 0.002, NaN for an item without one; None
+        without a coarse copy."""
+        chunk = self._chunk
+        if not self._coarse_ready or chunk.coarse is None:
+            return None
+        rows, owner = _rows_of(chunk, items)
+        best = np.full(len(items), np.nan, np.float32)
+        np.fmax.at(best, owner, chunk.coarse.cosines(query, rows))
+        return best
 
     def _too_large(self, connection: Connection) -> bool:
         row = connection.execute(
@@ -132,61 +236,111 @@ class SignIndex:
         connection: Connection,
         query: Floats,
         limit: int,
-        namespaces: NDArray[np.int64] | None,
-    ) -> tuple[Ids, bool]:
-        """Ids of the ``limit`` vectors that are likely the closest, in any order, and whether they
-        are all there are.
+        namespace: Namespace,
+        *,
+        exhaustive: bool = False,
+    ) -> tuple[Ids, Floats, bool]:
+        """Ids of the ``limit`` vectors that are likely the closest, in any order, with a score each,
+        and whether they are all there are.
 
-        First by Hamming distance of the sign bits, then, of `COARSE` times as many, by the dot
-        product of the query itself with the signs, which tells them apart much better (asymmetric
-        distances, Gordo and Perronnin 2011).
+        First by Hamming distance of the sign bits, then, of `COARSE` times as many, by the cosine
+        with the coarse copy. Without one, by the dot product of the query itself with the signs,
+        which still tells them apart much better (asymmetric distances, Gordo and Perronnin 2011).
 
         Args:
             connection: Where to stream from, if need be.
             query: float32[dims].
             limit: How many, as far as there are any. When streaming, outdated bits of changed
                 vectors count too, so there may be fewer.
-            namespaces: int64 namespace ids in scope; None for every namespace.
+            namespace: Prefix of the namespaces in scope; ``()`` is every one.
+            exhaustive: Let no sign bits decide: with a coarse copy all vectors in scope are compared
+                with it, without one all of them are returned.
         """
         bits = sign_bits(query[None, :])[0]
         ids: list[Ids] = []
         scores: list[Floats] = []
         total = 0
+        if exhaustive and self.coarse is None:
+            limit = EVERY
+        near = EVERY if exhaustive else max(COARSE * limit, sorted((self._chunk.n // HAMMING_SHARE, *HAMMING_RANGE))[1])
         for chunk in self.chunks(connection):
-            rows = _in_scope(chunk, namespaces)
-            if rows is None or len(rows) > chunk.n // 4:
+            rows = self._in_scope(connection, chunk, namespace)
+            size = chunk.n if rows is None else len(rows)
+            if size <= near:
+                best = np.arange(size)
+            elif rows is None or size > chunk.n // 4:
                 found = chunk.distances(bits)
-                best = _closest(found if rows is None else found[rows], COARSE * limit)
+                best = _closest(found if rows is None else found[rows], near)
             else:
-                best = _closest(chunk.distances(bits, rows), COARSE * limit)
-            total += chunk.n if rows is None else len(rows)
+                best = _closest(chunk.distances(bits, rows), near)
+            total += size
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])
-            scores.append(chunk.dots(query, rows))
+            scores.append(chunk.scores(query, rows, coarse=self._coarse_ready))
         if not ids:
-            return np.empty(0, np.int64), True
+            return np.empty(0, np.int64), np.empty(0, np.float32), True
         together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
-            together = together[np.argpartition(-score, limit - 1)[:limit]]
+            best = np.argpartition(-score, limit - 1)[:limit]
+            together, score = together[best], score[best]
         if self._streaming:  # a changed vector stands in several segments
-            together = np.unique(together)
-        return together, total <= limit
+            together, first = np.unique(together, return_index=True)
+            score = score[first]
+        return together, score, total <= limit
+
+    def _in_scope(
+        self, connection: Connection, chunk: Chunk, namespace: Namespace
+    ) -> NDArray[np.int64] | None:
+        """Rows of the chunk in the namespace and below it; None when it is all of them. Kept for
+        the next search as long as nothing changes."""
+        kept = self._scopes.get(namespace)
+        if kept is not None and kept[0] is chunk:
+            return kept[1]
+        ids = np.array(ids_below(connection, namespace), np.int64) if namespace else None
+        rows = _in_scope(chunk, ids)
+        if not self._streaming and (rows is None or len(rows) <= BLOCK):
+            if len(self._scopes) >= KEPT_SCOPES:
+                self._scopes.clear()
+            self._scopes[namespace] = (chunk, rows)
+        return rows
 
     def closest_of(self, query: Floats, items: Ids, limit: int) -> Ids | None:
         """Of the vectors of some items (ascending ids), about ``limit`` closest; None when streaming."""
         if self._streaming:
             return None
         chunk = self._chunk
-        ids = chunk.ids[: chunk.n]
-        start = np.searchsorted(ids, items << SLOT_BITS)
-        end = np.searchsorted(ids, (items + 1) << SLOT_BITS)
-        counts = end - start
-        rows = np.repeat(start - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        rows = rows + np.arange(len(rows))
-        rows = rows[chunk.namespaces[rows] >= 0]
+        rows, _ = _rows_of(chunk, items)
         if len(rows) > limit:
-            rows = rows[np.argpartition(-chunk.dots(query, rows), limit - 1)[:limit]]
-        return np.ascontiguousarray(ids[rows])
+            scores = chunk.scores(query, rows, coarse=self._coarse_ready)
+            rows = rows[np.argpartition(-scores, limit - 1)[:limit]]
+        return np.ascontiguousarray(chunk.ids[rows])
+
+
+def _rows_of(chunk: Chunk, items: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of the vectors of some items, and for each the index of its item."""
+    ids = chunk.ids[: chunk.n]
+    start = np.searchsorted(ids, items << SLOT_BITS)
+    counts = np.searchsorted(ids, (items + 1) << SLOT_BITS) - start
+    owner = np.repeat(np.arange(len(items)), counts)
+    rows = np.repeat(start - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    rows = rows + np.arange(len(rows))
+    alive = chunk.namespaces[rows] >= 0
+    return rows[alive], owner[alive]
+
+
+def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
+    """Bring some rows (ascending ids) of the coarse copy, if there is one, to what the file says."""
+    coarse = chunk.coarse
+    if coarse is None or not len(ids):
+        return
+    rows = np.searchsorted(chunk.ids[: chunk.n], ids)
+    known = rows < chunk.n
+    rows, ids = rows[known], ids[known]
+    rows, ids = rows[chunk.ids[rows] == ids], ids[chunk.ids[rows] == ids]
+    coarse.values[rows] = 0
+    found, vectors = fetch(connection, ids)
+    if len(found):
+        coarse.lay(rows[np.searchsorted(ids, found)], vectors)
 
 
 def _in_scope(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
@@ -283,7 +437,12 @@ def _merge(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Words) -
     same[inside] = known[place[inside]] == ids[inside]
     if same.any():
         if not chunk.ids.flags.writeable:
-            chunk = Chunk(chunk.n, chunk.ids.copy(), chunk.namespaces.copy(), chunk.bits.copy())
+            chunk = replace(
+                chunk,
+                ids=chunk.ids.copy(),
+                namespaces=chunk.namespaces.copy(),
+                bits=chunk.bits.copy(),
+            )
         chunk.namespaces[place[same]] = namespaces[same]
         chunk.bits[:, place[same]] = bits[:, same]
     new = ~same & (namespaces >= 0)
@@ -304,7 +463,7 @@ def _merge(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Words) -
     chunk.ids[chunk.n : total] = ids
     chunk.namespaces[chunk.n : total] = namespaces
     chunk.bits[:, chunk.n : total] = bits
-    return Chunk(total, chunk.ids, chunk.namespaces, chunk.bits)
+    return replace(chunk, n=total)
 
 
 def _with_room(chunk: Chunk, capacity: int) -> Chunk:
@@ -314,7 +473,8 @@ def _with_room(chunk: Chunk, capacity: int) -> Chunk:
     ids[: chunk.n] = chunk.ids[: chunk.n]
     namespaces[: chunk.n] = chunk.namespaces[: chunk.n]
     bits[:, : chunk.n] = chunk.bits[:, : chunk.n]
-    return Chunk(chunk.n, ids, namespaces, bits)
+    coarse = None if chunk.coarse is None else chunk.coarse.with_room(chunk.n, capacity)
+    return Chunk(chunk.n, ids, namespaces, bits, coarse)
 
 
 def tail_length(connection: Connection) -> int:
@@ -359,6 +519,26 @@ def pack(connection: Connection, words: int) -> None:
         ),
     )
     connection.execute("DELETE FROM code")
+
+
+def without(connection: Connection, items: Ids, words: int) -> None:
+    """Take the sign bits of some items out of the segments, in a write transaction. Whoever has read
+    a segment learns from the log that they are gone."""
+    for (last,) in connection.execute("SELECT last_seq FROM code_segment").fetchall():
+        segment = _segment(connection, last, words)
+        keep = np.flatnonzero(~np.isin(segment.ids >> SLOT_BITS, items))
+        if len(keep) < segment.n:
+            connection.execute(
+                "UPDATE code_segment SET count = ?, vectors = ?, namespaces = ?, bits = ? "
+                "WHERE last_seq = ?",
+                (
+                    len(keep),
+                    segment.ids[keep].tobytes(),
+                    segment.namespaces[keep].tobytes(),
+                    np.ascontiguousarray(segment.bits[:, keep]).tobytes(),
+                    last,
+                ),
+            )
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, int, int], SignIndex] = (

@@ -25,7 +25,7 @@ from langgraph.store.base import (
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, EmbeddingError
-from langmemory.sqlite import Engine, items
+from langmemory.sqlite import Engine, items, ownership
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.settings import read_model, write_model
@@ -75,6 +75,7 @@ class SQLiteBaseStore(BaseStore):
             indexing=self._indexing,
             preset=find_preset(self._config.search.preset, self._config),
             overfetch=self._config.search.overfetch,
+            exact=(self._indexing.config or {}).get("exact", self._config.search.exact),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
         self._engine = Engine(
@@ -83,6 +84,7 @@ class SQLiteBaseStore(BaseStore):
             busy_timeout_ms=settings.busy_timeout_ms,
             mmap_bytes=settings.mmap_bytes,
             sign_index_bytes=settings.sign_index_bytes,
+            vector_copy_bytes=settings.vector_copy_bytes,
             max_idle_readers=settings.readers,
         )
         self._workers = Workers(self._engine.database)
@@ -180,8 +182,14 @@ class SQLiteBaseStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""
+        return self._batch(operations.take_apart(ops))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """`batch` without blocking the loop; concurrent writes share a commit."""
+        return await self._abatch(operations.take_apart(ops))
+
+    def _batch(self, batch: Batch) -> list[Result]:
         self._refuse_blocking()
-        batch = operations.take_apart(ops)
         writes: list[items.Write] = []
         if batch.puts:
             drafts, pending = self._prepare(batch)
@@ -195,9 +203,7 @@ class SQLiteBaseStore(BaseStore):
                 self._write(connection, batch, writes)
         return batch.results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """`batch` without blocking the loop; concurrent writes share a commit."""
-        batch = operations.take_apart(ops)
+    async def _abatch(self, batch: Batch) -> list[Result]:
         workers = self._workers
         writes: list[items.Write] = []
         if batch.puts:
@@ -231,9 +237,14 @@ class SQLiteBaseStore(BaseStore):
             query = op.query or ""
             return self._searching.rank(snapshot, scope, query, vectors.get(query), limit)
 
-        single = len(batch.reads) == 1 and isinstance(batch.reads[0][1], GetOp)
-        with self._engine.glance() if single else self._engine.read() as snapshot:
-            operations.read(batch, snapshot, rank, self._searching.alive_at_us())
+        position, op = batch.reads[0]
+        alive_at_us = self._searching.alive_at_us()
+        if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
+            first_row = self._engine.database.first
+            batch.results[position] = operations.get(batch, op, first_row, alive_at_us)
+            return
+        with self._engine.read() as snapshot:
+            operations.read(batch, snapshot, rank, alive_at_us)
 
     def _has_writes(self, batch: Batch) -> bool:
         return bool(batch.puts or batch.refreshed)
@@ -241,12 +252,15 @@ class SQLiteBaseStore(BaseStore):
     def _write(self, connection: Connection, batch: Batch, writes: Sequence[items.Write]) -> None:
         now = now_us()
         if writes:
+            ownership.claim(connection, writes, batch.viewer)
             self._claim_model(connection, writes)
             verbatim.refresh_around(connection, items.put(connection, writes, now).replaced)
         found = [
-            items.find(connection, op.namespace, op.key) for op in batch.puts if op.value is None
+            items.find(connection, op.namespace, op.key, viewer=batch.viewer)
+            for op in batch.puts
+            if op.value is None
         ]
-        _remove(connection, [item for item in found if item is not None], now, "delete")
+        remove(connection, [item for item in found if item is not None], now, "delete")
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
 
@@ -305,7 +319,7 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         with self._engine.write() as connection:
             expired = items.expired(connection, now)
-            _remove(connection, expired, now, "expire")
+            remove(connection, expired, now, "expire")
             return Count(len(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
@@ -338,13 +352,18 @@ class SQLiteBaseStore(BaseStore):
         return Count(stopped)
 
 
-def _remove(
-    connection: Connection, ids: Sequence[int], now: int, action: Literal["delete", "expire"]
+def remove(
+    connection: Connection,
+    ids: Sequence[int],
+    now: int,
+    action: Literal["delete", "expire"],
+    *,
+    reason: str | None = None,
 ) -> None:
     """Delete items; turns beside them forget their words."""
     turns = verbatim.turns_around(connection, ids)
     for item in ids:
-        items.delete(connection, item, now, action=action)
+        items.delete(connection, item, now, action=action, reason=reason)
     verbatim.refresh_contexts(connection, turns)
 
 

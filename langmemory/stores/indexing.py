@@ -15,12 +15,14 @@ from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 from langmemory.config import Config
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError
+from langmemory.formation.facts import fingerprint
 from langmemory.lexicon import index_text
 from langmemory.sqlite import Engine
 from langmemory.sqlite.items import IndexFields, Write
 from langmemory.sqlite.settings import ModelSetting
 from langmemory.sqlite.values import check_keys, from_json, leaves, readable_text, to_json
 from langmemory.sqlite.vectors import Floats
+from langmemory.stores.wording import fact_body, is_fact
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 
 ANONYMOUS_MODEL: Final = "custom"
@@ -40,6 +42,8 @@ class IndexConfig(TypedDict, total=False):
     """The same under the name LangGraph's SqliteStore reads."""
     search: SearchMode
     """What ranks a search: ``hybrid`` (default), ``semantic`` or ``keyword``."""
+    exact: bool
+    """Let no sign bits choose which vectors a search compares; see the configuration."""
     model: str
     """Name to remember the vectors by, where the embedder has none of its own."""
 
@@ -95,8 +99,13 @@ class Indexing:
         json_text = to_json(value)
         plain = cast("dict[str, Any]", value if as_it_is else from_json(json_text))
         text = readable_text(plain)
-        texts = self._texts(plain, text, index)
-        body = None if index is False else index_text(self._body(plain, text, texts, index))
+        fact = is_fact(plain)
+        if fact and index is None:  # embedded as it is said, findable also by who and when
+            texts = self._texts(plain, text, ["text"])
+            body: str | None = fact_body(plain)
+        else:
+            texts = self._texts(plain, text, index)
+            body = None if index is False else index_text(self._body(plain, text, texts, index))
         return Draft(
             write=Write(
                 namespace=tuple(namespace),
@@ -105,6 +114,7 @@ class Indexing:
                 leaves=leaves(plain),
                 index_fields=index,
                 body=body,
+                fingerprint=fingerprint(plain["text"]) if fact else None,
                 ttl_minutes=ttl_minutes,
                 facets=facets_of(plain),
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Unpack, get_args
@@ -14,18 +14,25 @@ from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import TTLConfig
 
-from langmemory.config import Config
+from langmemory.chat_models import named_chat_model
+from langmemory.config import Config, ModelsConfig
 from langmemory.errors import ClosedStoreError, ConfigError
 from langmemory.recall.expansion import Expander
 from langmemory.recall.rerank import Reranker
 from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.sqlite import history, items
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
-from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.base import remove
+from langmemory.stores.changing import Changing
+from langmemory.stores.forgetting import Forgetting
+from langmemory.stores.gathering import Gathering
+from langmemory.stores.graph import Graph
 from langmemory.stores.indexing import IndexConfig
+from langmemory.stores.jobs import Jobs
+from langmemory.stores.journal import Journaling, follow
+from langmemory.stores.knowledge import StoreKnowledge, knowledge
 from langmemory.stores.recalling import (
     RecallOptions,
     as_expander,
@@ -36,10 +43,11 @@ from langmemory.stores.recalling import (
 )
 from langmemory.stores.searching import now_us
 from langmemory.stores.verbatim import Message
-from langmemory.types import HistoryEntry, Namespace, Privacy, Recall, Stats
+from langmemory.stores.viewer import ViewerStore, bound
+from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
 
 
-class MemoryStore(SQLiteBaseStore):
+class MemoryStore(Changing, Gathering, Journaling):
     """Long-term memory in one SQLite file: a `BaseStore` that searches by meaning and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
@@ -77,9 +85,11 @@ class MemoryStore(SQLiteBaseStore):
                 reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
             config: Settings; None reads ``config/memory.json`` and the environment.
             expander: A LangChain chat model that says a query in other words, asked only when a
-                recall found little. When it fails, the trace says so.
+                recall found little; None takes the configured one. When it fails, the trace says
+                so.
             reranker: A LangChain document compressor or chat model that has the last word on the
-                order of a recall. When it fails, the order before it stands and the trace says so.
+                order of a recall; None takes the configured one. When it fails, the order before
+                it stands and the trace says so.
 
         Raises:
             DatabaseError: The file cannot be opened, or is something else.
@@ -87,8 +97,8 @@ class MemoryStore(SQLiteBaseStore):
             ConfigError: A setting is wrong.
         """
         super().__init__(path, index=index, ttl=ttl, config=config)
-        self._expander = as_expander(expander)
-        self._reranker = as_reranker(reranker)
+        self._expander = as_expander(expander or _configured(self._config.models, "expand"))
+        self._reranker = as_reranker(reranker or _configured(self._config.models, "rerank"))
         self._usage = UsageLog()
         self._given = GivenLog()
 
@@ -99,6 +109,21 @@ class MemoryStore(SQLiteBaseStore):
             with suppress(ClosedStoreError), self._engine.write() as connection:
                 items.count_accesses(connection, uses)
         super().close()
+
+    # Who is asking.
+
+    def for_viewer(self, viewer: str) -> ViewerStore:
+        """The same memory as this person may see it: a `BaseStore` of its own for nodes, tools and
+        applications that act on somebody's behalf. Costs nothing; the store stays usable as it is.
+
+        Raises:
+            ConfigError: ``viewer`` is empty or no string.
+        """
+        return bound(self, viewer)
+
+    def for_anyone(self) -> ViewerStore:
+        """The same memory as somebody unknown may see it: nothing that is private."""
+        return ViewerStore(self, "")
 
     # Verbatim memory.
 
@@ -249,6 +274,7 @@ class MemoryStore(SQLiteBaseStore):
                 vector=vector,
                 degraded=degraded,
                 alive_at_us=self._searching.alive_at_us(),
+                exact=self._searching.exact,
                 mode=self._indexing.mode,
                 expander=self._expander,
                 reranker=self._reranker,
@@ -262,46 +288,171 @@ class MemoryStore(SQLiteBaseStore):
     def _write_usage(self, connection: Connection) -> None:
         items.count_accesses(connection, self._usage.drain())
 
+    # What is known of people and things.
+
+    def graph(
+        self,
+        namespace: Namespace,
+        *,
+        viewer: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> Graph:
+        """The people and things of a namespace, and what its memories claim about them.
+
+        Args:
+            namespace: Exactly this one: who is called Lena in another is another Lena.
+            viewer: Who is asking; None is the application, which sees everything.
+            as_of: What was true in the world at this time; None: what is now.
+            known_at: What the system believed at this time; None: what it believes now.
+        """
+        return Graph(
+            self._engine,
+            self._check_namespace(namespace),
+            viewer=viewer,
+            as_of=as_of,
+            known_at=known_at,
+            alive_at_us=self._searching.alive_at_us(),
+        )
+
+    def knowledge(self, namespace: Namespace) -> AbstractContextManager[StoreKnowledge]:
+        """What a namespace knows, for planning changes to it: `formation.facts.Knowledge`.
+
+        For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
+        compared by meaning are best given to ``prepare`` first, to be embedded in one call.
+        """
+        return knowledge(
+            self._engine,
+            self._indexing,
+            self._check_namespace(namespace),
+            alive_at_us=self._searching.alive_at_us(),
+        )
+
+    @property
+    def jobs(self) -> Jobs:
+        """The queue of reflections in this file."""
+        return Jobs(self._engine, self._workers)
+
     # The file as a whole.
 
-    def delete_namespace(self, prefix: Namespace) -> int:
+    def delete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
         """Delete every item in a namespace and below it, in one transaction; how many.
 
-        The history keeps what they were. ``()`` is refused: delete the file instead.
+        The history keeps what they were. ``()`` is refused: delete the file instead. Private
+        memories of others than the ``viewer`` stay; None is the application, which may delete all.
         """
         if not prefix:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = self._check_namespace(prefix)
         with self._engine.write() as connection:
-            return items.delete_namespaces(connection, ids_below(connection, prefix), now_us())
+            found = items.under(connection, prefix, viewer=viewer)
+            remove(connection, found, now_us(), "delete", reason=items.WHOLE_NAMESPACE)
+            return len(found)
 
-    async def adelete_namespace(self, prefix: Namespace) -> int:
+    async def adelete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
         """`delete_namespace` without blocking the loop."""
-        return await asyncio.to_thread(self.delete_namespace, prefix)
+        return await asyncio.to_thread(self.delete_namespace, prefix, viewer=viewer)
 
-    def history(self, namespace: Namespace, key: str) -> list[HistoryEntry]:
-        """Every recorded change of an item, oldest first, also of items deleted since."""
+    def history(
+        self, namespace: Namespace, key: str, *, viewer: str | None = None
+    ) -> list[HistoryEntry]:
+        """Every recorded change of an item, oldest first, also of items deleted since.
+
+        A ``viewer`` is not told of what is, or once was, a private memory of somebody else.
+        """
         namespace = self._check_namespace(namespace)
         with self._engine.read() as snapshot:
-            return history.of_item(snapshot.connection, namespace, key)
+            return history.of_item(snapshot.connection, namespace, key, viewer)
 
-    async def ahistory(self, namespace: Namespace, key: str) -> list[HistoryEntry]:
+    async def ahistory(
+        self, namespace: Namespace, key: str, *, viewer: str | None = None
+    ) -> list[HistoryEntry]:
         """`history` without blocking the loop."""
-        return await asyncio.to_thread(self.history, namespace, key)
+        return await asyncio.to_thread(self.history, namespace, key, viewer=viewer)
+
+    def forget(
+        self,
+        namespace: Namespace,
+        *,
+        owner: str | None = None,
+        entity: str | None = None,
+        keys: Iterable[str] | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Take memories out of the file for good, with all that was made from them, and prove it.
+
+        Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
+        jobs said of them, facts without other evidence, entities nobody else speaks of. That they
+        were forgotten stays in the history, under a sealed key, and a client that sends a forgotten
+        message again does not bring it back. The file is then written anew, and its bytes are
+        searched. It cannot be undone.
+
+        Args:
+            namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
+                itself.
+            owner: Everything this person owns, or owned.
+            entity: Everything that speaks of this person or thing, given by a name or key.
+            keys: The memories of these keys, of before and now.
+            dry_run: Only say what would go, and how it begins.
+
+        Raises:
+            ConfigError: It is not said what is to be forgotten.
+            ForgettingError: The memories are gone, but the file could not be purged; it says why.
+        """
+        forgetting = Forgetting.of(
+            self._check_namespace(namespace, may_be_empty=keys is None),
+            owner=owner,
+            entity=entity,
+            keys=keys,
+        )
+        if dry_run:
+            return forgetting.preview(self._engine)
+        try:
+            forgotten = forgetting.carry_out(self._engine)
+        finally:
+            follow(self)
+        self._given = GivenLog()
+        return forgotten
+
+    async def aforget(
+        self,
+        namespace: Namespace,
+        *,
+        owner: str | None = None,
+        entity: str | None = None,
+        keys: Iterable[str] | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """`forget` without blocking the loop."""
+        return await asyncio.to_thread(
+            self.forget, namespace, owner=owner, entity=entity, keys=keys, dry_run=dry_run
+        )
 
     def stats(self) -> Stats:
         """Counts and sizes of the file."""
         with self._engine.read() as snapshot:
             return snapshot.stats()
 
-    def iter_export(self, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
+    def iter_export(
+        self, prefix: Namespace = (), *, viewer: str | None = None, history: bool = True
+    ) -> Iterator[dict[str, Any]]:
         """Everything in a namespace and below it as JSON rows, `import_rows` takes them back.
 
-        Items with all facets, times and TTL, and their history, on one snapshot.
+        Items with all facets, times and TTL, their history and runs, entities, evidence and
+        reviews, on one snapshot.
+
+        Args:
+            prefix: ``()`` is the whole store.
+            viewer: Who gets it; None is the application. A viewer gets memories and their
+                evidence, without what is, or once was, a private memory of somebody else.
+            history: False leaves out the record of what happened (history, runs, what was
+                reflected on) and gives what is known now alone.
         """
         prefix = self._check_namespace(prefix, may_be_empty=True)
         with self._engine.read() as snapshot:
-            yield from transfer.export_rows(snapshot.connection, prefix)
+            yield from transfer.export_rows(
+                snapshot.connection, prefix, viewer, history=history
+            )
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.
@@ -321,6 +472,12 @@ class MemoryStore(SQLiteBaseStore):
                 self._claim_model(connection, writes)
                 changed += transfer.write_rows(connection, batch, writes, now_us())
         return changed
+
+
+def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:
+    """The chat model the configuration names for a part of recall."""
+    name: str | None = getattr(models, role)
+    return None if name is None else named_chat_model(name, models)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,6 +27,7 @@ from langmemory.errors import ConfigError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.namespaces import from_path, occupied, to_path
+from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.sqlite.times import from_us
 from langmemory.sqlite.values import from_json
@@ -53,9 +54,11 @@ class Batch:
     results: list[Result]
     refreshed: set[int] = field(default_factory=set)
     """Ids of items whose TTL starts anew because they were read."""
+    viewer: str | None = None
+    """On whose behalf; None is the application."""
 
 
-def take_apart(ops: Iterable[Op]) -> Batch:
+def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
     """Check the operations and sort them into reads and writes.
 
     Raises:
@@ -84,7 +87,9 @@ def take_apart(ops: Iterable[Op]) -> Batch:
             reads.append((position, op))
         else:
             raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
-    return Batch(reads=reads, puts=list(puts.values()), results=[None] * count)
+    return Batch(
+        reads=reads, puts=list(puts.values()), results=[None] * count, viewer=viewer
+    )
 
 
 def queries(batch: Batch) -> list[str]:
@@ -111,19 +116,29 @@ def read(batch: Batch, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None
     """
     for position, op in batch.reads:
         if isinstance(op, GetOp):
-            batch.results[position] = _get(batch, op, snapshot.connection, alive_at_us)
+            batch.results[position] = get(batch, op, _first_row(snapshot.connection), alive_at_us)
         elif isinstance(op, SearchOp):
             batch.results[position] = _search(batch, op, snapshot, rank, alive_at_us)
         else:
-            batch.results[position] = _list_namespaces(op, snapshot.connection, alive_at_us)
+            batch.results[position] = _list_namespaces(batch, op, snapshot.connection, alive_at_us)
 
 
-def _get(batch: Batch, op: GetOp, connection: Connection, alive_at_us: int | None) -> Item | None:
-    row = connection.execute(
+FirstRow = Callable[[str, tuple[Any, ...]], Any]
+"""Runs a statement and returns its first row, or None."""
+
+
+def _first_row(connection: Connection) -> FirstRow:
+    return lambda statement, bindings: connection.execute(statement, bindings).fetchone()
+
+
+def get(batch: Batch, op: GetOp, first_row: FirstRow, alive_at_us: int | None) -> Item | None:
+    """Answer one get of a batch."""
+    visible = visible_to(batch.viewer)
+    row = first_row(
         "SELECT i.id, i.value, i.created_at, i.updated_at, i.expires_at FROM namespace n "
-        "JOIN item i ON i.namespace = n.id WHERE n.path = ? AND i.key = ?",
-        (to_path(op.namespace), op.key),
-    ).fetchone()
+        f"JOIN item i ON i.namespace = n.id WHERE n.path = ? AND i.key = ? AND {visible.sql}",
+        (to_path(op.namespace), op.key, *visible.bindings),
+    )
     if row is None or (alive_at_us is not None and row[4] is not None and row[4] <= alive_at_us):
         return None
     if op.refresh_ttl and row[4] is not None:
@@ -143,7 +158,7 @@ _COLUMNS = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_
 def _search(
     batch: Batch, op: SearchOp, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None
 ) -> list[SearchItem]:
-    scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter)
+    scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter, viewer=batch.viewer)
     if asks(op):
         ids, scores = rank(snapshot, op, scope, op.offset + op.limit)
         page = ids[op.offset : op.offset + op.limit]
@@ -224,7 +239,7 @@ def _rows_by_time(
 
 
 def _list_namespaces(
-    op: ListNamespacesOp, connection: Connection, alive_at_us: int | None
+    batch: Batch, op: ListNamespacesOp, connection: Connection, alive_at_us: int | None
 ) -> list[Namespace]:
     conditions = op.match_conditions or ()
     prefix: Namespace = ()
@@ -233,9 +248,12 @@ def _list_namespaces(
             labels = list(condition.path)
             literal = labels[: labels.index("*")] if "*" in labels else labels
             prefix = max(prefix, tuple(literal), key=len)
+    visible = visible_to(batch.viewer)
     found = [
         namespace
-        for namespace in occupied(connection, prefix, alive_at_us)
+        for namespace in occupied(
+            connection, prefix, alive_at_us, among=visible.sql, bindings=visible.bindings
+        )
         if all(_matches(namespace, condition) for condition in conditions)
     ]
     if op.max_depth is not None:

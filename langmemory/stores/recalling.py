@@ -23,7 +23,7 @@ from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.stores.source import SnapshotSource
-from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode
+from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode, Status
 
 
 class RecallOptions(TypedDict, total=False):
@@ -68,12 +68,16 @@ class RecallOptions(TypedDict, total=False):
 def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str]) -> Scope:
     """What the options allow to be read; ``given`` are keys the thread was given before."""
     kinds = options.get("kinds")
-    historical = options.get("as_of") is not None or options.get("known_at") is not None
+    statuses: tuple[Status, ...] = ("active",)
+    if options.get("as_of") is not None:
+        statuses = ("active", "superseded")
+    if options.get("known_at") is not None:  # what was put away since was not put away then
+        statuses = ("active", "superseded", "archived")
     return Scope(
         namespace=namespace,
         filter=options.get("filter"),
         kinds=None if kinds is None else tuple(kinds),
-        statuses=None if historical else ("active",),
+        statuses=statuses,
         viewer=options.get("viewer"),
         as_of=options.get("as_of"),
         known_at=options.get("known_at"),
@@ -110,6 +114,7 @@ def run(
     vector: Floats | None,
     degraded: tuple[str, ...],
     alive_at_us: int | None,
+    exact: bool,
     mode: SearchMode,
     expander: Expander | None,
     reranker: Reranker | None,
@@ -123,8 +128,10 @@ def run(
         raise ConfigError(
             f"granularity is {granularity!r}; allowed are {', '.join(get_args(Granularity))}."
         )
+    if scope.as_of is not None or scope.known_at is not None:  # what has ended since is an answer
+        preset = preset.model_copy(update={"stale_factor": 1.0})
     compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-    source = SnapshotSource(snapshot, compiled)
+    source = SnapshotSource(snapshot, compiled, exact=exact)
     recall = pipeline.run(
         query,
         source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from langmemory.config import Config, load_config
@@ -72,6 +72,14 @@ def _stored(row: Sequence[Any]) -> Stored:
         speaker=row[6],
         said_us=row[7],
     )
+
+
+def redrafted(
+    indexing: Indexing, connection: Connection, item: int, value: dict[str, Any]
+) -> Draft:
+    """Another value of an item that exists, indexed as the item is."""
+    row = connection.execute(f"SELECT {COLUMNS} FROM {TABLES} WHERE i.id = ?", (item,)).fetchone()
+    return reindexed(indexing, replace(_stored(row), value=value))
 
 
 def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:

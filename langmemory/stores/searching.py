@@ -44,6 +44,7 @@ class Searching:
     preset: Preset
     """Ranks hybrid searches."""
     overfetch: int
+    exact: bool
     omit_expired: bool
 
     def alive_at_us(self) -> int | None:
@@ -101,11 +102,13 @@ class Searching:
         if vector is None or mode == "keyword" or not self.comparable(snapshot):
             return snapshot.keyword(compiled, match_expression(keyword_terms(query)), limit)
         if mode == "semantic":
-            ids, cosines = snapshot.nearest(compiled, vector, limit, overfetch=self.overfetch)
+            ids, cosines = snapshot.nearest(
+                compiled, vector, limit, overfetch=self.overfetch, exact=self.exact
+            )
         else:
             ids, cosines = pipeline.order(
                 query,
-                SnapshotSource(snapshot, compiled),
+                SnapshotSource(snapshot, compiled, exact=self.exact),
                 vector=vector,
                 now=datetime.now(UTC),
                 preset=self.preset,
@@ -113,6 +116,8 @@ class Searching:
                 # Whole pools, so that the pages of one search are cut from one order.
                 limit=-(-max(limit, 1) // POOL) * POOL,
             )
+            ids = ids[:limit]
+            cosines = np.nan_to_num(snapshot.cosines(vector, ids))
         return _filled(snapshot, compiled, ids[:limit], cosines[:limit], limit)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.formation.names import normalised
 from langmemory.recall.source import UNKNOWN_TIME, Edges, Floats, Found, Ids, KeywordQuery, Rows
-from langmemory.sqlite import candidates, items
+from langmemory.sqlite import candidates, graph, hops, items
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.types import Memory
@@ -15,13 +18,19 @@ from langmemory.types import Memory
 class SnapshotSource:
     """Candidates of one scope, from one snapshot of the file."""
 
-    def __init__(self, snapshot: Snapshot, scope: CompiledScope) -> None:
+    def __init__(self, snapshot: Snapshot, scope: CompiledScope, *, exact: bool = False) -> None:
+        """``exact``: let no sign bits choose which vectors are compared."""
         self._snapshot = snapshot
         self._scope = scope
+        self._exact = exact
 
     def dense(self, vector: Floats, limit: int) -> Found:
         # The last of so many candidates hardly matter: no need to be exact there.
-        return Found(*self._snapshot.nearest(self._scope, vector, limit, overfetch=1))
+        return Found(
+            *self._snapshot.nearest(
+                self._scope, vector, limit, overfetch=1, rough=True, exact=self._exact
+            )
+        )
 
     def keyword(self, query: KeywordQuery, limit: int) -> Found:
         rank = None
@@ -33,7 +42,7 @@ class SnapshotSource:
         return candidates.window(self._snapshot.connection, self._scope, since, until, limit)
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
-        return np.nan_to_num(self._snapshot.cosines(vector, ids))
+        return np.nan_to_num(self._snapshot.rough_cosines(vector, ids))
 
     def vectors(self, ids: Ids) -> Floats:
         found, known = candidates.first_vectors(self._snapshot.connection, ids)
@@ -50,11 +59,23 @@ class SnapshotSource:
         return _rows(candidates.neighbours(self._snapshot.connection, self._scope, ids, radius))
 
     def edges(self, ids: Ids, fan_out: int) -> Edges:
-        nothing = np.empty(0, np.int64)
-        return Edges(nothing, nothing, ())
+        if hops.is_empty(self._snapshot.connection):
+            return Edges(*hops.NOTHING)
+        return Edges(*hops.steps(self._snapshot.connection, self._scope, ids, fan_out))
+
+    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+        if hops.is_empty(self._snapshot.connection):
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return hops.families(self._snapshot.connection, self._scope, ids)
+
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+        if graph.is_empty(self._snapshot.connection):
+            return Found(*candidates.NOTHING)
+        norms = list(dict.fromkeys(normalised(name) for name in names))
+        return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
     def memories(self, ids: Ids) -> list[Memory]:
-        return items.memories(self._snapshot.connection, ids)
+        return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
 
 
 def _rows(found: candidates.RowTuples) -> Rows:

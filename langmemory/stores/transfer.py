@@ -1,7 +1,8 @@
 """Everything a file knows as plain rows, and back: export, import, nothing lost.
 
 Rows are JSON objects: one ``meta``, then an ``item`` for each memory with its facets, times and
-TTL, then its ``history``. Vectors and indexes are derived, so an import may use another model.
+TTL, then its ``history``, and at the end what stands beside them (`records`). Vectors and indexes
+are derived, so an import may use another model.
 """
 
 from __future__ import annotations
@@ -17,20 +18,24 @@ from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.history import GONE, changes, forgotten_lives, record
 from langmemory.sqlite.items import Write, find, put
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
+from langmemory.sqlite.ownership import open_past, visible_to
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.sqlite.values import from_json, to_json
-from langmemory.stores import verbatim
+from langmemory.stores import records, verbatim
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
 from langmemory.types import HistoryAction, Namespace
 
 FORMAT: Final = "langmemory-export"
-VERSION: Final = 1
+VERSION: Final = 2
+"""1 had items and history only."""
 BATCH: Final = 500
-"""Items written in one transaction by an import."""
+"""Items, or rows beside them, written in one transaction by an import."""
+ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
 
 FACETS: Final = (
     "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
@@ -43,8 +48,15 @@ TIMES: Final = (
 """Columns that are exported in ISO 8601."""
 
 
-def export_rows(connection: Connection, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a namespace and everything below it; ``()`` is the whole file."""
+def export_rows(
+    connection: Connection,
+    prefix: Namespace = (),
+    viewer: str | None = None,
+    *,
+    history: bool = True,
+) -> Iterator[dict[str, Any]]:
+    """The rows of a namespace and everything below it; ``()`` is the whole file. What the viewer
+    may not know of is left out, and without ``history`` everything that tells of the past."""
     model = read_model(connection)
     yield {
         "type": "meta",
@@ -56,14 +68,19 @@ def export_rows(connection: Connection, prefix: Namespace = ()) -> Iterator[dict
     }
     namespaces, bindings = below(prefix)
     columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
+    visible = visible_to(viewer)
     for row in connection.execute(
         f"SELECT i.id, n.path, i.key, i.value, i.index_fields, i.ttl_minutes, t.name, {columns} "
         "FROM item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
-        f"WHERE i.namespace IN {namespaces} ORDER BY i.id",
-        bindings,
+        f"WHERE i.namespace IN {namespaces} AND {visible.sql} ORDER BY i.id",
+        (*bindings, *visible.bindings),
     ):
         item, path, key, value, index_fields, ttl_minutes, thread, *rest = row
         facets = dict(zip(FACETS, rest, strict=False))
+        heir = facets["superseded_by"]
+        if viewer is not None and heir is not None:
+            seen = find(connection, from_path(path), heir, viewer=viewer)
+            facets["superseded_by"] = heir if seen is not None else None
         times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
         yield {
             "type": "item",
@@ -76,21 +93,28 @@ def export_rows(connection: Connection, prefix: Namespace = ()) -> Iterator[dict
             **{name: found for name, found in facets.items() if found is not None},
             **{name: from_us(us).isoformat() for name, us in times.items() if us is not None},
         }
-        yield from _history(connection, item, from_path(path), key)
-    for item, path, key in connection.execute(
-        "SELECT DISTINCT h.item, n.path, h.key FROM history h JOIN namespace n "
-        f"ON n.id = h.namespace WHERE h.namespace IN {namespaces} ORDER BY h.item",
-        bindings,
-    ):
-        yield from _history(connection, item, from_path(path), key, gone=item)
+        if history and open_past(connection, item, viewer):
+            yield from _history(connection, viewer, item, from_path(path), key)
+    if history:
+        for item, path, key in connection.execute(
+            "SELECT DISTINCT h.item, n.path, h.key FROM history h JOIN namespace n "
+            f"ON n.id = h.namespace WHERE h.namespace IN {namespaces} ORDER BY h.item",
+            bindings,
+        ):
+            if open_past(connection, item, viewer):
+                yield from _history(connection, viewer, item, from_path(path), key, gone=item)
+    yield from records.export_rows(connection, prefix, viewer, history=history)
 
 
 def _history(
-    connection: Connection, item: int, namespace: Namespace, key: str, gone: int | None = None
+    connection: Connection,
+    viewer: str | None,
+    item: int,
+    namespace: Namespace,
+    key: str,
+    gone: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    for at, action, before, run, reason in connection.execute(
-        "SELECT at, action, before, run, reason FROM history WHERE item = ? ORDER BY seq", (item,)
-    ):
+    for _, at, action, before, run, reason, facets in changes(connection, item, viewer):
         yield {
             "type": "history",
             "namespace": list(namespace),
@@ -100,21 +124,22 @@ def _history(
             "before": None if before is None else from_json(before),
             "run": run,
             "reason": reason,
+            **({} if facets is None else {"facets": facets}),
             **({} if gone is None else {"life": gone}),
         }
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Runs of rows with at most `BATCH` items, an item never apart from its history."""
+    """Rows `BATCH` at a time, an item never apart from its history."""
     batch: list[Mapping[str, Any]] = []
     count = 0
     for row in rows:
-        if not isinstance(row, Mapping) or row.get("type") not in ("meta", "item", "history"):
+        if not isinstance(row, Mapping) or row.get("type") not in ITEM_TYPES | records.TYPES:
             raise ImportFormatError(
-                f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is "
-                "meta, item or history."
+                f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is one "
+                f"of {', '.join(sorted(ITEM_TYPES | records.TYPES))}."
             )
-        if row["type"] == "item":
+        if row["type"] not in ("meta", "history"):
             if count == BATCH:
                 yield batch
                 batch, count = [], 0
@@ -199,7 +224,11 @@ def write_rows(
         ImportFormatError: A row says something that no export says.
     """
     latest = {(write.namespace, write.key): write for write in writes}
-    todo = [_with_thread(connection, one) for one in latest.values() if not _same(connection, one)]
+    todo = [
+        _with_thread(connection, one)
+        for one in latest.values()
+        if not _same(connection, one) and not _forgotten(connection, one)
+    ]
     new = {
         (one.namespace, one.key) for one in todo if find(connection, one.namespace, one.key) is None
     }
@@ -231,26 +260,20 @@ def write_rows(
             if (place, life) not in lives:
                 lives[(place, life)] = _reserve_id(connection)
             item = lives[(place, life)]
-        gone = life is not None and action in ("delete", "expire")
-        connection.execute(
-            "INSERT INTO history (at, action, item, namespace, key, before, run, reason) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                at,
-                action,
-                item,
-                namespace if gone else None,
-                row["key"] if gone else None,
-                before,
-                row.get("run"),
-                row.get("reason"),
-            ),
-        )
+        gone = life is not None and action in GONE
+        record(
+            connection, at, action, item, before=before, facets=row.get("facets"),
+            gone_from=(namespace, row["key"]) if gone else None, run=row.get("run"),
+            reason=row.get("reason"),
+        )  # fmt: skip
+    for row in rows:
+        if row["type"] in records.TYPES:
+            records.import_row(connection, row)
     verbatim.refresh_around(connection, list(items.values()))
     return len(items)
 
 
-def _change(row: Mapping[str, Any]) -> tuple[int, str, str | None]:
+def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
     """Time in microseconds, action and value before, of a history row."""
     try:
         _check_place(row)
@@ -278,6 +301,14 @@ def _same(connection: Connection, write: Write) -> bool:
         row is not None
         and row[1] == write.updated_us
         and from_json(row[0]) == from_json(write.value)
+    )
+
+
+def _forgotten(connection: Connection, write: Write) -> bool:
+    """Whether an item was forgotten here and is not there: an export from before does not bring it
+    back."""
+    return find(connection, write.namespace, write.key) is None and bool(
+        forgotten_lives(connection, write.namespace, write.key)
     )
 
 

@@ -18,13 +18,14 @@ from langmemory.context import is_injected
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, put, was_deleted
+from langmemory.sqlite.items import Write, find, put, was_deleted
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.wording import turn_body
 from langmemory.types import Namespace
 
 Message = BaseMessage | Mapping[str, Any] | tuple[str, str]
@@ -37,11 +38,6 @@ MESSAGE_KEYS: Final = (
     "role", "content", "name", "id", "type", "tool_call_id", "additional_kwargs",
 )  # fmt: skip
 """What of a dict is LangChain's; anything else (``at``, ``speaker``) is read here."""
-
-MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,16 +192,11 @@ def redraft(
     made = indexing.draft(namespace, key, value)
     write = replace(
         made.write,
-        body=body(speaker, at, made.text),
+        body=turn_body(speaker, at, made.text),
         facets={"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)},
     )
     texts = (made.text,) if indexing.embedder is not None else ()
     return replace(made, write=write, texts=texts)
-
-
-def body(speaker: str, at: datetime, text: str) -> str:
-    """What the keyword index reads of a turn: who, when, what."""
-    return index_text(f"{speaker} {at.day} {MONTHS[at.month - 1]} {at.year} {text}")
 
 
 def store(
@@ -220,29 +211,26 @@ def store(
     Those already there are left alone, and those that were deleted stay so: a client sends whole
     conversations again and again, and what a person took back must not return with them.
     """
-    namespace_id = intern(connection, namespace)
     new = [
         write
         for write in writes
-        if connection.execute(
-            "SELECT 1 FROM item WHERE namespace = ? AND key = ?", (namespace_id, write.key)
-        ).fetchone()
-        is None
-        and not was_deleted(connection, namespace_id, write.key)
+        if find(connection, namespace, write.key) is None
+        and not was_deleted(connection, namespace, write.key)
     ]
     if not new:
         return []
-    thread = intern_thread(connection, namespace_id, thread_id)
+    thread = intern_thread(connection, intern(connection, namespace), thread_id)
     last = connection.execute(
-        "SELECT id, value, index_fields, position FROM item "
+        "SELECT id, value, index_fields, position, privacy, owner FROM item "
         "WHERE thread = ? AND position IS NOT NULL ORDER BY position DESC LIMIT 1",
         (thread,),
     ).fetchall()
     start = last[0][3] + 1 if last else 0
-    texts = [_words(row[1], row[2]) for row in last] + [_words(write.value, None) for write in new]
+    said = [_Said.of(*row[1:3], *row[4:6]) for row in last]
+    said += [_Said.of(one.value, None, one.facets["privacy"], one.facets["owner"]) for one in new]
     for n, write in enumerate(new):
         write.facets = {**write.facets, "thread": thread, "position": start + n}
-        write.context = _context(texts, n + len(last))
+        write.context = _context(said, n + len(last))
     put(connection, new, now_us)
     refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
     return [write.key for write in new]
@@ -280,33 +268,51 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
             continue
         thread, position, namespace, speaker, valid_at = row
         around = {
-            place: _words(value, index_fields)
-            for place, value, index_fields in connection.execute(
-                "SELECT position, value, index_fields FROM item "
+            place: _Said.of(value, index_fields, privacy, owner)
+            for place, value, index_fields, privacy, owner in connection.execute(
+                "SELECT position, value, index_fields, privacy, owner FROM item "
                 "WHERE thread = ? AND position BETWEEN ? AND ?",
                 (thread, position - 1, position + 1),
             )
         }
-        texts = [around.get(position + offset, "") for offset in (-1, 0, 1)]
+        said = [around.get(position + offset, _NOTHING) for offset in (-1, 0, 1)]
         rows.append(
             (
                 item,
                 namespace_tokens(connection, namespace),
-                body(speaker or "", from_us(valid_at), texts[1]),
-                _context(texts, 1),
+                turn_body(speaker or "", from_us(valid_at), said[1].words),
+                _context(said, 1),
             )
         )
     write_keywords(connection, rows, fresh=False)
 
 
-def _words(value: str, index_fields: str | None) -> str:
-    """What a turn gives its neighbours' context; nothing if its put said what is to be indexed."""
-    return readable_text(from_json(value)) if index_fields is None else ""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a turn gives its neighbours' context."""
+
+    words: str
+    """Empty if its put said what is to be indexed."""
+    reader: str | None
+    """Who alone may read it: the owner of a private turn; None for everybody."""
+
+    @classmethod
+    def of(
+        cls, value: str, index_fields: str | None, privacy: str, owner: str | None
+    ) -> _Said:
+        words = readable_text(from_json(value)) if index_fields is None else ""
+        return cls(words, (owner or "") if privacy == "private" else None)
 
 
-def _context(texts: Sequence[str], place: int) -> str:
-    """Neighbours of a turn, for the context column."""
-    return index_text(" ".join([*texts[max(place - 1, 0) : place], *texts[place + 1 : place + 2]]))
+_NOTHING: Final = _Said("", None)
+
+
+def _context(said: Sequence[_Said], place: int) -> str:
+    """Neighbours of a turn, for the context column: those that all its readers may read, else a
+    search would find the turn by the words of somebody's private one beside it."""
+    around = [*said[max(place - 1, 0) : place], *said[place + 1 : place + 2]]
+    reader = said[place].reader
+    return index_text(" ".join(one.words for one in around if one.reader in (None, reader)))
 
 
 def intern_thread(connection: Connection, namespace_id: int, name: str) -> int:

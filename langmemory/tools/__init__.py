@@ -49,14 +49,16 @@ def create_memory_tools(
         store: used instead of the graph's store, or outside a graph.
     """
     return [
-        create_manage_memory_tool(namespace, store=store),
+        create_manage_memory_tool(namespace, viewer=viewer, store=store),
         create_search_memory_tool(namespace, viewer=viewer, store=store),
         create_conversation_search_tool(namespace, viewer=viewer, store=store),
         create_get_memory_tool(namespace, viewer=viewer, store=store),
         create_memory_timeline_tool(namespace, viewer=viewer, store=store),
         create_memory_archive_tool(namespace, viewer=viewer, store=store),
         *(
-            create_core_memory_tools(namespace, labels=core, limits=limits, store=store)
+            create_core_memory_tools(
+                namespace, labels=core, limits=limits, viewer=viewer, store=store
+            )
             if core
             else []
         ),

@@ -57,7 +57,7 @@ def create_conversation_search_tool(
         first, last = _day(since, "since"), _day(until, "until")
         if first and last and first > last:
             raise refuse(f"since ({since}) is after until ({until}). Swap them.")
-        source, scope = run_of(config, store, name)
+        source, scope = run_of(config, store, name, viewer)
         return StoreAccess(source), RecallRequest(
             query=query,
             namespace=template.resolve(scope),

@@ -11,6 +11,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field, create_model
 
+from langmemory.errors import OwnershipError
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
@@ -22,6 +23,7 @@ def create_core_memory_tools(
     *,
     labels: Mapping[str, str] = BLOCKS,
     limits: Mapping[str, int] = MappingProxyType({}),
+    viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
 ) -> list[StructuredTool]:
     """The three tools that edit core blocks.
@@ -30,13 +32,14 @@ def create_core_memory_tools(
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
         labels: which blocks there are, and what belongs in each.
         limits: characters by label; a block keeps the limit it was written with.
+        viewer: template of the person on whose behalf the model edits; None is the application.
         store: used instead of the graph's store, or outside a graph.
     """
     template = NamespaceTemplate(namespace)
     what = "; ".join(f"{label}: {purpose}" for label, purpose in labels.items())
 
     def edit(config: RunnableConfig, name: str, change: Callable[[CoreMemory], CoreBlock]) -> str:
-        target, scope = run_of(config, store, name)
+        target, scope = run_of(config, store, name, viewer)
         core = CoreMemory(
             target, template.resolve(scope), labels=labels, limits=limits, editor="assistant"
         )
@@ -44,6 +47,8 @@ def create_core_memory_tools(
             block = change(core)
         except CoreMemoryError as error:
             raise refuse(_refusal(error)) from error
+        except OwnershipError as error:
+            raise refuse(str(error)) from error
         return _standing(block)
 
     def core_memory_append(config: RunnableConfig, block: str, content: str) -> str:

@@ -10,6 +10,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, create_model
 
+from langmemory.errors import OwnershipError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
@@ -32,6 +33,7 @@ def create_manage_memory_tool(
     instructions: str = INSTRUCTIONS,
     schema: type = str,
     actions_permitted: tuple[Action, ...] | None = ("create", "update", "delete"),
+    viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
     name: str = "manage_memory",
 ) -> StructuredTool:
@@ -45,6 +47,8 @@ def create_manage_memory_tool(
         instructions: tells the model when to use it.
         schema: type of a memory's content: ``str``, a pydantic model, or any JSON type.
         actions_permitted: what the model may do.
+        viewer: template of the person on whose behalf it acts, whose the memories become; None is
+            the application. Where the store knows viewers, others' private memories are out of reach.
         store: used instead of the graph's store, or outside a graph.
 
     Raises:
@@ -80,13 +84,16 @@ def create_manage_memory_tool(
         id: uuid.UUID | None = None,
     ) -> str:
         check(action, id)
-        target, scope = run_of(config, store, name)
+        target, scope = run_of(config, store, name, viewer)
         where = template.resolve(scope)
         if action == "delete":
             target.delete(where, str(id))
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
-        target.put(where, str(key), {"content": _plain(content)})
+        try:
+            target.put(where, str(key), {"content": _plain(content)})
+        except OwnershipError as error:
+            raise refuse(str(error)) from error
         return f"{action}d memory {key}"
 
     async def amanage_memory(
@@ -96,13 +103,16 @@ def create_manage_memory_tool(
         id: uuid.UUID | None = None,
     ) -> str:
         check(action, id)
-        target, scope = run_of(config, store, name)
+        target, scope = run_of(config, store, name, viewer)
         where = template.resolve(scope)
         if action == "delete":
             await target.adelete(where, str(id))
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
-        await target.aput(where, str(key), {"content": _plain(content)})
+        try:
+            await target.aput(where, str(key), {"content": _plain(content)})
+        except OwnershipError as error:
+            raise refuse(str(error)) from error
         return f"{action}d memory {key}"
 
     return memory_tool(

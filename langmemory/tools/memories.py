@@ -72,12 +72,14 @@ def create_get_memory_tool(
     template = NamespaceTemplate(namespace)
 
     def get_memory(config: RunnableConfig, id: str, state: State = None) -> str:
-        source, scope = run_of(config, store, name)
-        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
+        source, scope = run_of(config, store, name, viewer)
+        who = viewer_of(viewer, scope)
+        item = find(source, template.resolve(scope), id, who, state)
         keys = item.value.get("evidence")
         keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
         found = [source.get(item.namespace, key) for key in keys]
-        return full(item, [each for each in found if each is not None]).text
+        evidence = [each for each in found if each is not None and readable(each.value, who)]
+        return full(item, evidence).text
 
     return memory_tool(
         name=name,
@@ -104,13 +106,14 @@ def create_memory_timeline_tool(
     def memory_timeline(
         config: RunnableConfig, id: str, around: int = 5, state: State = None
     ) -> str:
-        source, scope = run_of(config, store, name)
-        item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
+        source, scope = run_of(config, store, name, viewer)
+        who = viewer_of(viewer, scope)
+        item = find(source, template.resolve(scope), id, who, state)
         thread = item.value.get("thread_id")
         if not thread:
             raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
         found = source.search(item.namespace, filter={"thread_id": thread}, limit=SCAN)
-        turns = _in_order(found)
+        turns = _in_order([turn for turn in found if readable(turn.value, who)])
         place = next(at for at, turn in enumerate(turns) if turn["key"] == item.key)
         return timeline(turns[place], turns[max(place - around, 0) : place + around + 1]).text
 
@@ -137,7 +140,7 @@ def create_memory_archive_tool(
     template = NamespaceTemplate(namespace)
 
     def memory_archive(config: RunnableConfig, id: str, reason: str, state: State = None) -> str:
-        source, scope = run_of(config, store, name)
+        source, scope = run_of(config, store, name, viewer)
         item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
         if item.value.get("kind") == "core":
             raise refuse("A core memory block is not archived; edit it with core_memory_replace.")

@@ -55,11 +55,11 @@ def create_search_memory_tool(
         return (text, shown) if response_format == "content_and_artifact" else text
 
     def search_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
-        source, scope = run_of(config, store, name)
+        source, scope = run_of(config, store, name, viewer)
         return answer(source.search(template.resolve(scope), query=query, **options), scope)
 
     async def asearch_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
-        source, scope = run_of(config, store, name)
+        source, scope = run_of(config, store, name, viewer)
         found = await source.asearch(template.resolve(scope), query=query, **options)
         return answer(found, scope)
 

@@ -47,13 +47,15 @@ def test_recall_answers_the_questions_about_the_sample(tmp_path: Path) -> None:
 
 
 def demo(cwd: Path, **environment: str) -> str:
+    pictures = cwd.with_name("pictures")
+    pictures.mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", "langmemory.cli", "demo"],
         capture_output=True,
         text=True,
         encoding="utf-8",
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**os.environ, "TMPDIR": str(pictures), **environment},
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
@@ -62,15 +64,24 @@ def demo(cwd: Path, **environment: str) -> str:
 
 
 def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
-    """Piped at 80 columns, without Ollama: import, answers, second process, context; plain text."""
+    """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context."""
     shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT)
     assert "\x1b" not in shown
     for line in shown.splitlines():
-        assert len(line) <= 80 or line.startswith("  langmemory ")
+        assert len(line) <= 80 or line.startswith(("  langmemory ", "All of it as a picture: "))
     assert "190 messages of 10 conversations" in shown
     for question in questions():
         assert question.question.split()[0] in shown
     assert re.search(r"1[12] of 12 answers among the first 3", shown)
+    reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
+    for words in (
+        "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
+        "now Lena lives in Valencia.", "supersede: lives_in has one value at a time",
+        "Katrin -parent_of-> Emil, Emil -allergic_to-> hazelnuts", "langmemory undo reflect/",
+    ):  # fmt: skip
+        assert words in reflected
+    picture = tmp_path.with_name("pictures") / "langmemory-demo.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
     assert "the same 3 memories in the same order" in shown
     assert "hazelnuts" in shown.split("Chat")[-1]
     assert list(tmp_path.iterdir()) == []
@@ -92,6 +103,7 @@ def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServ
             "namespaces_per_user.py",
             ["mia: I play the oboe", "noor: I build kites", "forget noor: 2 memories gone"],
         ),
+        ("reflection.py", ["Anna lives in Porto."]),
     ],
 )
 def test_every_example_runs(tmp_path: Path, script: str, says: list[str]) -> None:

@@ -10,6 +10,8 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from langmemory import MemoryStore
+from langmemory.types import Job
 from tests.integration.langgraph_server import copy_project, langgraph_dev
 
 REPOSITORY = Path(__file__).parents[2]
@@ -18,8 +20,12 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncLangGraphClient]:
-    project = copy_project(REPOSITORY, tmp_path_factory.mktemp("project"))
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_project(REPOSITORY, tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="module")
+def client(project: Path) -> Iterator[SyncLangGraphClient]:
     environ = {
         "MEMORY_DB_PATH": str(project / "memory.db"),
         "PYTHONPATH": str(REPOSITORY),
@@ -108,11 +114,39 @@ def test_a_user_id_that_cannot_be_a_label_is_refused_by_name(client: SyncLangGra
         say(client, "Hello", "a.b")
 
 
-def test_studio_gets_schemas_and_drawing(client: SyncLangGraphClient) -> None:
-    """What Studio asks the server for to show the graph is there."""
-    assistant = client.assistants.search()[0]["assistant_id"]
+@pytest.mark.parametrize(
+    ("graph", "state", "nodes"),
+    [
+        ("chat", "memory_block", {"recall", "model", "tools", "remember"}),
+        ("reflection", "plan", {"gather", "extract", "contradict", "plan", "apply", "journal"}),
+    ],
+)
+def test_studio_gets_schemas_and_drawing(
+    client: SyncLangGraphClient, graph: str, state: str, nodes: set[str]
+) -> None:
+    """What Studio asks the server for to show a graph is there."""
+    assistant = client.assistants.search(graph_id=graph)[0]["assistant_id"]
     schemas = client.assistants.get_schemas(assistant)
-    assert "memory_block" in (schemas["state_schema"] or {})["properties"]
+    assert state in (schemas["state_schema"] or {})["properties"]
     assert "user_id" in (schemas["context_schema"] or {})["properties"]
-    nodes = {node["id"] for node in client.assistants.get_graph(assistant)["nodes"]}
-    assert {"recall", "model", "tools", "remember"} <= nodes
+    assert nodes <= {node["id"] for node in client.assistants.get_graph(assistant)["nodes"]}
+
+
+def test_what_was_said_is_reflected(client: SyncLangGraphClient, project: Path) -> None:
+    """The chat leaves its turns to reflection, and the reflection graph makes facts of them."""
+    thread = client.threads.create()["thread_id"]
+    say(client, "I live in Hamburg and my sister Katrin lives in Bremen.", "flora", thread)
+    [job] = waiting(project / "memory.db", "flora")
+    assert job.thread == thread
+    done = client.runs.wait(None, "reflection", input={}, context={"user_id": "flora"})
+    assert len(done["runs"]) == 1
+    found = client.store.search_items(["memories", "flora"], filter={"relation": "lives_in"})
+    assert {item["value"]["object"] for item in found["items"]} == {"Hamburg", "Bremen"}
+    again = client.runs.wait(None, "reflection", input={}, context={"user_id": "flora"})
+    assert again["runs"] == []
+
+
+def waiting(path: Path, user: str) -> list[Job]:
+    """The jobs in the server's memory file that are for this person."""
+    with MemoryStore(path) as store:
+        return [job for job in store.jobs.listed() if job.lane == f"memories.{user}"]

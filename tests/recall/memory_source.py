@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import apsw
@@ -43,7 +43,7 @@ def memory(number: int, text: str, **facets: object) -> Memory:
 
 
 class MemorySource:
-    """Holds memories in a list; exact cosine, FTS5 keywords, position neighbours, given edges."""
+    """Holds memories in a list; exact cosine, FTS5 keywords, position neighbours, given edges and names."""
 
     def __init__(
         self,
@@ -51,10 +51,14 @@ class MemorySource:
         *,
         embed: bool = True,
         edges: Sequence[tuple[int, int, str]] = (),
+        named: Mapping[str, Sequence[int]] | None = None,
+        derived: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.by_id = {m.id: m for m in memories}
         self.ids = np.array([m.id for m in memories], dtype=np.int64)
         self.links = edges
+        self.named = named or {}
+        self.derived = derived
         embedder = StaticEmbedder()
         self.tokens = dict(
             zip(
@@ -162,6 +166,12 @@ class MemorySource:
                     found[near] = None
         return self.rows(np.array(list(found), dtype=np.int64))
 
+    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+        asked = set(ids.tolist())
+        pairs = [pair for pair in self.derived if asked.intersection(pair)]
+        both = np.array(pairs, np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         reached: list[int] = []
         origins: list[int] = []
@@ -173,7 +183,19 @@ class MemorySource:
                 reached.append(other)
                 origins.append(origin)
                 labels.append(label)
-        return Edges(np.array(reached, dtype=np.int64), np.array(origins, dtype=np.int64), labels)
+        return Edges(
+            np.array(reached, dtype=np.int64),
+            np.array(origins, dtype=np.int64),
+            np.ones(len(labels), dtype=np.float32),
+            labels,
+        )
+
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+        asked = {name.casefold() for name in names} if self.named else set()
+        found = {i for name in asked for i in self.named.get(name, ())}
+        known = found.intersection(ids.tolist())
+        best = np.array([*sorted(known), *sorted(found - known)[:limit]], dtype=np.int64)
+        return Found(best, np.ones(len(best), dtype=np.float32))
 
     def memories(self, ids: Ids) -> list[Memory]:
         return [self.by_id[int(i)] for i in ids]

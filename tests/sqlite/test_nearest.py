@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from langmemory.sqlite import Engine, items, signs
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.engine import SEARCHES_BEFORE_COPY
 from langmemory.sqlite.items import Write
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.sqlite.settings import read_model, write_model
@@ -73,6 +75,13 @@ class File:
         with self.engine.write() as connection:
             signs.pack(connection, read_model(connection).words)
 
+    def copy_vectors(self) -> None:
+        """What happens in the background once a process has searched often."""
+        with self.engine.read() as snapshot:
+            index = self.engine.up_to_date_signs(snapshot.connection)
+        assert index is not None
+        index.load_coarse(self.engine.database.read, self.dims, 1 << 30)
+
     def verify(
         self, query: Floats, scope: Scope, limit: int, *, exact: bool = False, overfetch: int = 32
     ) -> None:
@@ -122,7 +131,7 @@ def consistent(file: File) -> Iterator[File]:
 
 operations = st.lists(
     st.tuples(
-        st.sampled_from(["put", "put", "put", "delete", "pack", "search", "other"]),
+        st.sampled_from(["put", "put", "put", "delete", "pack", "search", "other", "copy"]),
         st.sampled_from([("a",), ("a", "b"), ("c",)]),
         st.sampled_from("uvwxyz"),
         st.integers(0, 3),
@@ -149,7 +158,8 @@ def test_any_sequence_of_changes(
     seed: int,
 ) -> None:
     """After any puts, re-puts, deletions and packings, from two stores on one file, in memory or
-    streaming, search equals brute force and the file agrees with itself."""
+    streaming, with a coarse copy or without, search equals brute force and the file agrees with
+    itself."""
     rng = np.random.default_rng(seed)
     path = tmp_path_factory.mktemp("nearest") / "m.db"
     with consistent(File(path, dims, budget=budget)) as file:
@@ -164,6 +174,8 @@ def test_any_sequence_of_changes(
                 other.delete(namespace, key)
             elif kind == "pack":
                 file.pack()
+            elif kind == "copy":
+                file.copy_vectors()
             else:
                 file.verify_all(rng)
         file.verify_all(rng)
@@ -171,13 +183,15 @@ def test_any_sequence_of_changes(
         other.engine.close()
 
 
-@pytest.mark.parametrize("budget", [0, 1 << 30])
-def test_many_vectors(tmp_path: Path, budget: int) -> None:
+@pytest.mark.parametrize(("budget", "copy"), [(0, False), (1 << 30, False), (1 << 30, True)])
+def test_many_vectors(tmp_path: Path, budget: int, copy: bool) -> None:
     """With thousands of vectors in packed segments, outdated and deleted ones among them, an
     exact search equals brute force, and one by sign bits always fills its limit."""
     rng = np.random.default_rng(1)
     with consistent(File(tmp_path / "m.db", 70, budget=budget)) as file:
         for n in range(1200):
+            if n == 700 and copy:
+                file.copy_vectors()
             file.put(("a",), f"k{n % 900}", unit(rng, 2, 70), n % 3)
             if n % 400 == 399:
                 file.pack()
@@ -195,6 +209,41 @@ def test_many_vectors(tmp_path: Path, budget: int) -> None:
                         for _, n in file.live.values()
                     )
                     assert len(ids) == min(limit, there)
+
+
+def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
+    """A store that is searched often keeps a coarse copy; rough cosines stay within 0.002 of the
+    exact ones while vectors are added, replaced and deleted, and a small budget keeps none."""
+    rng = np.random.default_rng(4)
+    with consistent(File(tmp_path / "m.db", 33)) as file:
+        for n in range(300):
+            file.put(("a",), f"k{n}", unit(rng, n % 3, 33))
+        small = Engine(tmp_path / "m.db", vector_copy_bytes=100)
+        scope = compile_scope(Scope(namespace=("a",)))
+        query = unit(rng, 1, 33)[0]
+        for engine in (small, file.engine):
+            for _ in range(SEARCHES_BEFORE_COPY):
+                with engine.read() as snapshot:
+                    snapshot.nearest(scope, query, 3, overfetch=1)
+            for thread in threading.enumerate():
+                if thread.name == "langmemory-load":
+                    thread.join()
+            with engine.read() as snapshot:
+                index = engine.up_to_date_signs(snapshot.connection)
+            assert index is not None
+            assert (index.coarse is not None) == (engine is file.engine)
+        small.close()
+        for n in range(0, 300, 7):
+            file.put(("a",), f"k{n}", unit(rng, 1, 33))
+            file.delete(("a",), f"k{n + 1}")
+            file.put(("a",), f"new{n}", unit(rng, 2, 33))
+        with file.engine.read() as snapshot:
+            ids, exact = snapshot.nearest(scope, query, 1000, overfetch=1)
+            rough = snapshot.rough_cosines(query, ids)
+            assert np.abs(rough - exact).max() < 0.002
+            roughly, _ = snapshot.nearest(scope, query, 1000, overfetch=1, rough=True)
+        assert set(roughly.tolist()) == set(ids.tolist())
+        assert len(ids) == sum(len(vectors) > 0 for vectors, _ in file.live.values())
 
 
 def test_packing_everything_away(tmp_path: Path) -> None:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.store.base import PutOp
 
-from langmemory.errors import ImportFormatError
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    ChangeSet,
+    DecideReview,
+    Facets,
+    LinkEntities,
+    MarkReflected,
+    OpenReview,
+    SetStatus,
+    Supersede,
+    UnlinkEntities,
+    UpdateMemory,
+)
+from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.sqlite import items
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore, base
@@ -94,6 +110,79 @@ def found(store: MemoryStore, query: str) -> set[tuple[str, str]]:
         return {(one.key.partition("/")[0], one.text) for one in found}
 
 
+def derive(store: MemoryStore) -> None:
+    """Everything that stands beside items: runs, graph, evidence, reviews, an undo."""
+    turns = store.remember(NS, [("user", "I moved"), ("user", "to Zürich")], thread_id="talk")
+    for run, changes in {
+        "r1": (
+            AddEntity(key="m", name="Maria", kind="person", aliases=("Mia",)),
+            AddEntity(key="n", name="M."), AddEntity(key="z", name="Zürich", kind="place"),
+            AddMemory(key="f1", value={"text": "Maria lives in Bern", "fact_kind": "fact"}),
+            AddMemory(key="f2", value={"text": "Maria lives in Zürich", "fact_kind": "fact"},
+                      evidence=tuple(turns), mentions=("m",), facets=Facets(confidence=0.4)),
+            AddEdge(fact="f2", subject="m", relation="lives_in", object="z"),
+            AddEdge(fact="f1", subject="m", relation="lives_in", literal="Bern"),
+            LinkEntities(key="m", same_as="z"), LinkEntities(key="n", same_as="z"),
+            MarkReflected(keys=tuple(turns)),
+        ),
+        "r2": (
+            UnlinkEntities(key="m"),
+            Supersede(key="f1", by="f2", invalid_at=datetime(2020, 1, 1, tzinfo=UTC)),
+            OpenReview(id="q1", about="a", question="?", memories=("f1",), options={
+                "away": (SetStatus(key="f1", status="archived", reason="old"),), "stay": ()}),
+            OpenReview(id="q2", about="b", question="??", memories=("f2",), options={"stay": ()}),
+        ),
+        "r3": (UpdateMemory(key="f2", facets=Facets(pinned=True)), DecideReview(id="q2", option="stay")),
+        "r4": (UpdateMemory(key="f2", facets=Facets(pinned=False)),),
+    }.items():  # fmt: skip
+        store.apply(
+            ChangeSet(namespace=NS, run_id=run, kind="reflection", reason="a talk", changes=changes)
+        )
+    store.undo("r4")
+
+
+def test_what_stands_beside_items(tmp_path: Path) -> None:
+    """Runs, entities, links, evidence, edges and reviews come along, once: in the restored file the
+    same questions are open, the same runs can be undone, and nothing is learned twice."""
+    with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db") as new:
+        derive(old)
+        rows = [json.loads(json.dumps(row)) for row in old.iter_export()]
+        new.import_rows(rows)
+        new.import_rows(rows)
+        assert contents(new) == contents(old)
+        with new._engine.read() as snapshot:
+            assert check(snapshot.connection) == []
+        assert new.reviews(open_only=False) == old.reviews(open_only=False)
+        for store in (old, new):
+            store.decide("q1", "stay")
+            store.undo("r3")
+            with pytest.raises(UndoRefusedError, match="run r2"):
+                store.undo("r1")
+        assert known(new) == known(old)
+        assert [one.facets for one in new.history(NS, "f2")] == [
+            one.facets for one in old.history(NS, "f2")
+        ]
+
+
+def known(store: MemoryStore) -> list[dict[str, Any]]:
+    """What is known now, without times and ids made by the store."""
+    rows = contents(store)
+    for row in rows:
+        row.pop("updated_at", None)
+        row.pop("decided_run", None)
+    return [row for row in rows if row["type"] not in ("history", "run", "reflected")]
+
+
+def test_an_export_of_what_is_known_now(tmp_path: Path) -> None:
+    """Without history an export tells nothing of what happened; it can be imported."""
+    with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db") as new:
+        derive(old)
+        rows = list(old.iter_export(history=False))
+        assert not {row["type"] for row in rows} & {"history", "run", "reflected"}
+        new.import_rows(rows)
+        assert known(new) == known(old)
+
+
 def test_only_a_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exporting a prefix takes what is in it and below it, histories included, and nothing else."""
     with MemoryStore(tmp_path / "a.db", index=False) as store:
@@ -149,6 +238,11 @@ CHANGE: dict[str, Any] = {
         {**CHANGE, "action": "explode"},
         {**CHANGE, "at": 5},
         {key: value for key, value in CHANGE.items() if key != "before"},
+        {"type": "run", "namespace": ["a"], "id": "r"},
+        {"type": "evidence", "namespace": ["a"], "key": "good"},
+        {"type": "review", "namespace": ["a"], "id": "q", "opened_at": 5},
+        {"type": "edge", "namespace": "a", "key": "good", "run": "r"},
+        {"type": "entity", "namespace": ["a"], "key": "e", "name": None, "kind": "x", "run": "r"},
     ],
 )
 def test_rows_of_something_else(row: Any) -> None:

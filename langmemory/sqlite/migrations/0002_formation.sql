@@ -31,6 +31,7 @@ CREATE TABLE run (
     at        INTEGER NOT NULL,
     reason    TEXT NOT NULL,
     note      TEXT NOT NULL DEFAULT '{}',   -- JSON: counts, model calls, what the journal tells
+    links     TEXT NOT NULL DEFAULT '{}',   -- JSON: {entity: [same_as, link_run]} as before the run
     undone_by TEXT                          -- the run that undid it
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_namespace ON run (namespace, at);
@@ -68,7 +69,7 @@ CREATE TABLE entity (
     kind      TEXT NOT NULL,
     same_as   INTEGER REFERENCES entity (id),
     run       TEXT NOT NULL,                -- that added it
-    link_run  TEXT,                         -- that set same_as
+    link_run  TEXT,                         -- that set same_as last, also to NULL
     UNIQUE (namespace, key)
 ) STRICT;
 CREATE INDEX entity_same ON entity (same_as) WHERE same_as IS NOT NULL;
@@ -78,7 +79,7 @@ CREATE TABLE alias (
     entity    INTEGER NOT NULL,
     name      TEXT NOT NULL,
     run       TEXT NOT NULL,
-    PRIMARY KEY (namespace, norm, entity)
+    PRIMARY KEY (norm, namespace, entity)  -- a name is looked up in many namespaces at once
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX alias_entity ON alias (entity);
 

@@ -1,0 +1,96 @@
+"""`langmemory forget`: take a person, a thing or single memories out of the file for good."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.target import (
+    DEFAULT_NAMESPACE,
+    DbOption,
+    JsonOption,
+    NamespaceOption,
+    Target,
+)
+from langmemory.errors import ConfigError
+
+if TYPE_CHECKING:
+    from langmemory.types import Forgotten
+
+
+def forget(
+    context: typer.Context,
+    owner: Annotated[
+        str | None,
+        typer.Option("--owner", help="Everything this person owns.", show_default=False),
+    ] = None,
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            "--entity",
+            help="Everything that speaks of this person or thing, by name.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="The memory of this key; may be repeated.", show_default=False),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Forget for good: show what would go, ask, remove it from the file, and prove that it is gone.
+
+    Without --namespace, --owner and --entity mean the whole file.
+    """
+    target = Target.of(context, db, namespace)
+    where = target.namespace(DEFAULT_NAMESPACE if key else "")
+    with target.open() as store:
+        found = store.forget(where, owner=owner, entity=entity, keys=key, dry_run=True)
+        nothing = not (found.memories or found.history or found.entities)
+        if not as_json:
+            typer.echo("\n".join(_preview(found)))
+        if not yes:
+            if as_json:
+                raise ConfigError("--json does not ask: add --yes to forget.")
+            if nothing or not typer.confirm("Forget this for good? It cannot be undone"):
+                typer.echo("Nothing was changed")
+                return
+        done = store.forget(where, owner=owner, entity=entity, keys=key)
+    if as_json:
+        typer.echo(json.dumps({**asdict(done), "memories": done.memories}))
+        return
+    typer.echo(
+        f"Forgotten ({done.run_id}): {_counted(done)}. The file was written anew; of "
+        f"{done.words} words that stood only there, 0 were found in it"
+    )
+
+
+def _preview(found: Forgotten) -> list[str]:
+    lines = [f"This would go: {_counted(found)}"]
+    lines.extend(f"  {sample}" for sample in found.samples)
+    if found.memories > len(found.samples):
+        lines.append(f"  … and {found.memories - len(found.samples):,} more")
+    if found.facts_kept:
+        lines.append(f"{found.facts_kept:,} facts stay, because others said so too")
+    return lines
+
+
+def _counted(found: Forgotten) -> str:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.kinds.items())
+    parts = [f"{found.memories:,} memories{f' ({kinds})' if kinds else ''}"]
+    for count, what in (
+        (found.history, "records of changes"),
+        (found.edges, "connections"),
+        (found.entities, "people and things"),
+        (found.reviews, "open questions"),
+        (found.notes, "notes of runs and jobs"),
+    ):
+        if count:
+            parts.append(f"{count:,} {what}")
+    return ", ".join(parts)

@@ -1,0 +1,173 @@
+"""`langmemory graph NAME`: who or what somebody is, what is claimed of them, and since when."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import (
+    DEFAULT_NAMESPACE,
+    DbOption,
+    JsonOption,
+    NamespaceOption,
+    Target,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from langmemory.stores import MemoryStore
+    from langmemory.stores.graph import Graph
+    from langmemory.types import Edge, Namespace
+
+
+def graph(
+    context: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A name or key; without one, everybody and everything."),
+    ] = None,
+    path_to: Annotated[
+        str | None, typer.Option("--path-to", help="Show how it is connected with this one.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", help="Draw it to this file (.png, .svg or .pdf).")
+    ] = None,
+    graphml: Annotated[
+        Path | None, typer.Option("--graphml", help="Write GraphML to this file; - is stdout.")
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--depth", min=1, help="Steps around it in pictures and exports.")
+    ] = 2,
+    as_of: Annotated[
+        datetime | None, typer.Option("--as-of", help="What was true on this day (UTC).")
+    ] = None,
+    viewer: Annotated[
+        str | None, typer.Option("--viewer", help="Only what this person may read.")
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is known of a person or thing, draw it, or find the way from one to another."""
+    from rich.console import Console
+
+    target = Target.of(context, db, namespace)
+    where = target.namespace(DEFAULT_NAMESPACE)
+    moment = as_of.replace(tzinfo=UTC) if as_of is not None and as_of.tzinfo is None else as_of
+    console = Console(highlight=False, markup=False)
+    with target.open() as store:
+        found = store.graph(where, viewer=viewer, as_of=moment)
+        if path_to is not None:
+            if name is None:
+                raise typer.BadParameter("--path-to needs a NAME to start from.")
+            _show_paths(console, found, name, path_to, as_json)
+        elif png is not None or graphml is not None or as_json:
+            part = found.subgraph(name, depth, past=True)
+            if png is not None:
+                part.draw(png)
+            if graphml is not None:
+                _write(graphml, part.to_graphml())
+            if as_json:
+                typer.echo(json.dumps(part.to_json(), ensure_ascii=False))
+            for file in (png, graphml):
+                if file is not None and str(file) != "-":
+                    typer.echo(
+                        f"Wrote {len(part.entities)} entities and {len(part.edges)} edges to {file}",
+                        err=as_json or graphml == Path("-"),
+                    )
+        elif name is not None:
+            _show_entity(console, store, found, where, name)
+        else:
+            _show_everyone(console, found, where)
+
+
+def _write(file: Path, text: str) -> None:
+    if str(file) == "-":
+        typer.echo(text, nl=False)
+    else:
+        file.write_text(text, encoding="utf-8")
+
+
+def _show_entity(
+    console: Any, store: MemoryStore, found: Graph, namespace: Namespace, name: str
+) -> None:
+    from rich.text import Text
+
+    entity = found.entity(name, past=True)
+    part = found.subgraph(entity.key, 1, past=True)
+    now = {(edge.fact, edge.relation) for edge in found.edges(entity.key)}
+    also = f", also called {', '.join(entity.aliases)}" if entity.aliases else ""
+    console.print(Text.assemble((entity.name, "bold"), (f" ({entity.kind}{also})", "dim")))
+    if not entity.edges:
+        console.print("Nothing is claimed of it.", style="dim")
+        return
+    table = _table("relation", "", "when", "memory")
+    for edge in sorted(entity.edges, key=lambda one: (one.fact, one.relation) not in now):
+        outward = edge.subject == entity.key
+        other = edge.object if outward else edge.subject
+        label = f"“{edge.literal}”" if other is None else part.names.get(other, other)
+        item = store.get(namespace, edge.fact)
+        table.add_row(
+            Text(f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"),
+            Text(label),
+            _when(edge),
+            Text(str(item.value.get("text", edge.fact)) if item else edge.fact),
+            style="" if (edge.fact, edge.relation) in now else "dim strike",
+        )
+    console.print(table)
+
+
+def _show_everyone(console: Any, found: Graph, namespace: Namespace) -> None:
+    from rich.text import Text
+
+    everyone = found.entities()
+    if not everyone:
+        console.print(f"No people or things are known in {'/'.join(namespace)} yet.")
+        return
+    claims: dict[str, int] = {}
+    for edge in found.edges():
+        for end in {edge.subject, edge.object}:
+            if end is not None:
+                claims[end] = claims.get(end, 0) + 1
+    table = _table("name", "kind", "claims", "key")
+    for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
+        names = ", ".join((entity.name, *entity.aliases))
+        table.add_row(Text(names), entity.kind, str(claims.get(entity.key, 0)), Text(entity.key))
+    console.print(table)
+
+
+def _show_paths(console: Any, found: Graph, first: str, last: str, as_json: bool) -> None:
+    ways = found.paths(first, last)
+    if as_json:
+        rows = [
+            {"path": str(way), "length": len(way), "facts": [edge.fact for edge in way.edges]}
+            for way in ways
+        ]
+        typer.echo(json.dumps(rows, ensure_ascii=False))
+    elif not ways:
+        console.print(f"Nothing connects {first} with {last} in four steps.")
+    else:
+        for way in ways:
+            console.print(str(way))
+
+
+def _table(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def _when(edge: Edge) -> str:
+    """``2021-03-01 –``, ``2020-01-01 – 2023-06-01``, or nothing."""
+    start, end = (
+        f"{moment:%Y-%m-%d}" if moment else "" for moment in (edge.valid_at, edge.invalid_at)
+    )
+    return f"{start} – {end}".strip() if start or end else ""

@@ -1,0 +1,73 @@
+"""`langmemory history KEY`: what became of one memory, when and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import (
+    DEFAULT_NAMESPACE,
+    DbOption,
+    JsonOption,
+    NamespaceOption,
+    Target,
+)
+from langmemory.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from langmemory.types import HistoryEntry
+
+
+def history(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="Of a memory.", show_default=False)],
+    viewer: Annotated[
+        str | None, typer.Option("--viewer", help="Only what this person may read.")
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every change of a memory, the oldest first, also of one that is gone."""
+    from rich.console import Console
+
+    target = Target.of(context, db, namespace)
+    where = target.namespace(DEFAULT_NAMESPACE)
+    with target.open() as store:
+        entries = store.history(where, key, viewer=viewer)
+    if not entries:
+        raise ConfigError(f"There never was a memory {key!r} in {'/'.join(where)}.")
+    if as_json:
+        typer.echo(json.dumps([_row(entry) for entry in entries], ensure_ascii=False))
+        return
+    Console(highlight=False, markup=False).print(history_table(entries))
+
+
+def history_table(entries: list[HistoryEntry]) -> Table:
+    """One row a change: when, what, how it read then, why."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("when", no_wrap=True)
+    table.add_column("what", no_wrap=True)
+    table.add_column("it said")
+    table.add_column("why")
+    for entry in entries:
+        value = entry.after if entry.after is not None else entry.before
+        text = "" if value is None else str(value.get("text", value.get("content", value)))
+        why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
+        cells = entry.action, " ".join(text.split()), why
+        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", *map(Text, cells))
+    return table
+
+
+def _row(entry: HistoryEntry) -> dict[str, Any]:
+    row = {**asdict(entry), "facets": dict(entry.facets)}
+    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in row.items()}

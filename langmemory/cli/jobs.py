@@ -1,0 +1,115 @@
+"""`langmemory jobs`: what waits to be reflected, what is under way, and what was given up and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.errors import ConfigError
+from langmemory.types import JobState
+
+if TYPE_CHECKING:
+    from langmemory.types import Job
+
+NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", "dead": "given up"}
+
+
+def jobs(
+    context: typer.Context,
+    db: DbOption = None,
+    retry: Annotated[
+        str | None,
+        typer.Option("--retry", metavar="ID|all", help="Try jobs again that were given up."),
+    ] = None,
+    drop: Annotated[
+        int | None, typer.Option("--drop", metavar="ID", help="Delete a job that does not run.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the queue of reflections; try again or delete what was given up."""
+    from rich.console import Console
+
+    with Target.of(context, db, None).open() as store:
+        queue = store.jobs
+        if retry is not None:
+            tried = queue.retry(None if retry == "all" else [_number(retry)])
+            if not tried and retry != "all":
+                raise ConfigError(f"Job {retry} was not given up. `langmemory jobs` lists them.")
+            typer.echo(f"{len(tried)} to be tried again; a worker takes them at once")
+            return
+        if drop is not None:
+            if not queue.drop([drop]):
+                raise ConfigError(f"There is no job {drop} that waits or was given up.")
+            typer.echo(f"Job {drop} deleted")
+            return
+        found, counts = queue.listed(limit=limit), queue.counts()
+    if as_json:
+        typer.echo(json.dumps([_row(job) for job in found]))
+        return
+    if not found:
+        typer.echo(f"Nothing waits; {counts.get('done', 0):,} done lately")
+        return
+    Console(highlight=False, markup=False).print(_table(found, datetime.now(UTC)))
+    shown = {state: counts.get(state, 0) for state in NAMES}
+    typer.echo(", ".join(f"{count:,} {NAMES[state]}" for state, count in shown.items()))
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(f"--retry {text}: give the number of a job, or all.") from None
+
+
+def _row(job: Job) -> dict[str, Any]:
+    """A job for scripts, without what it is to do, which may quote what somebody said."""
+    row = asdict(job)
+    for name in ("payload", "config", "result"):
+        del row[name]
+    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in row.items()}
+
+
+def _table(jobs: list[Job], now: datetime) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("job", "state", "what", "where", "thread", "due", "tries"):
+        right = name in ("job", "due", "tries")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table.add_column("last failure", overflow="fold")
+    for job in jobs:
+        table.add_row(
+            str(job.id),
+            NAMES.get(job.state, job.state),
+            job.kind,
+            job.lane.replace(".", "/"),
+            job.thread or "–",
+            _due(job, now),
+            str(job.attempts),
+            job.error or "",
+            style="yellow" if job.state == "dead" else None,
+        )
+    return table
+
+
+def _due(job: Job, now: datetime) -> str:
+    if job.state == "pending":
+        return _span(job.due_at - now, "in {}", "now")
+    if job.state == "running" and job.lease_until is not None and job.lease_until < now:
+        return "lost"
+    return "–" if job.finished_at is None else _span(now - job.finished_at, "{} ago", "now")
+
+
+def _span(span: timedelta, form: str, none: str) -> str:
+    """The time in its largest whole unit: ``in 4 min``."""
+    seconds = span.total_seconds()
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if seconds >= size:
+            return form.format(f"{seconds / size:.0f} {unit}")
+    return none

@@ -1,0 +1,69 @@
+"""`langmemory journal`: what was learned, day by day, on the screen or as files."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.errors import ConfigError
+
+
+def journal(
+    context: typer.Context,
+    day: Annotated[
+        datetime | None,
+        typer.Option(
+            "--day", formats=["%Y-%m-%d"], help="A day; else the last of each.", show_default=False
+        ),
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Write all files anew from the memory file.")
+    ] = False,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--path", help="Folder of the files; else the configured one.", show_default=False
+        ),
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Show the journal of a day, or write its files anew.
+
+    The files follow the memory: what is undone or forgotten leaves them.
+    """
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from langmemory.lifecycle.journal import Page, render
+    from langmemory.stores.journal import JournalFiles
+
+    target = Target.of(context, db, namespace)
+    with target.open() as store:
+        if rebuild:
+            folder = path or store.config.journal.path
+            if folder is None:
+                raise ConfigError(
+                    "Where to? Set journal.path in config/memory.json, or pass --path FOLDER."
+                )
+            different = JournalFiles(folder).rebuild(store)
+            typer.echo(f"{different} files of {folder} were changed")
+            return
+        chosen: set[date] | None = None if day is None else {day.date()}
+        pages = store.journal(target.namespace(), days=chosen)
+    last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
+    if not last:
+        typer.echo("Nothing was learned" + (f" on {day:%Y-%m-%d}" if day else " yet"))
+    for page in last.values():
+        where = "/".join(page.namespace) + (f", private to {page.owner}" if page.owner else "")
+        if sys.stdout.isatty():
+            console = Console()
+            console.print(where, style="dim")
+            console.print(Markdown(render(page)))
+        else:
+            typer.echo(render(page))

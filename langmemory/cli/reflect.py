@@ -1,0 +1,152 @@
+"""`langmemory reflect`: read now what nobody has read, in the foreground, and say what came of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Namespace
+
+
+def reflect(
+    context: typer.Context,
+    thread: Annotated[
+        str | None, typer.Option("--thread", help="Only this conversation.", show_default=False)
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the plan for the next batch of each conversation."),
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn what was said into knowledge now, instead of leaving it to a worker.
+
+    Works by rules, or by the model that the configuration names as models.deep. Without
+    --namespace, the whole file.
+    """
+    from rich.console import Console
+
+    target = Target.of(context, db, namespace)
+    console = Console(highlight=False, markup=False)
+    with target.open() as store:
+        waiting = [
+            (one.namespace, one.thread_id)
+            for one in store.unread_threads(target.namespace())
+            if thread in (None, one.thread_id)
+        ]
+        if dry_run:
+            _show_plans(console, store, waiting, as_json)
+            return
+        totals: dict[str, Any] = {}
+        started = time.perf_counter()
+        for where in dict.fromkeys(namespace for namespace, _ in waiting):
+            for batch, done in batches(store, where, thread):
+                _add(totals, done)
+                if not as_json:
+                    show_batch(console, store, batch, done)
+    if as_json:
+        typer.echo(json.dumps(totals))
+        return
+    if not waiting:
+        console.print("Everything has been read.")
+        return
+    seconds = time.perf_counter() - started
+    console.print(f"\n{counted(totals)}, {seconds:.1f} s", style="dim")
+
+
+def batches(
+    store: MemoryStore, namespace: Namespace, thread: str | None = None
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Reflect a namespace, or one conversation in it: each batch, and what came of it."""
+    from langmemory.graphs.reflection import build_reflection_graph
+
+    graph = build_reflection_graph(store)
+    batch: dict[str, Any] = {}
+    plan: dict[str, Any] = {}
+    for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
+        batch = (update.get("gather") or {}).get("batch") or batch
+        plan = (update.get("plan") or {}).get("plan") or plan
+        applied = (update.get("apply") or {}).get("applied")
+        if applied is not None:
+            yield batch, {**plan["note"], **applied}
+
+
+def show_batch(
+    console: Console, store: MemoryStore, batch: dict[str, Any], done: dict[str, Any]
+) -> None:
+    """What a batch taught: facts, what they replaced, and questions."""
+    from rich.text import Text
+
+    namespace = tuple(batch["namespace"])
+    console.print(
+        Text.assemble(
+            (f"{batch['thread_id']}", "bold"), (f"  {len(batch['turns'])} turns", "dim"),
+            (f"  {done['run_id']}", "dim"),
+        ),
+        soft_wrap=True,
+    )  # fmt: skip
+    gone = set(done.get("superseded", ()))
+    for key in done["added"]:
+        console.print(Text.assemble(("  + ", "green"), text_of(store, namespace, key)))
+    for key in done["changed"]:
+        mark = ("  – ", "red") if key in gone else ("  ~ ", "yellow")
+        style = "strike dim" if key in gone else ""
+        console.print(Text.assemble(mark, (text_of(store, namespace, key), style)))
+    for failure in done.get("failures", ()):
+        console.print(f"  ! {failure}", style="red")
+    if questions := len(done.get("reviews", ())):
+        console.print(f"  ? {questions} to be answered: langmemory reviews", style="cyan")
+
+
+def text_of(store: MemoryStore, namespace: Namespace, key: str) -> str:
+    item = store.get(namespace, key)
+    return key if item is None else " ".join(str(item.value.get("text", key)).split())
+
+
+def counted(totals: dict[str, Any]) -> str:
+    return (
+        f"{totals.get('runs', 0)} batches, {totals.get('added', 0)} added, "
+        f"{totals.get('superseded', 0)} superseded, {totals.get('reviews', 0)} to be answered, "
+        f"{totals.get('model_calls', 0)} model calls"
+    )
+
+
+def _add(totals: dict[str, Any], done: dict[str, Any]) -> None:
+    totals["runs"] = totals.get("runs", 0) + 1
+    for name in ("added", "superseded", "reviews"):
+        totals[name] = totals.get(name, 0) + len(done.get(name, ()))
+    totals["model_calls"] = totals.get("model_calls", 0) + done.get("model_calls", 0)
+
+
+def _show_plans(
+    console: Console, store: MemoryStore, waiting: list[tuple[Namespace, str]], as_json: bool
+) -> None:
+    from langmemory.graphs.reflection import build_reflection_graph
+
+    graph = build_reflection_graph(store, dry_run=True)
+    plans: dict[str, list[str]] = {}
+    for namespace, thread in waiting:
+        for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
+            if applied := (update.get("apply") or {}).get("applied"):
+                plans["/".join((*namespace, thread))] = applied["lines"]
+    if as_json:
+        typer.echo(json.dumps(plans, ensure_ascii=False))
+        return
+    for name, lines in plans.items():
+        console.print(name, style="bold")
+        for line in lines:
+            console.print(f"  {line}", soft_wrap=True)
+    console.print("Nothing was written." if plans else "Everything has been read.", style="dim")

@@ -1,0 +1,78 @@
+"""`langmemory reviews`: questions that reflection leaves to a person, and their answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.reflect import text_of
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Review
+
+
+def reviews(
+    context: typer.Context,
+    decide: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--decide", metavar="ID OPTION", help="Answer one.", show_default=False),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Who decides, for the record.", show_default=False)
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show also those that are decided.")
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what reflection is not sure of, and decide it."""
+    from rich.console import Console
+
+    from langmemory.stores.journal import follow
+
+    target = Target.of(context, db, namespace)
+    console = Console(highlight=False, markup=False)
+    with target.open() as store:
+        if decide is not None:
+            done = store.decide(*decide, by=by)
+            follow(store)
+            for line in done.lines:
+                console.print(f"  {line}", soft_wrap=True)
+            console.print(
+                f"Decided; to take it back: langmemory undo {done.run_id}", soft_wrap=True
+            )
+            return
+        found = store.reviews(target.namespace(), open_only=not everything)
+        if as_json:
+            rows = [{**asdict(one), "opened_at": one.opened_at.isoformat()} for one in found]
+            typer.echo(json.dumps(rows, ensure_ascii=False))
+            return
+        for review in found:
+            _show(console, store, review)
+        if not found:
+            console.print("Nothing is to be decided.")
+
+
+def _show(console: Console, store: MemoryStore, review: Review) -> None:
+    from rich.text import Text
+
+    console.print(Text.assemble((review.question, "bold"), (f"  {review.about}", "dim")))
+    for key in review.memories:
+        console.print(Text.assemble("  · ", text_of(store, review.namespace, key)))
+    if review.decision is not None:
+        console.print(f"  decided: {review.decision}\n", style="dim")
+        return
+    options = "|".join(review.options)
+    console.print(
+        Text.assemble("  langmemory reviews --decide ", review.id, " ", (options, "cyan"), "\n"),
+        soft_wrap=True,
+    )

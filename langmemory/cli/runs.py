@@ -1,0 +1,91 @@
+"""`langmemory runs` and `langmemory undo`: what changed memory on its own, and taking it back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+
+if TYPE_CHECKING:
+    from langmemory.types import Run
+
+
+def runs(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what changed memory on its own: reflections, decisions, undoings; the newest first."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    target = Target.of(context, db, namespace)
+    with target.open() as store:
+        found = store.runs(target.namespace(), limit=limit)
+    if as_json:
+        typer.echo(json.dumps([{**asdict(run), "at": run.at.isoformat()} for run in found]))
+        return
+    console = Console(highlight=False, markup=False)
+    if not found:
+        console.print("Nothing has changed this memory on its own yet.")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("run", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    several = len({run.namespace for run in found}) > 1
+    for heading in ("what", "came to"):
+        table.add_column(heading)
+    for run in found:
+        what = run.reason.removeprefix("reflection of ")
+        where = f" in {'/'.join(run.namespace)}" if several else ""
+        table.add_row(
+            run.id, f"{run.at:%Y-%m-%d %H:%M}", Text(what + where), Text(_outcome(run)),
+            style="dim" if run.undone_by else None,
+        )  # fmt: skip
+    console.print(table)
+
+
+def undo(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(help="See `langmemory runs`.", show_default=False)],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be as before, and change nothing.")
+    ] = False,
+    db: DbOption = None,
+) -> None:
+    """Bring back what was before a run. What was read stays read, so it does not come back."""
+    from langmemory.stores.journal import follow
+
+    with Target.of(context, db, None).open() as store:
+        done = store.undo(run, dry_run=dry_run)
+        if not dry_run:
+            follow(store)
+    for line in done.lines:
+        typer.echo(f"  {line}")
+    typer.echo("Nothing was changed" if dry_run or done.repeated else f"Undone, as {done.run_id}")
+
+
+def _outcome(run: Run) -> str:
+    note = run.note
+    parts = [
+        f"{len(note[name])} {shown}"
+        for name, shown in (
+            ("learned", "learned"),
+            ("superseded", "superseded"),
+            ("reviews", "asked"),
+        )
+        if note.get(name)
+    ]
+    parts += note.get("failures", ())
+    if note.get("option"):
+        parts.append(str(note["option"]))
+    if run.undone_by:
+        parts.append("undone")
+    return ", ".join(parts) or "–"

@@ -1,0 +1,94 @@
+"""`langmemory worker`: reflect what waits in the file, in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import DbOption, Target
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from langgraph.pregel import Pregel
+
+    from langmemory.stores import MemoryStore
+
+
+def worker(
+    context: typer.Context,
+    db: DbOption = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Do everything that waits, due or not, and end.")
+    ] = False,
+    lanes: Annotated[
+        int, typer.Option("--lanes", min=1, help="Namespaces reflected at the same time.")
+    ] = 1,
+    grace: Annotated[
+        float,
+        typer.Option("--grace", min=0, help="Seconds to finish what is under way when stopped."),
+    ] = 30,
+) -> None:
+    """Reflect conversations in the background, until stopped.
+
+    Any number of workers and applications may share a file. Ctrl-C or SIGTERM finishes what is under
+    way and leaves the rest in the file; a second one ends at once, and what was begun is begun again.
+    """
+    from langmemory.reflection.queue import REFLECTION
+    from langmemory.reflection.reflector import performer
+    from langmemory.reflection.worker import Worker
+
+    _log_to_stderr()
+    with Target.of(context, db, None).open(create=not once) as store:
+        graph = _reflection_graph(store)
+        working = Worker(store.jobs, performer(graph, store), kind=REFLECTION, lanes=lanes)
+        asked = _asked_to_stop()
+        typer.echo(f"Reflecting {store.path}" + ("" if once else "; Ctrl-C stops"), err=True)
+        working.start(until_idle=once)
+        while not working.join(0.2) and not asked.is_set():
+            pass
+        finished = working.join(0)
+        if not finished:
+            typer.echo("Stopping: finishing what is under way", err=True)
+            finished = working.stop(grace_seconds=grace)
+        counts = store.jobs.counts()
+    waiting, dead = counts.get("pending", 0), counts.get("dead", 0)
+    hint = " (`langmemory jobs` says why)" if dead else ""
+    typer.echo(f"{waiting} waiting, {dead} given up{hint}", err=True)
+    if not finished:  # a model may still be asked in a thread, for which Python would wait
+        os._exit(0)
+
+
+def _reflection_graph(store: MemoryStore) -> Pregel[Any, Any, Any, Any]:
+    """The reflection that the configuration describes."""
+    from langmemory.graphs.reflection import build_reflection_graph
+
+    return build_reflection_graph(store=store, config=store.config)
+
+
+def _asked_to_stop() -> threading.Event:
+    """Set by the first Ctrl-C or SIGTERM; the second does what it always does."""
+    asked = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, before[number])
+
+    before: dict[int, Any] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, ask)
+    return asked
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("langmemory")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)

@@ -1,0 +1,1 @@
+"""Times in text: how people name them, one module a language, and the calendar behind them."""

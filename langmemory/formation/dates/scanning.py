@@ -1,0 +1,238 @@
+"""Where in a text times stand: every form that matches, widened by what belongs to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from langmemory.formation.dates.languages import anchor, forms
+from langmemory.formation.dates.reading import hours, read
+from langmemory.formation.dates.spans import Prefer, Span, around, in_year, moved, third
+from langmemory.formation.dates.words import Form, Role, TimeWords
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+CONTEXT_CHARACTERS = 40
+"""How far before a time its prepositions may reach."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A time in a text."""
+
+    start: int
+    """Characters ``[start, end)`` of the text, prepositions included."""
+    end: int
+    span: Span
+    strong: bool
+    """Whether it is a time whatever the sentence; "May" alone is weak."""
+    role: Role = "at"
+
+
+def scan(
+    text: str, words: TimeWords, said_at: datetime, prefer: Prefer | None = None
+) -> list[Candidate]:
+    """Every time of the text in order, the longest where they overlap."""
+    found: list[Candidate] = []
+    for form, pattern in forms(words.code):
+        for match in pattern.finditer(text):
+            candidate = _candidate(match, form, words, said_at, prefer)
+            if candidate is not None:
+                found.append(candidate)
+    found.sort(key=lambda one: (one.start - one.end, not one.strong, one.start))
+    kept: list[Candidate] = []
+    for one in found:
+        if all(one.end <= other.start or one.start >= other.end for other in kept):
+            kept.append(one)
+    kept.sort(key=lambda one: one.start)
+    return _paired(kept, text, words)
+
+
+def is_all(candidate: Candidate, text: str, words: TimeWords) -> bool:
+    """Whether nothing but fillers ("around", "some time") stands beside the time."""
+    rest = f"{text[: candidate.start]} {text[candidate.end :]}"
+    bound = r"\b" if words.spaced else ""
+    rest = _regex(f"{bound}(?:{words.filler}){bound}").sub(" ", rest)
+    return not any(character.isalnum() for character in rest)
+
+
+def _candidate(
+    match: re.Match[str], form: Form, words: TimeWords, said_at: datetime, prefer: Prefer | None
+) -> Candidate | None:
+    text, start, end = match.string, match.start(), match.end()
+    if _after(words.never_after, text, end):
+        return None
+    if prefer is None and _before(words.behind, text, start, words):
+        prefer = "past"
+    span = read(match, form, words, said_at, prefer)
+    if span is None:
+        return None
+    start, end, span, edged = _edged(text, start, end, span, words)
+    if form.needs == "edge" and not edged:
+        return None
+    if not edged:
+        end, span = _within_day(text, end, span, words)
+    start, span, anchored = _anchored(text, start, span, words)
+    if not anchored and _before(words.never_before, text, start, words):
+        return None
+    led = _before(words.lead, text, start, words)
+    if _is_other_word(match, form, words, led=led is not None or edged or anchored):
+        return None
+    strong = not form.needs or edged or anchored or led is not None or end > match.end()
+    start = led.start() if led else start
+    found = Candidate(start=start, end=end, span=span, strong=strong, role=form.role)
+    return _roled(text, found, words)
+
+
+def _edged(
+    text: str, start: int, end: int, span: Span, words: TimeWords
+) -> tuple[int, int, Span, bool]:
+    """Cut to its beginning, middle or end where the words around say so: "early", "月底"."""
+    for part in range(3):
+        if words.edges[part] and (found := _before(words.edges[part], text, start, words)):
+            return found.start(), end, third(span, part), True
+        if words.edges_after[part] and (found := _after(words.edges_after[part], text, end)):
+            return start, found.end(), third(span, part), True
+    return start, end, span, False
+
+
+def _within_day(text: str, end: int, span: Span, words: TimeWords) -> tuple[int, Span]:
+    """Narrowed to the part and the hour of the day that follow: "evening", "at 7:30 pm"."""
+    if span.end - span.start > timedelta(days=1):
+        return end, span
+    for name, (first, last) in words.parts.items():
+        bound = r"\b" if words.spaced else ""
+        if span.precision == "day" and (found := _after(rf"\s*{name}{bound}", text, end)):
+            end, span = found.end(), hours(span.start, first, last)
+    if words.clock and (found := _after(words.clock, text, end)):
+        at = _at_clock(found, span)
+        if at is not None:
+            return found.end(), at
+        if not text[found.end() :].strip(" .,;!?"):
+            return found.end(), span
+    return end, span
+
+
+def _at_clock(found: re.Match[str], span: Span) -> Span | None:
+    """The hour or minute of a day; None where nothing tells morning from evening ("at 5")."""
+    groups = found.groupdict()
+    hour, minute = int(groups["hour"]), groups["minute"]
+    before_noon, after_noon = bool(groups.get("am")), bool(groups.get("pm"))
+    if span.precision == "hour":
+        before_noon, after_noon = span.start.hour < 12, span.start.hour >= 12
+    if hour > 24 or not (before_noon or after_noon or hour > 12):
+        return None
+    if after_noon and hour < 12:
+        hour += 12
+    elif before_noon and hour == 12 and groups.get("am", "").lower().startswith("a"):
+        hour = 0
+    moment = around("day", span.start).start + timedelta(hours=hour, minutes=int(minute or 0))
+    return around("minute" if minute else "hour", moment)
+
+
+def _anchored(text: str, start: int, span: Span, words: TimeWords) -> tuple[int, Span, bool]:
+    """What lies before, in or after the time: "the week before Christmas"."""
+    found = _before(anchor(words.code), text, start, words)
+    if found is None:
+        return start, span, False
+    name, groups = " ".join(found["anchor"].lower().split()), found.groupdict()
+    step = -1 if groups.get("back") else 1 if groups.get("ahead") else 0
+    if name in words.weekdays:
+        edge = span.end if step > 0 else span.start
+        days = words.weekdays[name] - edge.weekday()
+        days += 7 if step > 0 and days < 0 else -7 if step < 0 and days >= 0 else 0
+        return found.start(), around("day", edge + timedelta(days=days)), True
+    unit = words.units.get(name, "weekend")
+    return found.start(), around(unit, moved(unit, span.start, step)), True
+
+
+def _roled(text: str, found: Candidate, words: TimeWords) -> Candidate:
+    """With its role, read off the words that lead or follow it."""
+    if found.role != "at":
+        return found
+    marks: tuple[tuple[Role, str, str], ...] = (
+        ("since", words.since, words.since_after),
+        ("until", words.until, words.until_after),
+    )
+    for role, lead, follows in marks:
+        start = end = None
+        if led := _before(lead, text, found.start, words):
+            start = led.start()
+        elif _regex(lead).match(text, found.start, found.end):
+            start = found.start
+        if follows and (after := _after(follows, text, found.end)):
+            end = after.end()
+        if start is not None or end is not None:
+            return replace(
+                found,
+                start=found.start if start is None else start,
+                end=end or found.end,
+                role=role,
+            )
+    return found
+
+
+def _paired(candidates: list[Candidate], text: str, words: TimeWords) -> list[Candidate]:
+    """Two times with "to" between them as one."""
+    joined: list[Candidate] = []
+    for one in candidates:
+        before = joined[-1] if joined else None
+        if (
+            before is None
+            or before.role not in ("at", "since")
+            or not _joins(before, one, text, words)
+        ):
+            joined.append(one)
+            continue
+        opened = _before(words.between, text, before.start, words)
+        start, end = before.span.start, one.span.end
+        if start >= end:  # "from May to July 2021", "28 December to 4 January"
+            of_year = _YEAR.search(text, one.start, one.end)
+            start = in_year(start, one.span.start.year) if of_year else start
+            end = end if of_year else in_year(end, end.year + 1)
+        if start < end:
+            joined[-1] = Candidate(
+                start=opened.start() if opened else before.start,
+                end=one.end,
+                span=replace(before.span, start=start, end=end),
+                strong=before.strong or one.strong or opened is not None or before.role == "since",
+                role="from_to",
+            )
+    return joined
+
+
+def _joins(before: Candidate, one: Candidate, text: str, words: TimeWords) -> bool:
+    between = text[before.end : one.start]
+    if one.role == "until":
+        return not between.strip()
+    opened = _before(words.between, text, before.start, words)
+    return _regex(words.and_ if opened else words.to).fullmatch(between) is not None
+
+
+def _is_other_word(match: re.Match[str], form: Form, words: TimeWords, *, led: bool) -> bool:
+    """Whether it is a verb or another word: "may" and "march" in small letters without a
+    preposition or a year, "sun" and "sat" in small letters."""
+    groups = match.groupdict()
+    name = groups.get("month") or groups.get("weekday") or ""
+    if name in words.short:
+        return True
+    steps = form.step is not None or form.year_step is not None
+    return name in words.capital and not (led or steps or groups.get("year"))
+
+
+def _before(pattern: str, text: str, start: int, words: TimeWords) -> re.Match[str] | None:
+    """The pattern right before a place, from a word boundary on."""
+    bound = r"(?<!\w)" if words.spaced else ""
+    whole = _regex(rf"{bound}(?:{pattern})\Z")
+    return whole.search(text, max(0, start - CONTEXT_CHARACTERS), start)
+
+
+def _after(pattern: str, text: str, end: int) -> re.Match[str] | None:
+    return _regex(pattern).match(text, end)
+
+
+@lru_cache(maxsize=512)
+def _regex(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

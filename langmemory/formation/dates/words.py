@@ -1,0 +1,170 @@
+"""How one human language names times, as plain data, and what its patterns are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from langmemory.formation.dates.spans import SpanUnit
+from langmemory.lexicon import LANGUAGES
+
+Role = Literal["at", "since", "until", "from_to"]
+"""What a time does in its sentence: fix a moment, begin a state, end one, or both."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """One way to name a time: a regular expression with ``{placeholders}`` (see `TimeWords.parts_of`)."""
+
+    pattern: str
+    step: int | None = None
+    """-1 last or ago, 0 this, 1 next or ahead; with a number of units, the sign."""
+    year_step: int | None = None
+    """The year is this many away from the speaker's ("May of last year" is -1)."""
+    needs: Literal["", "lead", "edge"] = ""
+    """Too weak alone: it needs a preposition ("in" May), or a part ("the end of" the month)."""
+    role: Role = "at"
+
+
+def form(
+    pattern: str,
+    step: int | None = None,
+    *,
+    year_step: int | None = None,
+    needs: Literal["", "lead", "edge"] = "",
+    role: Role = "at",
+) -> Form:
+    return Form(pattern=pattern, step=step, year_step=year_step, needs=needs, role=role)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimeWords:
+    """Words are matched whatever their case; those of tables are plain, the rest are regular
+    expressions without groups, but for ``clock``."""
+
+    code: str
+    """BCP 47; months and seasons come from the `lexicon` of this language unless given."""
+    spaced: bool = True
+    """Whether words have boundaries."""
+    numbers: Mapping[str, float]
+    few: str = ""
+    """An unknown small number: two to five."""
+    half: str = ""
+    """What adds a half to the number before it."""
+    units: Mapping[str, SpanUnit]
+    weekend: str
+    weekdays: Mapping[str, int]
+    """0 is Monday."""
+    months: Mapping[str, int] = field(default_factory=dict)
+    seasons: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """(first month, months)."""
+    decades: Mapping[str, int] = field(default_factory=dict)
+    """"nineties" to 1990."""
+    days: Mapping[str, int]
+    """"yesterday" to -1."""
+    nights: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    """"tonight" to (days away, first hour, hour after the last)."""
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """What may follow a day: "evening" to (18, 24)."""
+    holidays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    """(month, day, number of days)."""
+    edges: tuple[str, str, str] = ("", "", "")
+    """What leads the beginning, middle and end of a time."""
+    edges_after: tuple[str, str, str] = ("", "", "")
+    """The same where it follows."""
+    clock: str = ""
+    """Follows a day; groups ``hour``, ``minute``, ``pm``, ``am``."""
+    lead: str
+    """A preposition that makes a time of a weak form."""
+    since: str
+    until: str
+    behind: str
+    """What shows, right before a time, that it has begun: "since", where "from" does not."""
+    since_after: str = ""
+    until_after: str = ""
+    to: str
+    """What stands between the two ends of a range."""
+    anchor: str = r"(?!)"
+    """What puts a day or week in relation to the time that follows: ``ANCHOR`` stands for the day
+    or week, groups ``back`` and ``ahead`` for "before" and "after"."""
+    between: str = r"(?!)"
+    """Opens a range whose two ends `and_` joins."""
+    and_: str = r"(?!)"
+    never_before: str = r"(?!)"
+    """What makes a time recurring or something else when it stands before it."""
+    never_after: str = r"(?!)"
+    filler: str = ""
+    """Words that may stand around a time without changing it."""
+    capital: frozenset[str] = frozenset()
+    """Words that are names of months only when written with a capital or after a preposition."""
+    short: frozenset[str] = frozenset()
+    """Words that are a weekday only when written with a capital."""
+    forms: tuple[Form, ...]
+
+    def parts_of(self) -> dict[str, str]:
+        """The placeholders of this language's forms, each a named group."""
+        months, seasons = self.month_names, self.season_names
+        numbers = one_of(self.numbers)
+        few = f"|(?P<few>{self.few})" if self.few else ""
+        half = f"(?P<half>{self.half})?" if self.half else ""
+        day_words = "|" + one_of(w for w, n in self.numbers.items() if n == int(n) and n < 32)
+        parts = {
+            "n": rf"(?:(?P<n>\d{{1,3}}(?:[.,]5)?|{numbers}){half}{few})",
+            "unit": rf"(?P<unit>{one_of(self.units)})",
+            "period": f"(?P<period>{one_of(self._periods())})",
+            "weekend": rf"(?P<weekend>{self.weekend})",
+            "weekday": rf"(?P<weekday>{one_of(self.weekdays)})",
+            "month": rf"(?P<month>{one_of(months)})",
+            "season": rf"(?P<season>{one_of(seasons)})" if seasons else "(?!)",
+            "year": r"(?P<year>(?:19|20)\d\d)",
+            "day": rf"(?P<day>0?[1-9]|[12]\d|3[01]{'' if self.spaced else day_words})",
+            "day2": rf"(?P<day2>0?[1-9]|[12]\d|3[01]{'' if self.spaced else day_words})",
+            "monthnum": r"(?P<monthnum>0?[1-9]|1[0-2])",
+            "decade": rf"(?P<decade>(?:19|20)?\d0{'|' + one_of(self.decades) if self.decades else ''})",
+            "named": rf"(?P<named>{one_of(self.days)})",
+            "night": rf"(?P<night>{one_of(self.nights)})" if self.nights else "(?!)",
+            "holiday": rf"(?P<holiday>{one_of(self.holidays)})" if self.holidays else "(?!)",
+        }
+        parts["target"] = "(?:{weekend}|{weekday}|{month}|{season}|{period})".format(**parts)
+        return parts
+
+    @property
+    def month_names(self) -> Mapping[str, int]:
+        return self.months or LANGUAGES[self.code].months
+
+    @property
+    def season_names(self) -> Mapping[str, tuple[int, int]]:
+        return self.seasons or LANGUAGES[self.code].seasons
+
+    def _periods(self) -> list[str]:
+        return [w for w, unit in self.units.items() if unit in ("week", "month", "year", "decade")]
+
+
+def one_of(words: Iterable[str]) -> str:
+    """An alternation, the longest first; a space stands for any white space."""
+    ordered = sorted(set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) or "(?!)"
+
+
+def unit_words(**words: str) -> dict[str, SpanUnit]:
+    """``day="day days"`` and so on, by word."""
+    found: dict[str, SpanUnit] = {}
+    for unit, names in words.items():
+        found.update(dict.fromkeys(names.split(), unit))  # type: ignore[arg-type]
+    return found
+
+
+def compiled(words: TimeWords) -> tuple[tuple[Form, re.Pattern[str]], ...]:
+    """The forms of a language as regular expressions that match at word boundaries."""
+    before, after = (r"(?<![\w.,:/$€£-])", r"(?![\w/])(?![.,:]\d)") if words.spaced else ("", "")
+    parts = words.parts_of()
+    return tuple(
+        (found, re.compile(f"{before}(?:{_filled(found.pattern, parts)}){after}", re.IGNORECASE))
+        for found in words.forms
+    )
+
+
+def _filled(pattern: str, parts: Mapping[str, str]) -> str:
+    return re.sub(r"\{([a-z]\w*)\}", lambda found: parts[found[1]], pattern)

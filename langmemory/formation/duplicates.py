@@ -1,0 +1,228 @@
+"""What is said again: by its fingerprint, by its claim, by its nearest neighbours.
+
+A duplicate gives its evidence and its confidence to what is known instead of a row of its own.
+Nearest neighbours are looked at directly, because a fused ranking hides the one memory that says
+the same in other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
+from langmemory.formation.relations import BY_NAME
+from langmemory.formation.statements import (
+    Statement,
+    one_occasion,
+    overlap_in_time,
+    same_circle,
+    spoken_name,
+)
+from langmemory.formation.wording import wording
+from langmemory.lexicon import split_words
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DuplicateOptions:
+    """When two facts say the same. Cosines are of the store's embedder, -1..1."""
+
+    same: float = 0.98
+    """At least this near, they do, unless numbers, dates, names or negation differ."""
+    grey: float = 0.88
+    """At least this near, they do when their words agree, too; else it is asked."""
+    overlap: float = 0.8
+    """Share of the longer text's content words that both have to have in the grey zone, 0..1."""
+    neighbours: int = 5
+    """Nearest facts looked at for each."""
+    repeat_weight: float = 0.5
+    """What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
+    most_confident: float = 0.99
+    """What repetition alone can lead to."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Division:
+    """Facts by whether they are known. Fields name facts as they go on: of duplicates within the
+    batch only the first is left, with the evidence of all."""
+
+    fresh: tuple[Fact, ...] = ()
+    repeated: tuple[tuple[Fact, KnownFact], ...] = ()
+    grey: tuple[tuple[Fact, KnownFact, float], ...] = ()
+    """Facts that may be known, with what they may repeat and the cosine to it; they are not among
+    the fresh."""
+    within: int = 0
+    """Duplicates within the batch."""
+
+
+def divide(
+    facts: Sequence[Fact], knowledge: Knowledge, *, options: DuplicateOptions | None = None
+) -> Division:
+    """Which facts are known.
+
+    Args:
+        facts: with entity keys in their claims.
+        options: thresholds.
+    """
+    options = options or DuplicateOptions()
+    distinct = _distinct(facts, options)
+    fresh: list[Fact] = []
+    repeated: list[tuple[Fact, KnownFact]] = []
+    grey: list[tuple[Fact, KnownFact, float]] = []
+    for fact in distinct:
+        known = _known(fact, knowledge)
+        if known is not None:
+            repeated.append((fact, known))
+            continue
+        near = _nearest(fact, knowledge, options)
+        if near is None:
+            fresh.append(fact)
+        elif near[2]:
+            repeated.append((fact, near[0]))
+        else:
+            grey.append((fact, near[0], near[1]))
+    return Division(
+        fresh=tuple(fresh),
+        repeated=tuple(repeated),
+        grey=tuple(grey),
+        within=len(facts) - len(distinct),
+    )
+
+
+def confirmed(confidence: float, by: float, options: DuplicateOptions | None = None) -> float:
+    """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
+
+    ``1 - (1 - confidence) * (1 - weight * by)``, at most ``most_confident`` and never less than
+    before.
+    """
+    options = options or DuplicateOptions()
+    risen = 1 - (1 - confidence) * (1 - options.repeat_weight * by)
+    return max(confidence, min(options.most_confident, round(risen, 4)))
+
+
+def _distinct(facts: Sequence[Fact], options: DuplicateOptions) -> list[Fact]:
+    """The batch's facts, each said once."""
+    kept: list[Fact] = []
+    for fact in facts:
+        for at, other in enumerate(kept):
+            if _says_the_same(Statement.of_fact(fact), Statement.of_fact(other)):
+                kept[at] = replace(
+                    other,
+                    evidence=tuple(dict.fromkeys((*other.evidence, *fact.evidence))),
+                    confidence=_within(other, fact, options),
+                )
+                break
+        else:
+            kept.append(fact)
+    return kept
+
+
+def _within(one: Fact, other: Fact, options: DuplicateOptions) -> float:
+    """Another turn that says it makes it surer, the same one read twice does not."""
+    if set(other.evidence) <= set(one.evidence):
+        return max(one.confidence, other.confidence)
+    return confirmed(one.confidence, other.confidence, options)
+
+
+def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
+    """A known fact with the same words or the same claim, or made of the same turn before,
+    whatever became of it since."""
+    statement = Statement.of_fact(fact)
+    before = knowledge.by_key(statement.key)
+    if before is not None:
+        return before
+    for known in knowledge.by_fingerprint(fact.text):
+        if _is_fact(known) and _same_scope(statement, Statement.of_known(known)):
+            return known
+    for claim in fact.claims[:1]:
+        for known in knowledge.about(claim.subject, claim.relation):
+            if _says_the_same(statement, Statement.of_known(known)):
+                return known
+    return None
+
+
+def _nearest(
+    fact: Fact, knowledge: Knowledge, options: DuplicateOptions
+) -> tuple[KnownFact, float, bool] | None:
+    """The nearest fact that may say the same, its cosine, and whether it does."""
+    statement = Statement.of_fact(fact)
+    mine = wording(fact.text, fact.language)
+    doubtful: tuple[KnownFact, float, bool] | None = None
+    for known, cosine in knowledge.nearest(fact.text, options.neighbours):
+        other = Statement.of_known(known)
+        if cosine < options.grey:
+            break
+        if not _is_fact(known) or not _same_scope(statement, other):
+            continue
+        if _different_claims(statement, other):
+            continue
+        theirs = wording(other.text, other.language)
+        if mine.speaks_of_others(theirs):
+            continue
+        if mine.agrees(theirs) and (
+            cosine >= options.same or mine.overlap(theirs) >= options.overlap
+        ):
+            return known, cosine, True
+        doubtful = doubtful or (known, cosine, False)
+    return doubtful
+
+
+def _is_fact(known: KnownFact) -> bool:
+    """A summary or a chunk of a document that says the same is no fact."""
+    return known.memory.kind in ("semantic", "procedural")
+
+
+def _says_the_same(one: Statement, other: Statement) -> bool:
+    """By words or by claim, with nothing in one that the other does not say."""
+    if not _same_scope(one, other) or _different_claims(one, other):
+        return False
+    if fingerprint(one.text) == fingerprint(other.text):
+        return True
+    mine, theirs = wording(one.text, one.language), wording(other.text, other.language)
+    if not mine.agrees(theirs):
+        return False
+    if mine.words == theirs.words:
+        return not (mine.names ^ theirs.names)
+    if not one.claims or not other.claims or one.claims[0] not in other.claims:
+        return False
+    return _beyond_claim(one) <= _beyond_claim(other)
+
+
+def _beyond_claim(statement: Statement) -> frozenset[str]:
+    """Words of a text that its claim does not say already."""
+    claim = statement.claims[0]
+    relation = BY_NAME.get(claim.relation)
+    said = {word for phrase in (relation.phrases if relation else ()) for word in phrase.split("_")}
+    said |= set(claim.relation.split("_"))
+    for name in (claim.subject, claim.object):
+        said |= set(split_words(spoken_name(name)))
+    if statement.speaker:
+        said |= set(split_words(statement.speaker))
+    words = wording(statement.text, statement.language).words
+    spoken = {word for one in said for word in wording(one, statement.language).words}
+    return words - frozenset(spoken)
+
+
+def _same_scope(one: Statement, other: Statement) -> bool:
+    """Of the same people, for the same readers, for the same time, in the same sense."""
+    return (
+        not (other.waiting and _worth_more(one, other))
+        and same_circle(one, other)
+        and one.ends == other.ends
+        and not one.corrects
+        and overlap_in_time(one, other)
+        and one_occasion(one, other)
+    )
+
+
+def _worth_more(one: Statement, waiting: Statement) -> bool:
+    """Whether a fact need not wait with one that waits for approval: somebody else says it, or the
+    same person more surely."""
+    return one.speaker != waiting.speaker or one.confidence > waiting.confidence
+
+
+def _different_claims(one: Statement, other: Statement) -> bool:
+    """Whether both claim something, and not the same: then no likeness of words makes them one."""
+    if not one.claims or not other.claims:
+        return False
+    return one.claims[0] not in other.claims

@@ -1,0 +1,200 @@
+"""Judges: what to make of facts that structure alone does not settle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol, get_args
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+from pydantic import BaseModel
+
+from langmemory.errors import ExtractionError, ModelUnavailableError
+from langmemory.formation.asking import Answered, Asker, Method, Question
+from langmemory.formation.json_answers import BadAnswerError, json_object
+from langmemory.formation.pairs import Group, Pair, Verdict
+from langmemory.formation.prompts import prompt
+from langmemory.formation.statements import BEGINNING, END, Statement
+
+MAX_CHARACTERS = 600
+"""Of a statement, shown to a judge."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What a pair comes to."""
+
+    pair: Pair
+    verdict: Verdict
+    by: Literal["structure", "model"] | None
+    """None: nobody decided, so it is unclear."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdicts:
+    """A group, decided."""
+
+    group: Group
+    decisions: tuple[Decision, ...]
+    """One a pair, in the group's order."""
+    model_calls: int = 0
+    failure: str | None = None
+    """Why the model could not be asked; what it was to decide is unclear then."""
+    problem: str | None = None
+    """Why its answer could not be understood, with the same consequence."""
+
+
+class Judge(Protocol):
+    """Decides the pairs of a group. Never raises for a model that fails."""
+
+    def judge(self, group: Group) -> Verdicts: ...
+
+    async def ajudge(self, group: Group) -> Verdicts: ...
+
+
+class StructuralJudge:
+    """Leaves open what structure leaves open."""
+
+    def judge(self, group: Group) -> Verdicts:
+        return decided(group, {})
+
+    async def ajudge(self, group: Group) -> Verdicts:
+        return self.judge(group)
+
+
+class AnswerVerdict(BaseModel):
+    pair: int
+    verdict: Verdict
+
+
+class AnswerVerdicts(BaseModel):
+    """Verdicts on pairs of statements."""
+
+    verdicts: list[AnswerVerdict]
+
+
+class ModelJudge:
+    """Asks a model, once for each group that structure leaves something open of.
+
+    An answer that cannot be read is not asked for again: what is unclear becomes a question to a
+    person, which costs less than a wrong verdict.
+
+    Args:
+        model: any LangChain chat model.
+        method: how it is held to the answer's form; None picks what the model has.
+    """
+
+    def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
+        self._asker = Asker(model, AnswerVerdicts.model_json_schema(), method=method)
+
+    def judge(self, group: Group) -> Verdicts:
+        question = _question(group)
+        if question is None:
+            return decided(group, {})
+        try:
+            answered = self._asker.ask(question)
+        except (ModelUnavailableError, ExtractionError) as error:
+            return _failed(group, error)
+        return _answered(group, answered)
+
+    async def ajudge(self, group: Group) -> Verdicts:
+        question = _question(group)
+        if question is None:
+            return decided(group, {})
+        try:
+            answered = await self._asker.aask(question)
+        except (ModelUnavailableError, ExtractionError) as error:
+            return _failed(group, error)
+        return _answered(group, answered)
+
+
+def decided(
+    group: Group,
+    verdicts: Mapping[int, Verdict],
+    *,
+    model_calls: int = 0,
+    failure: str | None = None,
+    problem: str | None = None,
+) -> Verdicts:
+    """The group with verdicts on its open pairs, numbered from 1; without one a pair is unclear."""
+    decisions: list[Decision] = []
+    number = 0
+    for pair in group.pairs:
+        if pair.verdict is not None:
+            decisions.append(Decision(pair=pair, verdict=pair.verdict, by="structure"))
+            continue
+        number += 1
+        verdict = verdicts.get(number)
+        decisions.append(
+            Decision(pair=pair, verdict=verdict or "unclear", by="model" if verdict else None)
+        )
+    return Verdicts(
+        group=group,
+        decisions=tuple(decisions),
+        model_calls=model_calls,
+        failure=failure,
+        problem=problem,
+    )
+
+
+_Read = tuple[Mapping[int, Verdict], str | None]
+"""Verdicts by number, and what was wrong with the answer."""
+
+
+def _question(group: Group) -> Question[_Read] | None:
+    if not group.open:
+        return None
+    shown = "\n\n".join(
+        f"Pair {number}:\nNEW {_shown(pair.new)}\nOLD {_shown(pair.old)}"
+        for number, pair in enumerate(group.open, start=1)
+    )
+    messages = (SystemMessage(prompt("judge")), HumanMessage(shown))
+    return Question(messages=messages, read=_read)
+
+
+def _shown(statement: Statement) -> str:
+    since = "" if statement.start == BEGINNING else f" since {_day(statement.start)}"
+    until = "" if statement.end == END else f" until {_day(statement.end)}"
+    lines = statement.text[:MAX_CHARACTERS].splitlines() or [""]
+    quoted = "\n".join(f"| {line}" for line in lines)
+    return f"(holds{since}{until}; said {_day(statement.said_at)})\n{quoted}"
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _read(answer: str) -> _Read:
+    """The verdicts that make sense. A pair with two different ones has none."""
+    try:
+        entries: Sequence[Any] = json_object(answer, field="verdicts").value["verdicts"]
+    except BadAnswerError as error:
+        return {}, f"the judge's answer cannot be used: {error}"
+    found: dict[int, set[Verdict]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict):
+            continue
+        number, verdict = _number(entry.get("pair")), str(entry.get("verdict")).strip().lower()
+        verdict = verdict.replace(" ", "_").replace("-", "_")
+        for known in get_args(Verdict):
+            if number is not None and verdict == known:
+                found.setdefault(number, set()).add(known)
+    if not found:
+        return {}, "the judge's answer holds no verdict"
+    return {number: next(iter(v)) for number, v in found.items() if len(v) == 1}, None
+
+
+def _number(value: Any) -> int | None:
+    digits = "".join(c for c in str(value) if c.isdigit())
+    return int(digits) if 0 < len(digits) <= 4 else None
+
+
+def _answered(group: Group, answered: Answered[_Read]) -> Verdicts:
+    verdicts, problem = answered.value
+    return decided(group, verdicts, model_calls=answered.calls, problem=problem)
+
+
+def _failed(group: Group, error: Exception) -> Verdicts:
+    return decided(group, {}, model_calls=1, failure=str(error))

@@ -1,0 +1,46 @@
+"""What resolving names comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from langmemory.changes import Change
+from langmemory.formation.facts import Claim, Fact
+from langmemory.types import Entity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unclear:
+    """A name that may mean somebody known."""
+
+    name: str
+    fact: int
+    """Index of the fact that says it, in `Resolution.facts`."""
+    candidates: tuple[Entity, ...]
+    key: str | None = None
+    """The entity made for it, when the question is whether it is the candidate."""
+    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    """When the question is which candidate it is: what the fact claims, by candidate's key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolution:
+    """Facts whose claims carry entity keys, and what has to be added for it."""
+
+    facts: tuple[Fact, ...]
+    """In the order given; claims with canonical relations and entity keys, links followed."""
+    changes: tuple[Change, ...] = ()
+    """`AddEntity` and `LinkEntities`."""
+    mentions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Index of a fact to keys of the entities it speaks of."""
+    unclear: tuple[Unclear, ...] = ()
+    own: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    """Index of a fact, key in its claims → key its edges are written with, where they differ: that
+    of an entity linked to the one in the claim."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Entity key to its name, for all keys in claims."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Entity key to its kind."""
+    speakers: Mapping[str, str] = field(default_factory=dict)
+    """Speaker to entity key."""

@@ -1,0 +1,141 @@
+"""Chinese, simplified and traditional. Names have no capitals, so fewer rules are safe."""
+
+from __future__ import annotations
+
+from langmemory.formation.rules.grammar import Grammar, rule
+from langmemory.lexicon.language import word_set
+
+KIN = {
+    word: role
+    for role, words in {
+        "mother": "妈妈 媽媽 母亲", "father": "爸爸 父亲", "sister": "姐姐 妹妹", "brother": "哥哥 弟弟",
+        "wife": "妻子 老婆 太太", "husband": "丈夫 老公 先生", "girlfriend": "女朋友",
+        "boyfriend": "男朋友", "daughter": "女儿 女兒", "son": "儿子 兒子",
+        "grandmother": "奶奶 外婆", "grandfather": "爷爷 外公", "friend": "朋友",
+        "colleague": "同事", "boss": "老板 老闆",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+PETS = (
+    "狗", "小狗", "猫", "小猫", "貓", "兔子",
+)  # fmt: skip
+JOBS = (
+    "老师|老師|教师|医生|醫生|护士|護士|工程师|工程師|律师|律師|厨师|司机|会计|程序员|设计师|記者|记者|学生|學生|"
+    "教授|研究员|警察|翻译|作家|画家|音乐家|演员|建筑师|销售员|经理"
+)
+NOW = r"(?:[\s\ue000-\uf8ff]|现在|現在|目前|一直|已经|已經|也|还|還|都|很|非常|特别|最|真的)*"
+END = r"(?=[\ue000-\uf8ff\s]*(?:$|[，。！；、,.!;]|和|跟|因为|所以|但是|了))"
+
+CHINESE = Grammar(
+    code="zh",
+    spaced=False,
+    unclear=(
+        r"如果|要是|假如|假设|假設|希望|也许|也許|可能|大概|好像|应该|應該|梦|夢|说|說|告诉|告訴|问我|觉得|覺得|以为|"
+        r"以為|想象|开玩笑|哈哈|吗|嗎|呢|电影|小说|故事|就好了|的话"
+    ),
+    openers=(
+        r"(?:你好|您好|嗨|对了|對了|其实|其實|另外|还有|還有|那么|嗯|哦|啊|好的|但是|可是|所以|而且|因为|顺便说一下|早上好|晚上好)"
+        r"[\s，,。！!：:]*"
+    ),
+    takes_back=r"(?:不对|不對|不是|抱歉|更正|我说错了)[\s，,。！!：:]*",
+    breaks=r"\s*[，,；;：:]\s*|(?:而且|但是|并且)(?=我)",
+    carried=r"(?:住在|在|喜欢|喜歡|讨厌|是)",
+    i=r"(?:我|本人)(?![们們的])(?!{kin})",
+    we=r"(?:我们|我們|咱们)(?!的)",
+    my=r"(?:我的?|我们的?|我們的?)",
+    kin=KIN,
+    kin_adjectives=r"(?:最好的)?",
+    pets=PETS,
+    user="用户",
+    genitive=("{s}的", "{s}的", "用户的"),
+    we_text="{s}等人",
+    whose="{g}{kin}",
+    kin_text="{o}是{whose}。",
+    pet_text="{s}养的{kin}叫{o}。",
+    resumed=r"^[，,]?(?:她|他)?",
+    time_lead=r"^在",
+    leaning=r"[我你他她它这那]",
+    relative=r"{my}{adjectives}(?P<kin>{kin})(?P<name>)",
+    kin_name=r"{my}{adjectives}(?P<kin>{kin})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}",
+    pet_name=(
+        r"{my}(?:的)?(?P<kin>{pet})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}(?P<name2>)"
+        r"(?P<kin2>)"
+    ),
+    not_names=word_set("什么 什麼 谁 誰 我 你 他 她"),
+    not_places=word_set("家 家里 家裡 这里 這裡 那里 那裡 外面 学校 公司 附近 一起 宿舍 酒店"),
+    not_things=r"(?:你|他|她|它|这|這|那|我|什么|什麼|的|一个|一個)",
+    and_=r"和|跟|、|以及",
+    placeholders={
+        "now": NOW, "end": END, "jobs": JOBS, "gap": r"[\s\ue000-\uf8ff]*",
+        "Word": r"[\u4e00-\u9fffA-Za-z0-9·]{1,12}?",
+        "Name": r"[\u4e00-\u9fffA-Za-z·]{1,8}?",
+        "Place": r"(?![一二三四五六七八九十\d]+[楼樓层層号號])[\u4e00-\u9fffA-Za-z·]{2,8}?",
+        "thing": r"[\u4e00-\u9fffA-Za-z]{1,8}?",
+        "things": r"[\u4e00-\u9fffA-Za-z]{1,8}?(?:[、和跟][\u4e00-\u9fffA-Za-z]{1,8}?){0,3}",
+    },
+    rules=(
+        rule(
+            r"我(?:的名字(?:是|叫)|叫|名叫)<Name>{end}",
+            "{s}的名字是{o}。", "named", entity=False, whole=True, importance=0.8,
+        ),
+        rule(r"的?生日是\s*<time>", "{s}的生日是{o}。", "born_on", entity=False, importance=0.8),
+        rule(
+            r"我的生日是\s*<time>",
+            "{s}的生日是{o}。", "born_on", entity=False, whole=True, importance=0.8,
+        ),
+        rule(r"[\s]*<time>\s*出生", "{s}的生日是{o}。", "born_on", entity=False, importance=0.8),
+        rule(r"[\ue000-\uf8ff ]*(?P<object>[1-9]\d)[岁歲]", "{s}{o}岁。", "age", entity=False),
+        rule(
+            r"{gap}已?经?不(?:再)?住在<Place>(?:了)?{end}",
+            "{s}不再住在{o}。", "lives_in", ends=True, times="any", prefer="past", importance=0.7,
+        ),
+        rule(r"{gap}{now}住在<Place>{end}", "{s}住在{o}。", "lives_in", importance=0.8),
+        rule(
+            r"{gap}{now}搬(?:家)?(?:到|去)了?<Place>(?:了)?{end}",
+            "{s}住在{o}。", "lives_in", times="any", prefer="past", importance=0.8,
+        ),
+        rule(
+            r"{gap}(?:要|打算|准备|計劃|计划)搬(?:到|去)<Place>{end}",
+            "{s}打算搬到{o}。", "plans_to", kind="plan", entity=False, times="any", importance=0.8,
+            claimed="搬到{o}",
+        ),
+        rule(r"{gap}来自<Place>{end}", "{s}来自{o}。", "comes_from", importance=0.6),
+        rule(
+            r"{gap}不(?:再)?在<Place>(?:工作|上班)了?",
+            "{s}不再在{o}工作。", "works_at", ends=True, times="any", prefer="past", importance=0.7,
+        ),
+        rule(r"{gap}{now}在<Place>(?:工作|上班)", "{s}在{o}工作。", "works_at", importance=0.7),
+        rule(
+            r"{gap}{now}是(?:一名|一个|一位|一個)?<jobs>{end}",
+            "{s}是{o}。", "works_as", entity=False, importance=0.6,
+        ),
+        rule(r"{gap}{now}在<Place>(?:学习|读书|上大学)", "{s}在{o}学习。", "studies_at", importance=0.6),
+        rule(r"{gap}对<thing>过敏", "{s}对{o}过敏。", "allergic_to", entity=False, importance=0.9),
+        rule(
+            r"{gap}{now}(?:是)?(?P<object>吃素|素食者|素食主义者)",
+            "{s}吃素。", "diet", entity=False, importance=0.8,
+        ),
+        rule(
+            r"{gap}{now}(?:不喜欢|不喜歡|讨厌|討厭)<things>{end}",
+            "{s}不喜欢{o}。", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"{gap}{now}(?:喜欢|喜歡|爱吃|爱喝|热爱)<things>{end}",
+            "{s}喜欢{o}。", "likes", kind="preference", entity=False,
+        ),
+        rule(r"(?:养了?|有)一[只隻条條](?P<pet>{pet})[，,]?(?:它)?(?:叫|名叫)<Name>{end}", "", "pet"),
+        rule(
+            r"{gap}决定(?:了)?(?P<object>[\u4e00-\u9fffA-Za-z0-9 ]{2,40}){end}",
+            "{s}决定{o}。", "decided", kind="decision", entity=False, times="any", importance=0.7,
+        ),
+        rule(
+            r"{gap}(?:要|会|打算|计划)(?:飞|坐飞机)?去<Place>(?:旅行|旅游|出差)?{end}",
+            "{s}打算去{o}。", "plans_to", kind="plan", entity=False, times="must", importance=0.6,
+            claimed="去{o}",
+        ),
+        rule(
+            r"{gap}去了<Place>(?:旅行|旅游|出差)?{end}",
+            "{s}去了{o}。", "visited", kind="event", times="must",
+        ),
+    ),
+)  # fmt: skip

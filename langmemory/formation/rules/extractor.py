@@ -1,0 +1,69 @@
+"""Facts without a model: what people say outright about themselves and those close to them.
+
+Modest and precise: a clause either matches a rule from its subject on, or it is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.facts import Extraction, Fact, fingerprint
+from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.reader import NO_NAMES, Reader
+from langmemory.formation.transcript import is_person, spoken
+from langmemory.lexicon import LANGUAGES, detect_language, split_words
+
+SHORT_CHARACTERS = 80
+"""Up to this length, a text is also tried in other languages it may be in."""
+
+
+class RuleExtractor:
+    """Extraction by rules, for English, German, Spanish and Chinese. It writes no summary: a list
+    of frequent words is no account of a conversation, and what was learned stands in the facts."""
+
+    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        """What the persons of a batch said for certain, at most one statement a clause."""
+        facts: dict[bytes, Fact] = {}
+        known: dict[str, str] = {}
+        for name in (*names, *(turn.speaker for turn in batch.turns if is_person(turn))):
+            if name.strip().casefold() not in NO_NAMES:
+                known.setdefault(name.strip().casefold(), name.strip())
+        for turn in filter(is_person, batch.turns):
+            for fact in _read(turn, known):
+                mark = fingerprint(fact.text)
+                if mark in facts:
+                    first = facts[mark]
+                    evidence = dict.fromkeys((*first.evidence, *fact.evidence))
+                    facts[mark] = replace(first, evidence=tuple(evidence))
+                else:
+                    facts[mark] = fact
+        return Extraction(facts=tuple(facts.values()))
+
+    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        return self.extract(batch, names=names)
+
+
+def _read(turn: Turn, known: dict[str, str]) -> list[Fact]:
+    """The facts of one turn; names it tells are added to ``known``."""
+    text = spoken(turn.text)
+    for language in _languages(text):
+        facts = list(Reader(turn, text, known, patterns_of(language)).facts())
+        if facts:
+            return facts
+    return []
+
+
+def _languages(text: str) -> list[str]:
+    """The languages it may be in, the likeliest first: "Me llamo Ana" is too short to be sure."""
+    likely = detect_language(text).code
+    if len(text) > SHORT_CHARACTERS:
+        return [likely] if likely in GRAMMARS else []
+    words = split_words(text)
+    hits = {code: sum(w in LANGUAGES[code].stop_words for w in words) for code in GRAMMARS}
+    return [
+        code
+        for code in dict.fromkeys((likely, *GRAMMARS))
+        if hits.get(code, -1) >= hits.get(likely, 0)
+    ]

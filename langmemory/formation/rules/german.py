@@ -1,0 +1,377 @@
+"""German. Nouns have capitals too, so names need more around them than in English."""
+
+from __future__ import annotations
+
+from langmemory.formation.rules.grammar import Grammar, rule
+from langmemory.lexicon import GERMAN as LEXICON
+from langmemory.lexicon.language import word_set
+
+KIN = {
+    word: role
+    for role, words in {
+        "mother": "Mutter Mama", "father": "Vater Papa", "sister": "Schwester", "brother": "Bruder",
+        "wife": "Frau Ehefrau", "husband": "Mann Ehemann", "partner": "Partner Partnerin",
+        "fiancé": "Verlobter Verlobte Verlobten", "daughter": "Tochter", "son": "Sohn",
+        "grandmother": "Oma Großmutter", "grandfather": "Opa Großvater", "aunt": "Tante",
+        "uncle": "Onkel", "cousin": "Cousin Cousine", "niece": "Nichte", "nephew": "Neffe",
+        "friend": "Freund Freundin", "colleague": "Kollege Kollegin", "boss": "Chef Chefin",
+        "neighbour": "Nachbar Nachbarin",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+PETS = (
+    "Hund", "Hündin", "Welpe", "Windhund", "Pudel", "Dackel", "Katze", "Kater", "Kaninchen",
+    "Hamster", "Papagei", "Wellensittich", "Pferd", "Schildkröte", "Meerschweinchen",
+)  # fmt: skip
+JOBS = (
+    r"(?:Lehrer|Ingenieur|Anwält|Anwalt|Architekt|Journalist|Kellner|Fahrer|Verkäufer|Programmierer"
+    r"|Entwickler|Softwareentwickler|Köch|Koch|Therapeut|Krankenpfleger|Pfleger|Erzieher|Bäcker"
+    r"|Metzger|Tischler|Schreiner|Elektriker|Mechaniker|Informatiker|Physiker|"
+    r"Chemiker|Biolog|Biologe"
+    r"|Psycholog|Psychologe|Zahnärzt|Zahnarzt|Tierärzt|Tierarzt|Ärzt|Arzt|Apotheker|Optiker|Friseur"
+    r"|Musiker|Schauspieler|Fotograf|Übersetzer|Dolmetscher|Buchhalter|Steuerberater|Polizist"
+    r"|Pilot|Gärtner|Landwirt|Designer|Grafiker|Kartograf|Forscher|Professor|Student|Hebamme"
+    r"|Toningenieur|Schriftsteller|Redakteur|Bibliothekar|Richter|Pfarrer)(?:in)?"
+)
+LANGUAGES_SPOKEN = (
+    "Deutsch|Englisch|Französisch|Spanisch|Italienisch|Portugiesisch|Niederländisch|Schwedisch"
+    "|Norwegisch|Dänisch|Finnisch|Polnisch|Tschechisch|Ungarisch|Rumänisch|Griechisch|Türkisch"
+    "|Russisch|Ukrainisch|Arabisch|Hebräisch|Persisch|Hindi|Chinesisch|Japanisch|Koreanisch"
+    "|Kroatisch|Serbisch|Katalanisch|Latein"
+)
+NOW = (
+    r"(?:(?:jetzt|nun|derzeit|aktuell|momentan|gerade|noch|immer|schon|auch|eigentlich|inzwischen"
+    r"|mittlerweile|übrigens|ja|endlich|wieder|sehr|wirklich|total|besonders|am|liebsten) )*"
+)
+END = (
+    r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:und|aber|mit|weil|denn|so|seit|"
+    r"bei|in|an|auf|am|im|sehr|auch|nicht|gar)\b))"
+)
+
+GERMAN = Grammar(
+    code="de",
+    unclear=(
+        r"\b(?:wenn|falls|ob|würde|würden|wäre|wären|hätte|hätten|könnte|könnten|sollte|möchte|"
+        r"vielleicht|wahrscheinlich|vermutlich|eventuell|angenommen|stell dir vor|wünschte|wünsche|"
+        r"hoffe|hoffentlich|träume|träumt|fast|beinahe|als ob|witz|scherz|haha|lol|ironie|"
+        r"sagt|sagte|sagten|sagen|gesagt|meint|meinte|fragt|fragte|behauptet|behauptete|schreibt|"
+        r"schrieb|erzählt|erzählte|glaubt|glaube|dachte|denke|angeblich|film|roman|geschichte|"
+        r"na toll|na super|von wegen|nie|niemals)\b|/s\b|🙄|😏"
+    ),
+    openers=(
+        r"(?:und|aber|also|na|oh|ach|hallo|hi|hey|moin|servus|ja|genau|okay|ok|übrigens|eigentlich|"
+        r"jetzt|nun|außerdem|denn|gut|guten morgen|guten abend|guten tag|danke|neuigkeiten|"
+        r"zur info|nur damit du es weißt|leider|endlich|inzwischen|mittlerweile|derzeit|aktuell|"
+        r"seitdem|dort|da|wichtig|tatsächlich|ehrlich gesagt)\b[\s,:.!–—-]*"
+    ),
+    takes_back=(
+        r"(?:nein|nee|sorry|entschuldigung|moment|korrektur|ich meinte|falsch)"
+        r"\b[\s,:.!–—-]*"
+    ),
+    breaks=(
+        r"\s*[,;:–—]\s*(?:und\s+|aber\s+|denn\s+)?(?=(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?)\b)"
+        r"|\s+(?:und|aber|denn)\s+(?=(?:ich|wir|meine?|unsere?)\b)"
+        r"|\s+und\s+(?=(?:wohne|wohnt|wohnen|lebe|lebt|leben|arbeite|arbeitet|arbeiten|studiere|"
+        r"studiert|spreche|spricht|liebe|liebt|mag|hasse|habe|hat|haben|spiele|spielt|bin|ist)\b)"
+    ),
+    carried=(
+        r"(?:wohne|wohnt|wohnen|lebe|lebt|leben|arbeite|arbeitet|arbeiten|studiere|"
+        r"studiert|spreche|spricht|liebe|liebt|mag|hasse|habe|hat|haben|spiele|spielt|bin|"
+        r"ist)\b"
+    ),
+    i=r"[Ii]ch\b",
+    we=r"[Ww]ir\b",
+    my=r"(?:[Mm]eine?[rmns]?|[Uu]nsere?[rmns]?)",
+    inverted=r"(?P<verb>[a-zäöüß]+) (?P<subject>ich|wir)\b",
+    kin=KIN,
+    kin_adjectives=(
+        r"(?:(?:beste|bester|besten|kleine|kleiner|kleinen|große|großer|großen|ältere|"
+        r"älterer|älteren|jüngere|jüngerer|jüngeren|liebe|gute|guter|neue|neuer) )*"
+    ),
+    pets=PETS,
+    user="der Nutzer",
+    genitive=("{s}s", "{s}’", "des Nutzers"),
+    we_text="{s} und andere",
+    whose="{g} {kin}",
+    kin_text="{o} ist {whose}.",
+    pet_text="{s} hat ein Haustier namens {o} ({kin}).",
+    resumed=r"^(?: {Word})?(?: )?(?:, (?:der|die|er|sie)\b)?(?: )?",
+    time_lead=r"^(?:am|im|an|in|den|dem)\s+(?:(?:dem|den)\s+)?",
+    leaning=(
+        r"\b(?:ich|wir|du|ihr|es|das zu|dies|dieses|diese|diesen|er|ihn|ihm|ihnen|da|dort|"
+        r"hier|so)\b"
+    ),
+    relative=r"{my} {adjectives}(?P<kin>{kin})(?: (?P<name>{Word}))?,?(?=\s|$|[\ue000-\uf8ff])",
+    # "weil meine Mutter Krebs hat", "meiner Mutter Blumen": a noun that follows is no name yet.
+    kin_name=(
+        r"(?:^|, |\b(?:mit|von|bei|und|ohne|zu) ){my} {adjectives}(?P<kin>{kin}),? (?P<name>{Word})"
+        r"(?=\s*(?:$|[.,;!]|und\b)| (?:wohnt|lebt|arbeitet|ist|hat|heißt|studiert|spricht|"
+        r"mag|kommt|zieht)\b)"
+    ),
+    pet_name=(
+        r"(?:^|, |\b(?:mit|von|und) ){my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})"
+        r"(?=\s*(?:$|[.,;!]|und\b)| (?:ist|hat)\b)|(?P<name2>{Word})(?: )?, {my} "
+        r"{adjectives}(?P<kin2>{pet})\b"
+    ),
+    not_names=LEXICON.stop_words
+    | LEXICON.temporal_words
+    | frozenset(LEXICON.months)
+    | word_set(
+        """gott herr frau doktor krebs angst geld blumen besuch hilfe recht urlaub zeit lust hunger
+        fieber corona grippe probleme stress ärger schmerzen geburtstag sorgen
+        regen nacht wind bedarf gelegenheit tag licht hitze arbeit laune"""
+    ),
+    not_places=word_set(
+        """untermiete angst scheidung frieden miete armut sünde wg freude ruhe bewegung arbeit
+        gefahr not trennung zukunft hause eile sorge stimmung form urlaub rente
+        elternzeit quarantäne kontakt ordnung schwierigkeiten behandlung betrieb ikea lidl aldi
+        slack jira notion linux windows python rust docker github teams zoom"""
+    ),
+    not_things=(
+        r"(?:es|das|dass|dies|diese[rsnm]?|dich|mich|ihn|sie|ihr|uns|euch|wie|wenn|was|"
+        r"der|die|den|dem|"
+        r"ein|eine|einen|mein|meine|meinen|dein|deine|deinen|unser|alles|nichts|so|zu|"
+        r"nicht|hier|da|"
+        r"gern|gerne|sehr|keine?n?|viel|mehr|etwas|war|bin|ist|habe|hatte|ging)\b"
+    ),
+    theirs={"mein": "das", "meine": "die", "meinen": "den", "unser": "das", "unsere": "die",
+            "unseren": "den", "mich": "sich", "mir": "sich", "uns": "sich"},
+    and_=r"\s*,?\s*\b(?:und|oder)\b\s*|\s*,\s*",
+    placeholders={
+        "now": NOW, "end": END, "jobs": JOBS, "languages": LANGUAGES_SPOKEN,
+        "Name": r"{Word}(?: {Word})?",
+        "Place": r"(?:der |den |die )?{Word}(?:(?: (?:am|an der|im|ob der|bei))? {Word}){0,2}",
+        "Org": (
+            r"(?:(?:einem|einer|dem|der) [\wäöüß -]{2,40}?namens )?(?:der |dem )"
+            r"?(?P<object>{Company})"
+        ),
+        "Company": r"{Word}(?: (?:für |der |und )?{Word}){0,3}",
+        "thing": r"[\wäöüß][\w-]+(?: [\w-]+)?",
+        "things": (
+            r"[\wäöüß][\w-]+(?: [A-ZÄÖÜ][\w-]+)?(?:(?:, | und |, und )[\wäöüß][\w-]+(?: "
+            r"[A-ZÄÖÜ][\w-]+)?){0,3}"
+        ),
+        "phrase": r"[\wäöüß][^.!?;:()]{2,100}?",
+    },
+    rules=(
+        rule(
+            r"{my} Name ist <Name>",
+            "{s} heißt {o}.", "named", entity=False, whole=True, importance=0.8,
+        ),
+        rule(r"heiße {now}<Name>", "{s} heißt {o}.", "named", entity=False, importance=0.8),
+        rule(r"{my} {adjectives}(?P<kinship>{kin}) heißt <Word>", "", "kin", whole=True),
+        rule(r"{my} {adjectives}(?P<pet>{pet}) heißt <Word>", "", "pet", whole=True),
+        rule(
+            r"(?:habe|hat|haben) (?:einen?|zwei) {adjectives}(?P<pet>{pet})(?: namens|, (?:der|"
+            r"die|das|er|sie) heißt) <Word>",
+            "", "pet",
+        ),
+        rule(
+            r"(?:habe|hat|haben) (?:einen?) {adjectives}(?P<kinship>{kin})(?: namens|, (?:der|die|"
+            r"er|sie) heißt) <Word>",
+            "", "kin",
+        ),
+        rule(
+            r"(?:(?P<name>{Word})s|[Mm]ein) Geburtstag ist <time>",
+            "{s} hat {time} Geburtstag.", "born_on", entity=False, whole=True, importance=0.8,
+        ),
+        rule(
+            r"(?:habe|hat|haben) <time> Geburtstag",
+            "{s} hat {time} Geburtstag.", "born_on", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:bin|ist|wurde) <time> geboren",
+            "{s} wurde {time} geboren.", "born_on", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:bin|ist|wurde) in <Place> geboren",
+            "{s} wurde in {o} geboren.", "born_in", importance=0.6,
+        ),
+        rule(
+            r"(?:bin|ist) (?P<object>[1-9]\d)(?: Jahre alt)?(?=\s*(?:$|[.,;!]))",
+            "{s} ist {o} Jahre alt.", "age", entity=False,
+        ),
+        rule(
+            r"(?:wohne|wohnt|wohnen|lebe|lebt|leben) {now}nicht mehr in <Place>",
+            "{s} wohnt nicht mehr in {o}.", "lives_in", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:habe|hat|haben) (?:früher )?in <Place> (?:gewohnt|gelebt)",
+            "{s} hat in {o} gewohnt.", "lives_in", times="over", importance=0.6,
+        ),
+        rule(
+            r"(?:wohne|wohnt|wohnen|lebe|lebt|leben) {now}in <Place>",
+            "{s} wohnt in {o}.", "lives_in", importance=0.8,
+        ),
+        rule(
+            r"(?:bin|ist|sind) {now}(?:von {Place} )?nach <Place> (?:gezogen|umgezogen)",
+            "{s} wohnt in {o}.", "lives_in", times="any", prefer="past", importance=0.8,
+        ),
+        rule(
+            r"(?:ziehe|zieht|ziehen) {now}(?:von {Place} )?nach <Place>{end}",
+            "{s} zieht nach {o}.", "plans_to", kind="plan", entity=False, times="any",
+            importance=0.8, claimed="nach {o} ziehen",
+        ),
+        rule(
+            r"(?:komme|kommt|kommen) {now}(?:ursprünglich )?aus <Place>{end}",
+            "{s} kommt aus {o}.", "comes_from", importance=0.6,
+        ),
+        rule(
+            r"(?:bin|ist) in <Place> aufgewachsen",
+            "{s} kommt aus {o}.", "comes_from", importance=0.6,
+        ),
+        rule(
+            r"(?:arbeite|arbeitet|arbeiten) {now}nicht mehr (?:bei|für) {Org}",
+            "{s} arbeitet nicht mehr bei {o}.", "works_at", ends=True, times="any",
+            prefer="past", importance=0.7,
+        ),
+        rule(
+            r"(?:habe|hat) {now}(?:meinen Job |ihren Job |seinen Job )?bei {Org} (?:gekündigt|"
+            r"aufgehört)",
+            "{s} arbeitet nicht mehr bei {o}.", "works_at", ends=True, times="any",
+            prefer="past", importance=0.7,
+        ),
+        rule(
+            r"(?:habe|hat) (?:früher )?bei {Org} gearbeitet",
+            "{s} hat bei {o} gearbeitet.", "works_at", times="over", importance=0.6,
+        ),
+        rule(
+            r"(?:habe|hat) {now}(?:einen neuen Job )?bei {Org} angefangen",
+            "{s} arbeitet bei {o}.", "works_at", times="any", prefer="past", importance=0.7,
+        ),
+        rule(
+            r"(?:fange|fängt) {now}bei {Org} an\b",
+            "{s} arbeitet bei {o}.", "works_at", times="must", prefer="future", importance=0.7,
+        ),
+        rule(
+            r"(?:arbeite|arbeitet|arbeiten) {now}als (?P<other>[A-ZÄÖÜ][\w-]+) bei {Org}",
+            "{s} arbeitet als {other} bei {o}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:bin|ist) {now}(?P<other>{jobs}) bei {Org}",
+            "{s} arbeitet als {other} bei {o}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:arbeite|arbeitet|arbeiten) {now}(?:bei|für) {Org}",
+            "{s} arbeitet bei {o}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:arbeite|arbeitet|arbeiten) {now}als (?P<object>[A-ZÄÖÜ][\w-]+){end}",
+            "{s} arbeitet als {o}.", "works_as", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:bin|ist) {now}<jobs>(?: von Beruf)?{end}",
+            "{s} ist {o} von Beruf.", "works_as", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:studiere|studiert) {now}(?P<other>[A-ZÄÖÜ][\w-]+) (?:an der|an dem|am|in) "
+            r"<Company>",
+            "{s} studiert {other} an: {o}.", "studies_at", importance=0.6,
+        ),
+        rule(
+            r"(?:studiere|studiert) {now}(?P<object>[A-ZÄÖÜ][\w-]+){end}",
+            "{s} studiert {o}.", "studies", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:spreche|spricht) {now}(?:fließend |gut |ein bisschen )?(?P<object>(?:{languages})"
+            r"(?:(?:, | und )(?:{languages}))*)",
+            "{s} spricht {o}.", "speaks", entity=False,
+        ),
+        rule(
+            r"(?:bin|ist) {now}mit <Name> verheiratet",
+            "{s} ist mit {o} verheiratet.", "married_to", importance=0.8,
+        ),
+        rule(
+            r"(?:habe|hat) {now}<Word> geheiratet",
+            "{s} ist mit {o} verheiratet.", "married_to", times="any", prefer="past",
+            importance=0.8,
+        ),
+        rule(
+            r"(?:habe|hat) mich von <Word> getrennt",
+            "{s} und {o} sind getrennt.", "partner_of", ends=True, times="any", prefer="past",
+            importance=0.8,
+        ),
+        rule(
+            r"(?:bin|ist) {now}allergisch (?:gegen|auf) <things>{end}",
+            "{s} ist allergisch gegen {o}.", "allergic_to", entity=False, importance=0.9,
+        ),
+        rule(
+            r"(?:bin|ist) {now}gegen <things> allergisch",
+            "{s} ist allergisch gegen {o}.", "allergic_to", entity=False, importance=0.9,
+        ),
+        rule(
+            r"(?:bin|ist) {now}(?P<object>Vegetarier(?:in)?|Veganer(?:in)?|vegetarisch|vegan|"
+            r"Pescetarier(?:in)?)\b",
+            "{s} ist {o}.", "diet", entity=False, times="any", importance=0.8,
+        ),
+        rule(
+            r"(?:bin|ist) {now}(?:keine?|nicht mehr) (?P<object>Vegetarier(?:in)?|Veganer(?:in)?|"
+            r"vegan)(?: mehr)?",
+            "{s} ist nicht mehr {o}.", "diet", entity=False, ends=True, times="any",
+            importance=0.8,
+        ),
+        rule(
+            r"(?:mag|mögen) (?:überhaupt |gar )?keine?n? <things>{end}",
+            "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:hasse|hasst|hassen) {now}<things>{end}",
+            "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:mag|mögen|liebe|liebt|lieben) {now}(?!kein)<things>{end}",
+            "{s} mag {o}.", "likes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:esse|isst|trinke|trinkt) {now}(?:sehr )?(?:gern|gerne) <things>{end}",
+            "{s} mag {o}.", "likes", kind="preference", entity=False,
+        ),
+        rule(
+            r"{my} Lieblings(?P<other>[a-zäöüß]+) ist <thing>{end}",
+            "{g} Lieblings{other} ist {o}.", "favourite_{other}", kind="preference",
+            entity=False, whole=True,
+        ),
+        rule(
+            r"(?:spiele|spielt) {now}(?P<object>Klavier|Gitarre|Geige|Cello|Flöte|Schlagzeug|"
+            r"Trompete|Saxofon|Klarinette|Harfe|Schach|Tennis|Fußball|Handball|Basketball|"
+            r"Volleyball|Badminton|Golf|Hockey)\b",
+            "{s} spielt {o}.", "has_hobby", entity=False,
+        ),
+        rule(
+            r"(?:bin|ist|sind) {now}(?:von (?P<other>{Company}) )?(?:auf|zu) <Company> "
+            r"(?:umgestiegen|gewechselt)",
+            "{s} nutzt {o}.", "uses", times="any", prefer="past",
+        ),
+        rule(
+            r"(?:nutze|nutzt|nutzen|benutze|benutzt|benutzen|verwende|verwendet|verwenden) "
+            r"{now}<Company>{end}",
+            "{s} nutzt {o}.", "uses",
+        ),
+        rule(
+            r"(?:habe|hat|haben)(?: uns| mich)? {now}(?:beschlossen|entschieden), "
+            r"(?P<object>{phrase} zu {phrase})(?=\s*(?:$|[.!,;]|aber\b|weil\b))",
+            "{s} hat beschlossen, {o}.", "decided", kind="decision", entity=False, times="any",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:fliege|fliegt|fliegen|fahre|fährt|fahren|reise|reist|reisen) {now}(?:in den "
+            r"Urlaub )?nach <Place>{end}",
+            "{s} reist nach {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6, claimed="nach {o} reisen",
+        ),
+        rule(
+            r"(?:heirate|heiratet|heiraten){end}",
+            "{s} heiratet.", "plans_to", kind="plan", entity=False, times="must", importance=0.8,
+            claimed="heiraten",
+        ),
+        rule(
+            r"(?:war|waren) {now}in <Place>{end}",
+            "{s} war in {o}.", "visited", kind="event", times="must",
+        ),
+        rule(
+            r"(?:bin|ist|sind) {now}nach <Place> (?:gereist|geflogen|gefahren)",
+            "{s} war in {o}.", "visited", kind="event", times="must",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,71 @@
+"""The grammars compiled, once a process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from langmemory.formation.rules.chinese import CHINESE
+from langmemory.formation.rules.english import ENGLISH
+from langmemory.formation.rules.german import GERMAN
+from langmemory.formation.rules.grammar import CAPITAL, Grammar, Rule
+from langmemory.formation.rules.spanish import SPANISH
+
+GRAMMARS: dict[str, Grammar] = {
+    grammar.code: grammar for grammar in (ENGLISH, GERMAN, SPANISH, CHINESE)
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patterns:
+    """A grammar and its regular expressions."""
+
+    grammar: Grammar
+    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    unclear: re.Pattern[str]
+    openers: re.Pattern[str]
+    takes_back: re.Pattern[str]
+    breaks: re.Pattern[str]
+    carried: re.Pattern[str]
+    i: re.Pattern[str]
+    we: re.Pattern[str]
+    inverted: re.Pattern[str]
+    relative: re.Pattern[str]
+    """A clause about somebody of the speaker's: groups ``kin`` and ``name``."""
+    name: re.Pattern[str]
+    kin_name: re.Pattern[str]
+    pet_name: re.Pattern[str]
+    and_: re.Pattern[str]
+    not_things: re.Pattern[str]
+    leaning: re.Pattern[str]
+    resumed: re.Pattern[str]
+    time_lead: re.Pattern[str]
+
+
+@lru_cache(maxsize=16)
+def patterns_of(code: str) -> Patterns:
+    """The patterns of a language of `GRAMMARS`."""
+    grammar = GRAMMARS[code]
+    whatever_case = re.IGNORECASE
+    return Patterns(
+        grammar=grammar,
+        rules=tuple((rule, grammar.compiled(rule.pattern)) for rule in grammar.rules),
+        unclear=re.compile(grammar.unclear, whatever_case),
+        openers=re.compile(grammar.openers, whatever_case),
+        takes_back=re.compile(grammar.takes_back, whatever_case),
+        breaks=re.compile(grammar.breaks),
+        carried=re.compile(grammar.carried),
+        i=grammar.compiled(grammar.i),
+        we=grammar.compiled(grammar.we),
+        inverted=grammar.compiled(grammar.inverted),
+        relative=grammar.compiled(grammar.relative),
+        name=re.compile(rf"{CAPITAL}(?: {CAPITAL})?" if grammar.spaced else CAPITAL),
+        kin_name=grammar.compiled(grammar.kin_name),
+        pet_name=grammar.compiled(grammar.pet_name),
+        and_=re.compile(grammar.and_),
+        not_things=re.compile(grammar.not_things, whatever_case),
+        resumed=grammar.compiled(grammar.resumed),
+        time_lead=re.compile(grammar.time_lead, whatever_case),
+        leaning=re.compile(grammar.leaning, whatever_case),
+    )

@@ -1,0 +1,337 @@
+"""One turn read by the rules of one language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.dates.spans import Prefer
+from langmemory.formation.facts import Claim, Fact, When
+from langmemory.formation.rules.clauses import Clause, clauses
+from langmemory.formation.rules.grammar import TIME, Rule
+from langmemory.formation.rules.patterns import Patterns
+from langmemory.formation.times import PREFER, Found, resolve
+
+_DAY = timedelta(days=1)
+
+CONFIDENCE = 0.85
+ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
+"""May begin the name of a place or an organisation."""
+LISTS = frozenset(("allergic_to", "speaks", "parent_of"))
+"""Relations whose object may be a list, each item a fact; so are likes and dislikes."""
+NO_NAMES = frozenset({"", "user", "human"})
+"""What speakers without a name are called."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Subject:
+    """Who a clause is about."""
+
+    shown: str
+    """In the statement."""
+    claimed: str
+    """In the claim."""
+    many: bool = False
+
+
+class Reader:
+    """Reads the text of one turn; names it learns are added to ``known``, by their case-folded form."""
+
+    def __init__(self, turn: Turn, text: str, known: dict[str, str], patterns: Patterns) -> None:
+        self.turn = turn
+        self.text = text
+        self.known = known
+        self.patterns = patterns
+        self.grammar = patterns.grammar
+        speaker = turn.speaker.strip()
+        if speaker.casefold() in NO_NAMES:
+            self.me = _Subject(shown=self.grammar.user, claimed="user")
+        else:
+            self.me = _Subject(shown=speaker, claimed=speaker)
+
+    def facts(self) -> Iterator[Fact]:
+        for sentence in clauses(self.text, self.patterns, self.turn.said_at):
+            whole = " , ".join(clause.text for clause in sentence)
+            yield from self._relatives(whole)
+            subject, corrects = None, False
+            for clause in sentence:
+                text, takes_back = self._opened(clause.text)
+                corrects = corrects or takes_back
+                if turned := self.patterns.inverted.match(text):
+                    verb, who = turned["verb"], turned["subject"]
+                    text = f"{who} {verb}{text[turned.end() :]}"
+                found, rest = self._subject(text)
+                if found is None and self.patterns.carried.match(text):
+                    found, rest = subject, text
+                subject = found
+                for fact in self._clause(clause, text, subject, rest):
+                    yield replace(fact, corrects=True) if corrects else fact
+
+    def _clause(
+        self, clause: Clause, text: str, subject: _Subject | None, rest: str
+    ) -> Iterator[Fact]:
+        done = False
+        for rule, pattern in self.patterns.rules:
+            if (subject is None and not rule.whole) or (done and not rule.also):
+                continue
+            match = pattern.match(text if rule.whole else rest)
+            if match is None:
+                continue
+            made = list(self._made(rule, match, clause, subject or self.me))
+            yield from made
+            done = done or bool(made)
+
+    def _made(
+        self, rule: Rule, match: re.Match[str], clause: Clause, subject: _Subject
+    ) -> Iterator[Fact]:
+        groups = {name: value for name, value in match.groupdict().items() if value}
+        if rule.whole:
+            subject = self._whose(groups)
+        if rule.relation in ("kin", "pet"):
+            word = groups["kinship" if rule.relation == "kin" else "pet"]
+            yield from self._relative(rule.relation, word, groups["object"])
+            return
+        time = self._time(rule, match, clause)
+        if time is None and rule.times in ("must", "over"):
+            return
+        ends = rule.ends or (time is not None and time.role == "until")
+        for thing in self._objects(rule, groups, clause):
+            yield self._fact(rule, groups, subject, thing, time, ends=ends)
+
+    def _fact(
+        self,
+        rule: Rule,
+        groups: dict[str, str],
+        subject: _Subject,
+        thing: str,
+        time: Found | None,
+        *,
+        ends: bool,
+    ) -> Fact:
+        shown = subject.shown
+        if subject.many and rule.kind == "decision":
+            shown = self.grammar.we_text.format(s=shown)
+        parts = {
+            "s": shown,
+            "g": self._genitive(shown),
+            "o": self.patterns.time_lead.sub("", thing) if "<time>" in rule.pattern else thing,
+            "time": thing,
+            "other": _clean(groups.get("other", "")),
+        }
+        when = self._when(rule, time)
+        text = rule.text.format(**parts)
+        if when is not None and rule.kind in ("plan", "event", "decision"):
+            text = _dated(text, when)
+        claim = Claim(
+            subject=subject.claimed,
+            relation=rule.relation.format(**parts).replace(" ", "_"),
+            object=rule.claimed.format(**parts),
+            object_is_entity=rule.entity,
+        )
+        return self._said(
+            text, claim, kind=rule.kind, importance=rule.importance,
+            time_words=time.when.words if time else None, when=when, ends=ends,
+        )  # fmt: skip
+
+    def _said(self, text: str, claim: Claim, **more: object) -> Fact:
+        turn = self.turn
+        return Fact(
+            text=text[0].upper() + text[1:], claims=(claim,), speaker=turn.speaker, owner=turn.owner,
+            privacy=turn.privacy, language=self.grammar.code, evidence=(turn.key,),
+            said_at=turn.said_at, confidence=CONFIDENCE, **more,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def _opened(self, text: str) -> tuple[str, bool]:
+        """Without "Well," and "No, actually"; whether it takes something back."""
+        text, back = text.lstrip(" ,;:–—-("), False
+        while True:
+            text = re.sub(rf"^(?:{TIME}|[\s,;:])+", "", text)
+            if found := self.patterns.takes_back.match(text):
+                back = True
+            elif not (found := self.patterns.openers.match(text)):
+                return text, back
+            if not found.end():
+                return text, back
+            text = text[found.end() :]
+
+    def _subject(self, text: str) -> tuple[_Subject | None, str]:
+        """Who a clause begins with, and the rest of it."""
+        patterns = self.patterns
+        if found := patterns.i.match(text):
+            rest = text[found.end() :].lstrip()
+            return self.me, rest[:1].lower() + rest[1:]
+        if found := patterns.we.match(text):
+            return replace(self.me, many=True), text[found.end() :].lstrip()
+        if found := patterns.relative.match(text):
+            name = self._name(found["name"] or "")
+            if not name or not self._is_name(name):
+                return self._kin(found["kin"]), text[found.end("kin") :].lstrip()
+            rest = text[found.start("name") + len(name) :]
+            return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
+        if not self.grammar.spaced:
+            name = next((name for name in self.known.values() if text.startswith(name)), "")
+            return (_Subject(shown=name, claimed=name) if name else None), text[len(name) :]
+        if found := patterns.name.match(text):
+            for words in (found[0], found[0].split()[0]):
+                if name := self.known.get(words.casefold(), ""):
+                    rest = patterns.resumed.sub("", text[len(words) :], count=1)
+                    return _Subject(shown=name, claimed=name), rest
+        return None, text
+
+    def _kin(self, word: str) -> _Subject:
+        """Somebody of the speaker's whose name is not said."""
+        role = self.grammar.kin[word]
+        shown = self._of_me(word)
+        return _Subject(shown=shown, claimed=f"{self.me.claimed}'s {role}")
+
+    def _of_me(self, word: str) -> str:
+        return self.grammar.whose.format(g=self._genitive(self.me.shown), kin=word)
+
+    def _genitive(self, name: str) -> str:
+        normal, after_s, of_user = self.grammar.genitive
+        if name == self.grammar.user:
+            return of_user
+        return (after_s if name[-1] in "sßxz" else normal).format(s=name)
+
+    def _whose(self, groups: dict[str, str]) -> _Subject:
+        if groups.get("name"):
+            name = self.known.get(groups["name"].casefold(), groups["name"])
+            return _Subject(shown=name, claimed=name)
+        return self._kin(groups["kinship"]) if groups.get("kinship") else self.me
+
+    def _relatives(self, sentence: str) -> Iterator[Fact]:
+        """Those the sentence names in passing: "my sister Katrin"."""
+        named = (("kin", self.patterns.kin_name), ("pet", self.patterns.pet_name))
+        for what, pattern in named:
+            for found in pattern.finditer(sentence):
+                groups = found.groupdict()
+                word = groups["kin"] or groups.get("kin2")
+                name = groups["name"] or groups.get("name2")
+                if word and name:
+                    yield from self._relative(what, word, name)
+
+    def _relative(self, what: str, word: str, name: str) -> Iterator[Fact]:
+        name = self._name(name)
+        if not self._is_name(name):
+            return
+        self.known.setdefault(name.casefold(), name)
+        grammar = self.grammar
+        if what == "pet":
+            text = grammar.pet_text.format(s=self.me.shown, kin=word, o=name)
+            claim = Claim(subject=self.me.claimed, relation="has_pet", object=name)
+        else:
+            text = grammar.kin_text.format(o=name, whose=self._of_me(word))
+            claim = Claim(subject=name, relation=f"{grammar.kin[word]}_of", object=self.me.claimed)
+        yield self._said(text, claim, importance=0.7)
+
+    def _name(self, name: str) -> str:
+        """Without a second word that begins something else, in the spelling known."""
+        words = name.split()
+        if len(words) > 1 and words[1].casefold() in self.grammar.not_names:
+            name = words[0]
+        return self.known.get(name.casefold(), name)
+
+    def _is_name(self, name: str) -> bool:
+        first = _first(name)
+        return bool(first) and first not in self.grammar.not_names
+
+    def _is_place(self, name: str) -> bool:
+        """Whether it may be one: not home, not IKEA, and no tool one "moves to": SQLite, Slack."""
+        first = _first(name)
+        written = next((w for w in name.split() if w.casefold() == first), "")
+        as_tools_are = any(one.isupper() or one.isdigit() for one in written[1:])
+        return bool(first) and not as_tools_are and first not in self.grammar.not_places
+
+    def _objects(self, rule: Rule, groups: dict[str, str], clause: Clause) -> Iterator[str]:
+        """The object as written, or each item of a list of things."""
+        if "object" not in groups:  # the rule says it all: "getting married"
+            yield ""
+            return
+        thing = groups["object"]
+        if re.fullmatch(TIME, thing):
+            yield clause.time(thing).when.words
+            return
+        thing = _clean(thing)
+        if rule.if_me and not self._is_me(thing):
+            return
+        if "Place>" in rule.pattern and not self._is_place(thing):
+            return
+        if rule.kind in ("plan", "decision"):
+            thing = self._retold(thing)
+            if thing:
+                yield thing
+        elif rule.kind == "preference" or rule.relation in LISTS:
+            items = self.patterns.and_.split(thing)
+            yield from (item for item in items if item and not self.patterns.not_things.match(item))
+        elif not rule.entity or self._is_name(thing):
+            yield self.known.get(thing.casefold(), thing)
+
+    def _time(self, rule: Rule, match: re.Match[str], clause: Clause) -> Found | None:
+        """The time the clause gives its statement."""
+        taken = set(re.findall(TIME, match.groupdict().get("object") or ""))
+        for character in re.findall(TIME, clause.text):
+            found = clause.time(character)
+            if character in taken or found.when.precision == "minute":
+                continue
+            if rule.times == "bounds" and found.role == "at":
+                continue
+            if rule.times == "over" and found.role not in ("until", "from_to"):
+                continue
+            if rule.kind == "plan" and self._is_idle(found):
+                continue
+            return found
+        return None
+
+    def _is_idle(self, found: Found) -> bool:
+        """Whether a plan for this time is not worth keeping: for today, or for the past."""
+        when = self._resolved(found, "future")
+        return when.end <= self.turn.said_at + _DAY or when.precision in ("hour", "minute")
+
+    def _when(self, rule: Rule, time: Found | None) -> When | None:
+        prefer = rule.prefer or PREFER.get(rule.kind)
+        return None if time is None else self._resolved(time, prefer)
+
+    def _resolved(self, found: Found, prefer: Prefer | None) -> When:
+        when = resolve(found.when.words, said_at=self.turn.said_at, language=self.grammar.code,
+                       prefer=prefer)  # fmt: skip
+        return when or found.when
+
+    def _is_me(self, name: str) -> bool:
+        first = name.split()[0].casefold()
+        return self.me.claimed == "user" or first == self.me.claimed.split()[0].casefold()
+
+    def _retold(self, phrase: str) -> str:
+        """In the third person; empty when it leans on what was said before ("decided to do it")."""
+        words = [self.grammar.theirs.get(word.lower(), word) for word in phrase.split()]
+        text = " ".join(words)
+        return "" if self.patterns.leaning.search(text) else text
+
+
+def _first(name: str) -> str:
+    """The first word that is no article, case-folded."""
+    return next((word for word in name.casefold().split() if word not in ARTICLES), "")
+
+
+def _clean(text: str) -> str:
+    return " ".join(re.sub(TIME, " ", text).split()).strip(" ,;:–—-")
+
+
+def _dated(text: str, when: When) -> str:
+    """With the day, month or year in brackets, for a statement is no longer near its moment."""
+    start, last = when.start, when.end
+    match when.precision:
+        case "minute" | "hour":
+            shown = f"{start:%Y-%m-%d %H:%M}"
+        case "day" if (last - start).days <= 1:
+            shown = f"{start:%Y-%m-%d}"
+        case "month" if (last - start).days <= 31:
+            shown = f"{start:%Y-%m}"
+        case "year" if (last - start).days <= 366:
+            shown = f"{start:%Y}"
+        case _:
+            shown = f"{start:%Y-%m-%d} – {last - _DAY:%Y-%m-%d}"
+    stop = text[-1]
+    return f"{text[:-1]} ({shown}){stop}"

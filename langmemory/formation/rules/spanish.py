@@ -1,0 +1,312 @@
+"""Spanish. The verb says who speaks: "vivo" is a subject of its own."""
+
+from __future__ import annotations
+
+from langmemory.formation.rules.grammar import Grammar, rule
+from langmemory.lexicon import SPANISH as LEXICON
+from langmemory.lexicon.language import word_set
+
+KIN = {
+    word: role
+    for role, words in {
+        "mother": "madre mamá", "father": "padre papá", "sister": "hermana", "brother": "hermano",
+        "wife": "esposa mujer", "husband": "esposo marido", "partner": "pareja",
+        "girlfriend": "novia", "boyfriend": "novio", "daughter": "hija", "son": "hijo",
+        "grandmother": "abuela", "grandfather": "abuelo", "aunt": "tía", "uncle": "tío",
+        "cousin": "primo prima", "niece": "sobrina", "nephew": "sobrino",
+        "friend": "amigo amiga", "colleague": "colega", "boss": "jefe jefa",
+        "neighbour": "vecino vecina",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+PETS = (
+    "perro", "perra", "perrita", "perrito", "galgo", "gato", "gata", "gatito", "conejo",
+    "hámster", "loro", "caballo", "tortuga",
+)  # fmt: skip
+JOBS = (
+    "maestr[oa]|profesora?|médic[oa]|enfermer[oa]|ingenier[oa]|abogad[oa]|cociner[oa]|camarer[oa]"
+    "|conductora?|contable|contadora?|programadora?|desarrolladora?|arquitect[oa]|periodista|dentista"
+    "|psicólog[oa]|veterinari[oa]|farmacéutic[oa]|electricista|mecánic[oa]|carpinter[oa]|fontaner[oa]"
+    "|peluquer[oa]|panader[oa]|fotógraf[oa]|músic[oa]|actor|actriz|escritora?|traductora?|policía"
+    "|bomber[oa]|pilot[oa]|jardiner[oa]|agricultora?|diseñadora?|investigadora?|estudiante|cartógraf[oa]"
+    "|bibliotecari[oa]|jueza?|consultora?|analista"
+)
+LANGUAGES_SPOKEN = (
+    "español|castellano|inglés|francés|alemán|italiano|portugués|neerlandés|sueco|noruego|danés"
+    "|polaco|checo|húngaro|rumano|griego|turco|ruso|ucraniano|árabe|hebreo|persa|hindi|chino"
+    "|mandarín|japonés|coreano|catalán|gallego|euskera|vasco|latín"
+)
+NOW = (
+    r"(?:(?:ahora|actualmente|también|ya|todavía|aún|siempre|muy|realmente|mucho|"
+    r"desde siempre) )*"
+)
+END = (
+    r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:y|pero|con|porque|desde|en|por|"
+    r"para|cuando|que|aunque|también|al|ahora)\b))"
+)
+FIRST = (
+    "vivo|trabajo|estudio|soy|estoy|tengo|me|nos|vivimos|trabajamos|somos|tenemos|hablo|odio|detesto|"
+    "prefiero|uso|usamos|nací|crecí|vivía|trabajaba|viví|trabajé|dejé|renuncié|empecé|empiezo|viajo|"
+    "viajamos|vuelo|volamos|voy|vamos|decidí|decidimos|hemos|he|cumplo|toco|juego|visité|fui|ya no|no me|no"
+)
+
+SPANISH = Grammar(
+    code="es",
+    unclear=(
+        r"\b(?:si|ojalá|quizás?|tal vez|a lo mejor|probablemente|posiblemente|imagina|imagínate|"
+        r"supongamos|viviría|trabajaría|sería|tendría|gustaría|quisiera|podría|debería|"
+        r"hubiera|fuera|"
+        r"espero|sueño|sueña|casi|como si|broma|bromeo|jaja|jajaja|"
+        r"dice|dijo|dicen|dijeron|preguntó|pregunta|cree|creo|piensa|pensó|escribió|"
+        r"cuenta que|contó|"
+        r"supuestamente|película|novela|nunca|jamás)\b|/s\b|🙄|😏"
+    ),
+    openers=(
+        r"(?:y|pero|pues|bueno|oh|ah|hola|buenas|buenos días|buenas tardes|buenas noches|"
+        r"sí|vale|ok|"
+        r"además|por cierto|en realidad|la verdad|entonces|ahora|actualmente|gracias|mira|claro|"
+        r"también|noticias|importante|finalmente|hoy)\b[\s,:.!–—-]*"
+    ),
+    takes_back=(
+        r"(?:no(?=\s*(?:[,.]|$))|perdón|espera|corrección|quise decir|me equivoqué)"
+        r"[\s,:.!–—-]*"
+    ),
+    breaks=(
+        rf"\s*[,;:–—]\s*(?:y\s+|pero\s+)?(?=(?:[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|{FIRST})\b)"
+        rf"|\s+(?:y|pero|porque)\s+(?=(?:yo|mis?|nuestr[oa]s?|{FIRST}|vive|trabaja|estudia|"
+        rf"tiene)\b)"
+    ),
+    carried=r"(?:vive|trabaja|estudia|tiene|habla|es|está)\b",
+    i=rf"(?:[Yy]o )?(?=(?i:{FIRST})\b)",
+    we=r"[Nn]osotr[oa]s\b",
+    my=r"(?:[Mm]i|[Nn]uestr[oa])",
+    kin=KIN,
+    kin_adjectives=r"(?:(?:mejor|querid[oa]|nuev[oa]) )*",
+    pets=PETS,
+    user="el usuario",
+    genitive=("de {s}", "de {s}", "del usuario"),
+    we_text="{s} y otros",
+    whose="{kin} {g}",
+    kin_text="{o} es {whose}.",
+    pet_text="{s} tiene una mascota que se llama {o} ({kin}).",
+    resumed=r"^(?: {Word})?(?: )?(?:, (?:que|quien|ella|él)\b)?(?:,)?(?: )?",
+    time_lead=r"^(?:el|en|a)\s+(?:el\s+|día\s+)?",
+    leaning=r"\b(?:yo|nosotros|tú|usted|esto|eso|él|ella|ellos|lo|la|aquí|allí|ahí|así)\b(?! \w)",
+    relative=(
+        r"{my} {adjectives}(?P<kin>{kin})(?: mayor| menor| pequeñ[oa])?(?:,? "
+        r"(?P<name>{Word}),?)?(?=\s|$|[\ue000-\uf8ff])"
+    ),
+    kin_name=(
+        r"\b{my} {adjectives}(?P<kin>{kin})(?: mayor| menor| pequeñ[oa])?,? "
+        r"(?P<name>{Word})(?=\W|$)"
+    ),
+    pet_name=(
+        r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})(?=\W|$)|(?P<name2>{Word})"
+        r"(?: )?, {my} {adjectives}(?P<kin2>{pet})\b"
+    ),
+    not_names=LEXICON.stop_words
+    | LEXICON.temporal_words
+    | frozenset(LEXICON.months)
+    | word_set("dios señor señora don doña doctor doctora"),
+    not_places=word_set(
+        "slack jira notion linux windows python rust docker github teams zoom internet casa"
+    ),
+    not_things=(
+        r"(?:eso|esto|ese|esa|este|esta|esas|esos|que|cómo|cuando|lo|tu|tus|su|sus|mi|mis|"
+        r"un|una|todo|"
+        r"nada|más|muy|mucho|así|aquí|allí|ir a|tú|ti|fui|soy|es|ser|estar|hacer|poder)\b"
+    ),
+    theirs={"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "nuestros": "sus",
+            "nuestras": "sus", "me": "se", "nos": "se", "mudarme": "mudarse",
+            "mudarnos": "mudarse", "casarnos": "casarse", "casarme": "casarse"},
+    and_=r"\s*,?\s*\b(?:y|e|o)\b\s*|\s*,\s*",
+    placeholders={
+        "now": NOW, "end": END, "jobs": JOBS, "languages": LANGUAGES_SPOKEN,
+        "Name": r"{Word}(?: {Word})?",
+        "Place": r"(?:la |el |los |las )?{Word}(?:(?: (?:de|del|de la|de los))? {Word}){0,3}",
+        "Org": r"(?:una? [\wáéíóúñ -]{2,40}? (?:llamad[oa]|que se llama) )?(?P<object>{Company})",
+        "Company": r"(?:la |el )?{Word}(?: (?:de |del |de la |y )?{Word}){0,4}",
+        "thing": r"[\wáéíóúñ][\w-]+(?: [\w-]+){0,2}?",
+        "things": (
+            r"(?:el |la |los |las )?[\wáéíóúñ][\w-]+(?: (?:de )?[\w-]+)?(?:(?:, | y |, y )"
+            r"(?:el |la |los |las )?[\wáéíóúñ][\w-]+(?: (?:de )?[\w-]+)?){0,3}"
+        ),
+        "phrase": r"[\wáéíóúñ][^.!?;:()]{2,100}?",
+    },
+    rules=(
+        rule(r"me llamo <Name>", "{s} se llama {o}.", "named", entity=False, importance=0.8),
+        rule(
+            r"[Mm]i nombre es <Name>",
+            "{s} se llama {o}.", "named", entity=False, whole=True, importance=0.8,
+        ),
+        rule(
+            r"{my} {adjectives}(?P<kinship>{kin})(?: mayor| menor)? se llama <Word>",
+            "", "kin", whole=True,
+        ),
+        rule(r"{my} {adjectives}(?P<pet>{pet}) se llama <Word>", "", "pet", whole=True),
+        rule(
+            r"(?:tengo|tenemos|tiene) una? (?P<pet>{pet}),? (?:llamad[oa]|que se llama) <Word>",
+            "", "pet",
+        ),
+        rule(
+            r"(?:tengo|tenemos|tiene) una? (?P<kinship>{kin}),? (?:llamad[oa]|que se llama) <Word>",
+            "", "kin",
+        ),
+        rule(
+            r"[Mm]i cumpleaños es <time>",
+            "{s} cumple años {time}.", "born_on", entity=False, whole=True, importance=0.8,
+        ),
+        rule(
+            r"(?:cumplo|cumple) años <time>",
+            "{s} cumple años {time}.", "born_on", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:nací|nació) <time>",
+            "{s} nació {time}.", "born_on", entity=False, importance=0.8,
+        ),
+        rule(r"(?:nací|nació) en <Place>", "{s} nació en {o}.", "born_in", importance=0.6),
+        rule(
+            r"(?:tengo|tiene) (?P<object>[1-9]\d) años",
+            "{s} tiene {o} años.", "age", entity=False,
+        ),
+        rule(
+            r"ya no (?:vivo|vive|vivimos) en <Place>",
+            "{s} ya no vive en {o}.", "lives_in", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:vivía|viví|vivió) en <Place>",
+            "{s} vivía en {o}.", "lives_in", times="over", importance=0.6,
+        ),
+        rule(
+            r"(?:vivo|vive|vivimos) {now}en <Place>",
+            "{s} vive en {o}.", "lives_in", importance=0.8,
+        ),
+        rule(
+            r"(?:me mudé|se mudó|nos mudamos|me he mudado|nos hemos mudado) {now}(?:de {Place} )"
+            r"?a <Place>",
+            "{s} vive en {o}.", "lives_in", times="any", prefer="past", importance=0.8,
+        ),
+        rule(
+            r"(?:me mudo|se muda|me voy a mudar|nos vamos a mudar) {now}a <Place>",
+            "{s} piensa mudarse a {o}.", "plans_to", kind="plan", entity=False, times="any",
+            importance=0.8, claimed="mudarse a {o}",
+        ),
+        rule(r"(?:soy|es) {now}de <Place>{end}", "{s} es de {o}.", "comes_from", importance=0.6),
+        rule(r"(?:crecí|creció) en <Place>", "{s} es de {o}.", "comes_from", importance=0.6),
+        rule(
+            r"ya no (?:trabajo|trabaja) (?:en|para) {Org}",
+            "{s} ya no trabaja en {o}.", "works_at", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:dejé|dejó) (?:mi|su) trabajo en {Org}",
+            "{s} ya no trabaja en {o}.", "works_at", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:trabajaba|trabajé|trabajó) (?:en|para) {Org}",
+            "{s} trabajaba en {o}.", "works_at", times="over", importance=0.6,
+        ),
+        rule(
+            r"(?:trabajo|trabaja|trabajamos) {now}(?:como|de) (?P<other>[a-záéíóúñ]+(?: "
+            r"[a-záéíóúñ]+)?) (?:en|para) {Org}",
+            "{s} trabaja en {o} como {other}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:trabajo|trabaja|trabajamos) {now}(?:en|para) {Org}",
+            "{s} trabaja en {o}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:empecé|empezó) a trabajar en {Org}",
+            "{s} trabaja en {o}.", "works_at", times="any", prefer="past", importance=0.7,
+        ),
+        rule(
+            r"(?:empiezo|empieza) (?:a trabajar )?en {Org}",
+            "{s} trabaja en {o}.", "works_at", times="must", prefer="future", importance=0.7,
+        ),
+        rule(
+            r"(?:soy|es) {now}(?P<other>{jobs}) en {Org}",
+            "{s} trabaja en {o} como {other}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"(?:soy|es) {now}<jobs>{end}",
+            "{s} trabaja como {o}.", "works_as", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:trabajo|trabaja) {now}(?:como|de) <jobs>{end}",
+            "{s} trabaja como {o}.", "works_as", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:estudio|estudia) {now}(?P<other>[a-záéíóúñ]+) en <Company>",
+            "{s} estudia {other} en {o}.", "studies_at", importance=0.6,
+        ),
+        rule(
+            r"(?:estudio|estudia) {now}(?P<object>[a-záéíóúñ]+){end}",
+            "{s} estudia {o}.", "studies", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:hablo|habla) {now}(?P<object>(?:{languages})(?:(?:, | y )(?:{languages}))*)",
+            "{s} habla {o}.", "speaks", entity=False,
+        ),
+        rule(
+            r"(?:estoy|está) {now}casad[oa] con <Name>",
+            "Pareja de matrimonio: {s} y {o}.", "married_to", importance=0.8,
+        ),
+        rule(
+            r"(?:me casé|se casó) con <Name>",
+            "{s} se casó con {o}.", "married_to", times="any", prefer="past", importance=0.8,
+        ),
+        rule(
+            r"(?:soy|es) {now}alérgic[oa] (?:a los |a las |a la |al |a )<things>{end}",
+            "{s} tiene alergia: {o}.", "allergic_to", entity=False, importance=0.9,
+        ),
+        rule(
+            r"(?:soy|es|me hice|se hizo) {now}(?P<object>vegetarian[oa]|vegan[oa])\b",
+            "{s} es {o}.", "diet", entity=False, times="any", importance=0.8,
+        ),
+        rule(
+            r"ya no (?:soy|es) (?P<object>vegetarian[oa]|vegan[oa])\b",
+            "{s} ya no es {o}.", "diet", entity=False, ends=True, times="any", importance=0.8,
+        ),
+        rule(
+            r"no me gustan? (?:nada )?<things>{end}",
+            "A {s} no le gusta: {o}.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:odio|detesto) <things>{end}",
+            "A {s} no le gusta: {o}.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"me (?:gustan?|encantan?) {now}<things>{end}",
+            "A {s} le gusta: {o}.", "likes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:toco|toca) (?:el |la )?(?P<object>piano|guitarra|violín|violonchelo|flauta|"
+            r"batería|trompeta|saxofón|arpa)\b",
+            "{s} toca: {o}.", "has_hobby", entity=False,
+        ),
+        rule(r"(?:uso|usa|usamos) {now}<Company>{end}", "{s} usa {o}.", "uses"),
+        rule(
+            r"(?:nos hemos cambiado|nos cambiamos|me cambié|cambiamos|migramos) (?:de {Company} )"
+            r"?a <Company>",
+            "{s} usa {o}.", "uses", times="any",
+        ),
+        rule(
+            r"(?:decidí|decidimos|hemos decidido|he decidido) (?P<object>(?:no )?\w+(?:ar|er|ir|"
+            r"arnos|irnos|ernos|arme|irme|erme)\b[^.!?;:()]{0,100}?)(?=\s*(?:$|[.!,;]|pero\b|"
+            r"porque\b))",
+            "Decisión de {s}: {o}.", "decided", kind="decision", entity=False, times="any",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:viajo|viajamos|vuelo|volamos|voy|vamos|me voy|nos vamos) a <Place>{end}",
+            "{s} piensa viajar a {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6, claimed="viajar a {o}",
+        ),
+        rule(
+            r"(?:fui|fuimos|viajé|viajamos|visité) (?:a )?<Place>{end}",
+            "{s} visitó {o}.", "visited", kind="event", times="must",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,155 @@
+"""When: times people name, resolved against the moment and the timezone they were named in.
+
+A time is an interval ``[start, end)`` with the precision of its words: "last May" is a month,
+"two weeks ago" the calendar week that lies so far back, "in the 90s" a decade. Nothing is ever
+resolved against now. Conventions where usage varies:
+
+* "last Friday", "last May": the latest that is over. "next Friday": the first after today, never
+  today. "this Friday": the one of this week, Monday to Sunday. "next week": the week after this.
+* "on Friday", "on 3 March", "in May" without a year: by ``prefer``, else the nearest.
+* "a few weeks ago": two to five of them.
+* "since 2019" and "until 2019": the interval holds the moment at which the state began or ended.
+* "last night", "Friday evening": those hours of the day, with the precision of an hour.
+* "on Tuesday at 5": nobody knows which 5, so it is the day. "At 5 pm" and "at 17:00" are hours.
+* Seasons are those of the northern hemisphere, by whole months.
+* 3/4/2021 in English is no time, since it may be either day; 25/4/2021 is one.
+* Recurring times ("every Friday"), durations ("for three years") and times only the speaker
+  knows ("on my birthday") are no times.
+
+Patterns of our own (`dates`) find and resolve English, German, Spanish and Chinese. What they do
+not know, and every other language, goes to dateparser: whole expressions only, for its search takes
+"may", "second" and "3.11" for times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from langmemory.formation.dates.languages import TIME_WORDS
+from langmemory.formation.dates.parsing import parse
+from langmemory.formation.dates.scanning import is_all, scan
+from langmemory.formation.dates.spans import Prefer, Span
+from langmemory.formation.dates.words import Role
+from langmemory.formation.facts import Fact, FactKind, When
+from langmemory.lexicon import detect_language
+
+MAX_CHARACTERS = 80
+"""Longer words for a time are a sentence, not a time."""
+
+PREFER: dict[FactKind, Prefer] = {"plan": "future", "decision": "future", "event": "past"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A time in a text."""
+
+    start: int
+    """Characters ``[start, end)`` of the text, prepositions included."""
+    end: int
+    when: When
+    role: Role
+    """Whether it fixes a moment, begins something ("since"), ends it ("until"), or both."""
+
+
+def find(
+    text: str, *, said_at: datetime, language: str | None = None, prefer: Prefer | None = None
+) -> list[Found]:
+    """The times a text names, in order.
+
+    Args:
+        said_at: Timezone-aware; its timezone is the speaker's.
+        language: BCP 47 code; None detects it. Languages without patterns have no times here.
+        prefer: Whether "on Friday" is behind or ahead.
+    """
+    words = TIME_WORDS.get(_primary(language) or detect_language(text).code)
+    if words is None:
+        return []
+    return [
+        Found(
+            start=one.start,
+            end=one.end,
+            when=_when(text[one.start : one.end], one.span, said_at),
+            role=one.role,
+        )
+        for one in scan(text, words, said_at, prefer)
+        if one.strong
+    ]
+
+
+def resolve(
+    words: str, *, said_at: datetime, language: str | None = None, prefer: Prefer | None = None
+) -> When | None:
+    """What the words for a time mean, said at this moment in its timezone; None if they name none.
+
+    Args:
+        words: The time alone: "last May", "since 2019", "vor drei Wochen".
+    """
+    found = _resolve(words, said_at, language, prefer)
+    return found[0] if found else None
+
+
+def resolved(fact: Fact, *, said_at: datetime) -> Fact:
+    """The fact with ``when``, ``valid_at`` and ``invalid_at`` filled from its ``time_words``.
+
+    * A time, or "since" one: true from its start on, also when that is yet to come.
+    * "until": no longer true from its end on; since when is not known.
+    * A statement that something ``ends`` is itself true from the moment at which it ended.
+    * A plan is one from the moment it was told, a preference, decision or procedure too unless it
+      tells since when: ``when`` holds the time they speak of, ``valid_at`` stays open.
+    * Without a time both stay open: whoever stores it takes the moment it was said.
+
+    What the fact has already is left as it is.
+    """
+    when, role = fact.when, "at"
+    if fact.time_words:
+        prefer = PREFER.get(fact.kind)
+        found = _resolve(fact.time_words, said_at, fact.language, prefer)
+        if found is not None:
+            when, role = when or found[0], found[1]
+    if when is None:
+        return fact
+    begins = stops = None
+    if fact.ends:
+        begins = when.end if role in ("until", "from_to") else when.start
+    elif role == "since" or fact.kind in ("fact", "event"):
+        begins = None if role == "until" else when.start
+        stops = when.end if fact.kind == "fact" and role in ("until", "from_to") else None
+    return replace(
+        fact,
+        when=when,
+        valid_at=fact.valid_at or begins,
+        invalid_at=fact.invalid_at or stops,
+    )
+
+
+def _resolve(
+    words: str, said_at: datetime, language: str | None, prefer: Prefer | None
+) -> tuple[When, Role] | None:
+    spoken = words.strip()
+    if not spoken or len(spoken) > MAX_CHARACTERS:
+        return None
+    code = _primary(language)
+    order = [code or detect_language(spoken).code]
+    if code is None and any(character.isalpha() for character in spoken):
+        order.extend(TIME_WORDS)
+    for table in (TIME_WORDS[known] for known in dict.fromkeys(order) if known in TIME_WORDS):
+        for one in scan(spoken, table, said_at, prefer):
+            if is_all(one, spoken, table):
+                return _when(spoken, one.span, said_at), one.role
+    now = said_at.replace(tzinfo=None)
+    span = parse(spoken, now, code, prefer, dated=code is None or code in TIME_WORDS)
+    return (_when(spoken, span, said_at), "at") if span else None
+
+
+def _when(words: str, span: Span, said_at: datetime) -> When:
+    return When(
+        words=words.strip(),
+        start=span.start.replace(tzinfo=said_at.tzinfo),
+        end=span.end.replace(tzinfo=said_at.tzinfo),
+        precision=span.precision,
+    )
+
+
+def _primary(language: str | None) -> str | None:
+    return language.replace("_", "-").split("-")[0].lower() if language else None

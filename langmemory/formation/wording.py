@@ -1,0 +1,160 @@
+"""What two texts have to share to say the same: words, numbers, dates, names, negation."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from langmemory.lexicon import LANGUAGES, is_unspaced, split_words
+from langmemory.lexicon.language import Language, word_set
+
+NEGATIONS = word_set(
+    """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent
+    wasnt werent wont wouldnt couldnt shouldnt hasnt havent hadnt aint longer stopped quit
+    nicht kein keine keinen keiner keinem nie niemals nichts ohne
+    nunca jamás jamas nada nadie sin ningún ninguna tampoco"""
+)
+"""Words that turn a statement round. Spanish "no" is the English one."""
+
+UNSPACED_NEGATIONS = ("不", "没", "沒", "无", "無", "未", "别", "非")
+
+_NUMBERS = (
+    "zero cero 零", "eins 一", "two zwei dos 两 二", "three drei tres 三", "four vier cuatro 四",
+    "five fünf cinco 五", "six sechs seis 六", "seven sieben siete 七", "eight acht ocho 八",
+    "nine neun nueve 九", "ten zehn diez 十",
+)  # fmt: skip
+
+NUMBER_WORDS: dict[str, str] = {
+    word: str(number) for number, words in enumerate(_NUMBERS) for word in words.split()
+}
+"""Without those that mean other things more often ("one", "uno", "elf")."""
+
+CHANGE_CUES = re.compile(
+    r"\b(?:now|nowadays|these days|any ?more|no longer|(?-i:new)|switched|changed|moved|moving"
+    r"|relocated|started|starting|joined|became|becomes|from now on|instead|finally"
+    r"|jetzt|inzwischen|mittlerweile|nicht mehr|(?-i:neu)(?:e|er|en|es)?|umgezogen|zog|gezogen|zieht"
+    r"|gewechselt|angefangen|fing|stattdessen"
+    r"|ahora|ya no|(?-i:nuev)[oa]s?|cambi[óo]|se mudó|empez[óo])\b"
+    r"|现在|如今|不再|换了|搬到|搬去|开始|新的|改",
+    re.IGNORECASE,
+)
+"""Words by which somebody says that something is otherwise than before."""
+
+PAST_CUES = re.compile(
+    r"\b(?:lived|worked|was|were|had|used to|formerly|previously|back then|at the time|studied|dated"
+    r"|wohnte|lebte|arbeitete|war|hatte|früher|damals|ehemals|studierte"
+    r"|viv[íi]a|vivi[óo]|trabaj(?:aba|ó)|era|fue|ten[íi]a|antes|estudi(?:aba|ó))\b"
+    r"|以前|曾经|曾|过去|当时",
+    re.IGNORECASE,
+)
+"""Words by which somebody speaks of what is over."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text as it is compared."""
+
+    words: frozenset[str]
+    """Content words, without stop words, numbers as digits."""
+    numbers: frozenset[str]
+    """As digits, number words too."""
+    dates: frozenset[str]
+    """Names of months, weekdays and seasons."""
+    names: frozenset[str]
+    """Words with a capital that is not the sentence's."""
+    negated: bool
+    """An odd number of negations."""
+
+    def agrees(self, other: Wording) -> bool:
+        """Whether nothing that changes the meaning differs."""
+        return (
+            self.numbers == other.numbers
+            and self.dates == other.dates
+            and self.negated == other.negated
+            and not self.speaks_of_others(other)
+        )
+
+    def speaks_of_others(self, other: Wording) -> bool:
+        """Whether each names somebody, or a day, that the other does not speak of at all."""
+        return any(
+            bool(mine - theirs - other.words) and bool(theirs - mine - self.words)
+            for mine, theirs in ((self.names, other.names), (self.dates, other.dates))
+        )
+
+    def overlap(self, other: Wording) -> float:
+        """The smaller share of words that both have, 0..1."""
+        longer = max(len(self.words), len(other.words))
+        return len(self.words & other.words) / longer if longer else 1.0
+
+
+@lru_cache(maxsize=4096)
+def wording(text: str, language: str = "en") -> Wording:
+    """A text's wording.
+
+    Args:
+        language: BCP 47; one without word lists is compared by all its words.
+    """
+    known = LANGUAGES.get(language.partition("-")[0].lower())
+    stop = known.stop_words if known else frozenset()
+    dated = _dated(known)
+    plain = text.replace("'", "").replace("’", "")
+    words = [_folded(word) for word in split_words(plain)]
+    numbers = {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
+    numbers |= {_plain_number(found[0]) for found in _NUMBER.finditer(text)}
+    negations = sum(word in NEGATIONS for word in words)
+    if is_unspaced(text):
+        negations += sum(text.count(mark) for mark in UNSPACED_NEGATIONS)
+        numbers |= {NUMBER_WORDS[c] for c in text if c in NUMBER_WORDS and c != "一"}
+    content = {
+        NUMBER_WORDS.get(word, _stem(word))
+        for word in words
+        if word not in stop and word not in NEGATIONS and word not in dated
+    }
+    return Wording(
+        words=frozenset(content),
+        numbers=frozenset(numbers),
+        dates=frozenset(word for word in words if word in dated),
+        names=frozenset(_names(plain, nouns=known is not None and known.code == "de")) - dated,
+        negated=negations % 2 == 1,
+    )
+
+
+def _names(text: str, *, nouns: bool) -> set[str]:
+    """Words with a capital, but for those that begin a sentence. German writes all nouns so: there
+    they tell nothing that the words do not."""
+    if nouns:
+        return set()
+    found: set[str] = set()
+    for match in _CAPITAL.finditer(text):
+        before = text[: match.start()].rstrip(" \"'“”„(¿¡")
+        if match[0][0].isupper() and before and before[-1] not in ".!?:;\n":
+            found.add(_stem(_folded(match[0].casefold())))
+    return found
+
+
+def _dated(language: Language | None) -> frozenset[str]:
+    """Words of a calendar: two texts with different ones speak of different days."""
+    if language is None:
+        return frozenset()
+    calendar = {*language.months, *language.weekdays, *language.seasons}
+    calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if language.code == "en" else set()
+    return frozenset(map(_folded, calendar)) | ({"yesterday", "today", "tomorrow"})
+
+
+def _plain_number(text: str) -> str:
+    return text.replace(",", ".").rstrip(".:")
+
+
+def _folded(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word)
+    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+
+
+def _stem(word: str) -> str:
+    """Without a plural or third-person s: "cats" is "cat"."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,118 @@
+"""Facts and summaries as memories and edges."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langmemory.changes import AddEdge, AddMemory, Facets
+from langmemory.formation.approval import owner_of
+from langmemory.formation.batch import Batch
+from langmemory.formation.facts import Claim, Fact, SessionSummary
+from langmemory.types import Status
+
+
+def fact_memory(
+    key: str,
+    fact: Fact,
+    *,
+    status: Status,
+    mentions: tuple[str, ...],
+    names: Mapping[str, str],
+    reason: str,
+) -> AddMemory:
+    """A fact as a new memory; ``names`` gives the name for each entity key of its claims."""
+    return AddMemory(
+        key=key,
+        value=_value(fact, names),
+        facets=Facets(
+            kind="procedural" if fact.kind == "procedure" else "semantic",
+            speaker=fact.speaker,
+            owner=fact.owner,
+            privacy=fact.privacy,
+            status=status,
+            confidence=fact.confidence,
+            importance=fact.importance,
+            valid_at=fact.valid_at,
+            invalid_at=fact.invalid_at,
+        ),
+        evidence=fact.evidence,
+        mentions=mentions,
+        reason=reason,
+    )
+
+
+def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterator[AddEdge]:
+    """What a fact claims; ``own`` is as in `Resolution.own`."""
+    for claim in claims:
+        entity = own.get(claim.object, claim.object) if claim.object_is_entity else None
+        yield AddEdge(
+            fact=key,
+            subject=own.get(claim.subject, claim.subject),
+            relation=claim.relation,
+            object=entity,
+            literal=None if claim.object_is_entity else claim.object,
+        )
+
+
+def summary_memory(summary: SessionSummary, batch: Batch, *, status: Status) -> AddMemory | None:
+    """What a batch was about; None where there is nothing to tell, or nobody who may read it."""
+    turns = batch.turns
+    whose = owner_of(turns)
+    if not summary.text.strip() or not turns or whose is None:
+        return None
+    owner, private = whose
+    value: dict[str, Any] = {
+        "text": summary.text,
+        "decisions": list(summary.decisions),
+        "open_points": list(summary.open_points),
+        "thread_id": batch.thread_id,
+        "said_at": turns[0].said_at.isoformat(),
+    }
+    if private:
+        value |= {"owner": owner, "privacy": "private"}
+    return AddMemory(
+        key=f"summary/{batch.thread_id}/{digest(turns[0].key)}",
+        value=value,
+        facets=Facets(
+            kind="archival",
+            priority="archive",
+            status=status,
+            owner=owner,
+            privacy="private" if private else "shared",
+            valid_at=turns[0].said_at,
+        ),
+        evidence=tuple(turn.key for turn in turns),
+        reason="summary",
+    )
+
+
+def digest(*parts: str) -> str:
+    """16 hex digits that name what the parts name."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _value(fact: Fact, names: Mapping[str, str]) -> dict[str, Any]:
+    value: dict[str, Any] = {"text": fact.text, "fact_kind": fact.kind}
+    if fact.speaker is not None:
+        value["speaker"] = fact.speaker
+    value["language"] = fact.language
+    if fact.claims:
+        claim = fact.claims[0]
+        value["subject"] = names.get(claim.subject, claim.subject)
+        value["relation"] = claim.relation
+        value["object"] = (
+            names.get(claim.object, claim.object) if claim.object_is_entity else claim.object
+        )
+    if fact.when is not None:
+        value["when"] = {
+            "words": fact.when.words,
+            "start": fact.when.start.isoformat(),
+            "end": fact.when.end.isoformat(),
+            "precision": fact.when.precision,
+        }
+    value["said_at"] = fact.said_at.isoformat()
+    if fact.privacy != "shared":
+        value |= {"owner": fact.owner, "privacy": fact.privacy}
+    return value

@@ -1,0 +1,133 @@
+"""The reflection graph: what was said becomes knowledge, one batch of turns after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+
+from langmemory.chat_models import named_chat_model
+from langmemory.config import Config, load_config
+from langmemory.formation.extraction import Extractor, ModelExtractor
+from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
+from langmemory.formation.rules import RuleExtractor
+from langmemory.graphs.state import ChatContext
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.reflection.queue import REFLECTION
+from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
+from langmemory.reflection.steps import Steps, is_stale, more_to_read
+from langmemory.stores.journal import JournalFiles
+from langmemory.types import Privacy
+
+MOST_STEPS = 10_000
+"""LangGraph's recursion limit for one run: about a thousand batches."""
+
+
+def build_reflection_graph(
+    store: BaseStore | None = None,
+    *,
+    model: BaseChatModel | None = None,
+    judge_model: BaseChatModel | None = None,
+    extractor: Extractor | None = None,
+    judge: Judge | None = None,
+    namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
+    owner: str | None = "{user_id|}",
+    privacy: Privacy = "shared",
+    batch_tokens: int | None = None,
+    journal: str | Path | Literal[False] | None = None,
+    now: Callable[[], datetime] | None = None,
+    config: Config | None = None,
+    context_schema: type[Any] = ChatContext,
+    dry_run: bool = False,
+    **compile_options: Any,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """A graph that reads what nobody has read yet, and writes what follows from it.
+
+    Its input says what: ``{"namespace": […], "thread_id": …}``, as the queue submits it; without a
+    thread all of a namespace; ``{"messages": […]}`` remembers a conversation first. It returns
+    `ReflectionOutput`. Without a model, rules read and structure judges.
+
+    A step that fails ends the run, nothing of its batch is written, and the error goes to the
+    caller: an executor tries again. A model whose answers cannot be used (twice) leaves the batch
+    verbatim, and the run's note says ``extraction failed``.
+
+    Args:
+        store: a `MemoryStore`; None takes the one the graph runs with.
+        model: reads conversations; None is what the configuration names as ``models.deep``, and
+            rules without it.
+        judge_model: decides what cannot be true together; None: `model` does.
+        extractor: reads instead of `model`.
+        judge: decides instead of `judge_model`.
+        namespace: of runs whose input has none, see `langmemory.nodes.NamespaceTemplate`.
+        owner: template of whose a conversation is that comes as ``messages``.
+        privacy: who may recall such a conversation.
+        batch_tokens: of what was said, read at a time; None is the configured number.
+        journal: folder of the daily pages; None is the configured one, False writes none.
+        now: the time, for the record.
+        config: None is the store's, else what `load_config` finds.
+        context_schema: what a run may say about itself; must have what `namespace` asks for.
+        dry_run: plan one batch, write nothing of it, and end. (``messages`` are remembered.)
+        compile_options: passed to ``StateGraph.compile``.
+    """
+    config = config or getattr(store, "config", None) or load_config()
+    if model is None and extractor is None and config.models.deep is not None:
+        model = named_chat_model(config.models.deep, config.models)
+    judge_model = judge_model or model
+    if extractor is None:
+        extractor = ModelExtractor(model) if model is not None else RuleExtractor()
+    if judge is None:
+        judge = ModelJudge(judge_model) if judge_model is not None else StructuralJudge()
+    folder = config.journal.path if journal is None else journal
+    step = Steps(
+        extractor=extractor,
+        judge=judge,
+        namespace=NamespaceTemplate(namespace),
+        owner=owner,
+        privacy=privacy,
+        batch_tokens=batch_tokens or config.reflection.batch_tokens,
+        files=JournalFiles(folder) if folder else None,
+        now=now or (lambda: datetime.now(UTC)),
+        dry_run=dry_run,
+    )
+
+    graph = StateGraph(
+        ReflectionState,
+        context_schema=context_schema,
+        input_schema=ReflectionInput,
+        output_schema=ReflectionOutput,
+    )
+    graph.add_node("receive", RunnableLambda(step.receive, step.areceive))
+    graph.add_node("gather", step.gather)
+    graph.add_node("extract", RunnableLambda(step.extract, step.aextract))
+    graph.add_node("resolve_time", step.resolve_time)
+    graph.add_node("resolve_entities", step.resolve_entities)
+    graph.add_node("deduplicate", step.deduplicate)
+    graph.add_node("contradict", RunnableLambda(step.contradict, step.acontradict))
+    graph.add_node("plan", step.plan)
+    graph.add_node("apply", RunnableLambda(step.apply, step.aapply))
+    graph.add_node("journal", step.journal)
+
+    graph.add_edge(START, "receive")
+    graph.add_edge("receive", "gather")
+    graph.add_conditional_edges("gather", more_to_read, {True: "extract", False: END})
+    graph.add_edge("extract", "resolve_time")
+    graph.add_edge("resolve_time", "resolve_entities")
+    graph.add_edge("resolve_entities", "deduplicate")
+    graph.add_edge("deduplicate", "contradict")
+    graph.add_edge("contradict", "plan")
+    graph.add_edge("plan", "apply")
+    graph.add_conditional_edges(
+        "apply", is_stale, {True: "resolve_entities", False: END if dry_run else "journal"}
+    )
+    graph.add_edge("journal", "gather")
+
+    compile_options = {"name": REFLECTION, "store": store, **compile_options}
+    compiled = graph.compile(**compile_options)
+    return compiled.with_config(recursion_limit=MOST_STEPS)

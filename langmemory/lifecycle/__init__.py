@@ -1,0 +1,1 @@
+"""What time does to memory, and what it leaves behind: pure, as formation is."""

@@ -1,0 +1,73 @@
+"""Derivation: what was made of a turn speaks for the turn, and of a family one member is shown.
+
+A fact says in words of its own, with names instead of pronouns, what a turn said in passing. So
+how well a fact meets the query is evidence for the turns it rests on; and of the two, the fact is
+shown where it meets the query nearly as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.source import Floats, Ids
+
+LIFTED: Final = ("keyword", "dense", "overlap", "related")
+"""Signals of a derived memory that count for its sources."""
+
+STANDS_FOR: Final = 0.6
+"""Share of its source's overlap with the query from which a derived memory stands for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Families:
+    """Pairs among n candidates: a derived memory, and one it was derived from."""
+
+    derived: Ids
+    """int64[m]: places among the candidates."""
+    sources: Ids
+    """int64[m]."""
+
+    def signals(self, found: Mapping[str, Floats]) -> dict[str, Floats]:
+        """``derived_…``, float32[n]: the best that was derived from an item, 0 for the others."""
+        lifted = {}
+        for name in LIFTED:
+            if name in found:
+                best = np.zeros_like(found[name])
+                np.maximum.at(best, self.sources, found[name][self.derived])
+                lifted[f"derived_{name}"] = best
+        return lifted
+
+    def settle(self, score: Floats, found: Mapping[str, Floats]) -> NDArray[np.bool_]:
+        """Which candidates another member of their family stands for, bool[n].
+
+        Of a source and what was derived from it alone, the best derived memory stands for the
+        source and takes its score, in place, where it meets the query about as well by itself:
+        it has names and dates where the source may have pronouns. Whatever else was derived stays,
+        since it says other things.
+        """
+        own = found.get("overlap", found["keyword"])
+        folded = np.zeros(len(score), np.bool_)
+        children: dict[int, list[int]] = {}
+        for derived in np.unique(self.derived).tolist():
+            sources = self.sources[self.derived == derived]
+            if len(sources) == 1:
+                children.setdefault(int(sources[0]), []).append(derived)
+        for source, derived_ones in children.items():
+            best = max(derived_ones, key=lambda one: float(own[one]))
+            if own[best] >= STANDS_FOR * own[source]:
+                score[best] = max(score[best], score[source])
+                folded[source] = True
+        return folded
+
+
+def places(ids: Ids, wanted: Ids) -> Ids:
+    """int64[m]: where the wanted ids stand among the ids; -1 where they do not."""
+    order = np.argsort(ids)
+    at = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+    found: Ids = np.where(ids[order[at]] == wanted, order[at], -1)
+    return found

@@ -1,0 +1,22 @@
+"""Reflection in the background: what was said becomes knowledge without anybody waiting for it."""
+
+from langmemory.reflection.executor import ReflectionExecutor
+from langmemory.reflection.local import LocalReflectionExecutor
+from langmemory.reflection.manager import create_memory_store_manager
+from langmemory.reflection.memories import create_memory_manager
+from langmemory.reflection.options import Debounce, WorkOptions
+from langmemory.reflection.queue import TurnQueue
+from langmemory.reflection.remote import RemoteReflectionExecutor
+from langmemory.reflection.worker import Worker
+
+__all__ = [
+    "Debounce",
+    "LocalReflectionExecutor",
+    "ReflectionExecutor",
+    "RemoteReflectionExecutor",
+    "TurnQueue",
+    "WorkOptions",
+    "Worker",
+    "create_memory_manager",
+    "create_memory_store_manager",
+]

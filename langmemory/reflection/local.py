@@ -1,0 +1,278 @@
+"""LocalReflectionExecutor: submits to the queue of a store's file, and works on it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Self
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.config import get_config
+from langgraph.pregel import Pregel
+from langgraph.runtime import get_runtime
+from langgraph.store.base import BaseStore
+
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+from langmemory.reflection.futures import JobFuture, JobFutures
+from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
+from langmemory.reflection.payload import packed, packed_config
+from langmemory.reflection.queue import (
+    jobs_of,
+    on_loop,
+    store_of_run,
+    turns_job,
+)
+from langmemory.reflection.reflector import as_runnable, performer
+from langmemory.reflection.worker import Worker
+from langmemory.sqlite.jobs import Enqueued, NewJob
+from langmemory.stores.jobs import Jobs
+from langmemory.types import Namespace
+
+
+class LocalReflectionExecutor:
+    """Runs a reflector in threads of this process, from a queue in the store's file.
+
+    Several executors, in several processes, may share a file: jobs go to those whose ``name`` is
+    the same, and those of one namespace run one after the other. A failed job is tried again with
+    growing delays, and is kept with its reason when it is given up (`langmemory jobs`). With
+    ``MemoryStore(":memory:")`` all works, and nothing survives the process.
+
+    Args:
+        reflector: A graph, another runnable, or a function of the payload. It runs as a LangGraph
+            run of its own: with the config and context of the run that submitted, and the store.
+        store: See `ReflectionExecutor`.
+        name: Which jobs it takes; None is the reflector's own name.
+        lanes: How many namespaces are reflected at a time; 0 leaves the work to other processes.
+        run_async: Call ``ainvoke``, on an event loop of its own: for reflectors that are only async.
+        debounce: When turns that `RememberNode` hands over are reflected.
+        options: How jobs are retried, leased and kept.
+        clock: Microseconds since the epoch; None is the time.
+
+    Raises:
+        ConfigError: The store has no queue, or an option is out of range.
+    """
+
+    def __init__(
+        self,
+        reflector: Runnable[Any, Any] | Callable[[Any], Any],
+        store: BaseStore | None = None,
+        *,
+        name: str | None = None,
+        lanes: int = 1,
+        run_async: bool = False,
+        debounce: Debounce | None = None,
+        options: WorkOptions | None = None,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        self._reflector = as_runnable(reflector)
+        self._namespace = getattr(reflector, "namespace", None)
+        self.name = name or self._reflector.get_name()
+        self._lanes = lanes
+        self._run_async = run_async
+        self._debounce = debounce or Debounce()
+        self._options = options or WorkOptions()
+        self._clock = clock
+        self._futures = JobFutures(waits=lanes > 0)
+        self._binding = threading.Lock()
+        self._jobs: Jobs | None = None
+        self._worker: Worker | None = None
+        self._shut = False
+        self._store = store
+        if store is None and isinstance(self._reflector, Pregel):
+            self._store = self._reflector.store
+        if self._store is not None:
+            self._bind(self._store)
+
+    # Submitting.
+
+    def submit(
+        self,
+        payload: Mapping[str, Any] | Namespace,
+        /,
+        config: RunnableConfig | None = None,
+        *,
+        after_seconds: float = 0,
+        thread_id: Any = FROM_CONFIG,
+        keys: Sequence[str] = (),
+    ) -> Future[Any]:
+        """Run the reflector with a payload, later. A pending job of the same thread is replaced,
+        its future cancelled.
+
+        Outside an event loop it returns when the job is safely in the file; on one, at once.
+
+        Args:
+            payload: What the reflector is invoked with; JSON types and LangChain messages. Or a
+                namespace, as `RememberNode` submits: then the reflector gets ``{"namespace",
+                "thread_id"}`` when the conversation is quiet.
+            config: None takes that of the run under way. Its ``configurable`` and the run's context
+                are kept with the job, but no callbacks and no secrets.
+            after_seconds: How long to wait.
+            thread_id: The conversation; without it, the config's. None replaces nothing.
+            keys: The turns that are new; the reflector finds them by itself.
+
+        Returns:
+            A future of what the reflector returns (as JSON where another process ran it), or of a
+            `JobFailedError`. Cancelling it takes the job back.
+
+        Raises:
+            InvalidValueError: The payload has no JSON form.
+            ConfigError: No store, or the reflector's namespace cannot be filled in.
+        """
+        if isinstance(payload, tuple):
+            job = turns_job(self.name, payload, str(thread_id), self._debounce)
+        else:
+            job = self._job(payload, config, after_seconds, thread_id)
+        jobs = self._bind(self._store)
+        future = self._futures.new()
+        enqueued = jobs.enqueue(job, future.noted)
+        if on_loop():
+            enqueued.add_done_callback(lambda written: self._written(future, written))
+        else:
+            self._futures.replaced(enqueued.result().replaced)
+            self._written(future, enqueued)
+        if self._shut:
+            future.give_way()
+        return future
+
+    def _written(self, future: JobFuture, written: Future[Enqueued]) -> None:
+        """On a loop, this runs in the store's writer thread, and the worker sees what was replaced:
+        what waits for futures must not hold up the writer."""
+        error = written.exception()
+        if error is not None:
+            future.fail(error)
+            return
+        future.safe = True
+        if future.taken_back:  # before it had its place
+            self._futures.drop_later(future)
+        if self._worker is not None:
+            self._worker.wake()
+
+    def _job(
+        self,
+        payload: Mapping[str, Any],
+        config: RunnableConfig | None,
+        after_seconds: float,
+        thread_id: Any,
+    ) -> NewJob:
+        context = None
+        try:
+            config = config or get_config()
+            context = get_runtime().context
+        except RuntimeError:  # outside a run
+            pass
+        config = config or {}
+        scope = RunScope(context=context, configurable=config.get("configurable") or {})
+        thread = scope.thread_id if thread_id is FROM_CONFIG else thread_id
+        namespace = self._namespace_of(payload, config, scope)
+        return NewJob(
+            kind=self.name,
+            lane=".".join(namespace) if namespace else self.name,
+            thread=str(thread) if thread else None,
+            payload=packed(payload),
+            config=packed_config(config, context),
+            wait_seconds=after_seconds,
+        )
+
+    def _namespace_of(
+        self, payload: Mapping[str, Any] | None, config: RunnableConfig, scope: RunScope
+    ) -> Namespace:
+        """Whose memory is reflected: the payload says it, or the reflector's ``namespace`` (ours, or
+        LangMem's, which is called); ``()`` when nobody does."""
+        given = (payload or {}).get("namespace", self._namespace)
+        if given is None:
+            return ()
+        if callable(given):
+            return tuple(given(config))
+        if isinstance(given, list):
+            return tuple(given)
+        return NamespaceTemplate(given).resolve(scope)
+
+    def _bind(self, store: BaseStore | None) -> Jobs:
+        """The queue, and a worker on it, once a store is known."""
+        with self._binding:
+            if self._jobs is None:
+                self._store = store_of_run() if store is None else store
+                self._jobs = jobs_of(self._store)
+                if self._clock is not None:
+                    self._jobs.clock = self._clock
+                self._worker = Worker(
+                    self._jobs,
+                    performer(self._reflector, self._store, run_async=self._run_async),
+                    kind=self.name,
+                    lanes=self._lanes,
+                    options=self._options,
+                    observer=self._futures,
+                )
+                self._futures.bind(self._jobs, self._worker)
+                self._worker.start()
+            return self._jobs
+
+    # Searching what was made of it.
+
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        namespace: str | tuple[str, ...] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Items of the reflector's namespace, as dicts, best first."""
+        store, place = self._place(namespace)
+        found = store.search(place, query=query, filter=filter, limit=limit, offset=offset)
+        return [item.dict() for item in found]
+
+    async def asearch(
+        self,
+        query: str | None = None,
+        *,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        namespace: str | tuple[str, ...] | None = None,
+    ) -> list[dict[str, Any]]:
+        """`search` without blocking the loop."""
+        store, place = self._place(namespace)
+        found = await store.asearch(place, query=query, filter=filter, limit=limit, offset=offset)
+        return [item.dict() for item in found]
+
+    def _place(self, namespace: str | tuple[str, ...] | None) -> tuple[BaseStore, Namespace]:
+        store = self._store if self._store is not None else store_of_run()
+        if namespace is not None:
+            return store, namespace if isinstance(namespace, tuple) else (namespace,)
+        try:
+            config, context = get_config(), get_runtime().context
+        except RuntimeError:
+            config, context = RunnableConfig(), None
+        scope = RunScope(context=context, configurable=config.get("configurable") or {})
+        return store, self._namespace_of(None, config, scope)
+
+    # Ending.
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Stop working. Jobs that are not due stay in the file, for the next process.
+
+        Args:
+            wait: Until the jobs submitted here that are due are done, or have failed once.
+            cancel_futures: Only finish those under way. No job is lost by it.
+        """
+        if wait and not cancel_futures and self._lanes:
+            self._futures.wait_for_due()
+        self._shut = True
+        if self._worker is not None:
+            self._worker.stop(wait=wait)
+        self._futures.give_way()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.shutdown(wait=True)

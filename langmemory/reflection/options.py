@@ -1,0 +1,71 @@
+"""Options of the executor: when conversations are reflected, how jobs are retried and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from langmemory.errors import ConfigError
+
+FROM_CONFIG: Final = object()
+"""A ``thread_id`` that was not given: the config's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Debounce:
+    """When the turns of a conversation are reflected."""
+
+    quiet_seconds: float = 30
+    """So long after its last turn."""
+    longest_wait_seconds: float = 600
+    """At the latest so long after the first turn that waits, however lively it is."""
+
+    def __post_init__(self) -> None:
+        if self.quiet_seconds < 0 or self.longest_wait_seconds < 0:
+            raise ConfigError(
+                f"quiet_seconds is {self.quiet_seconds} and longest_wait_seconds is "
+                f"{self.longest_wait_seconds}; they must be 0 or more."
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkOptions:
+    """How jobs are retried, leased and kept."""
+
+    max_attempts: int = 10
+    """Attempts before a job is dead; with the delays below, about two hours."""
+    first_retry_seconds: float = 15
+    """Delay after the first failure; doubled after each further one."""
+    longest_retry_seconds: float = 3_600
+    jitter: float = 0.2
+    """A delay is up to this share longer or shorter, so that many jobs do not return at once; 0–1."""
+    lease_seconds: float = 60
+    """How long a job of a worker that died is left alone; a living one renews it three times."""
+    longest_run_seconds: float = 3_600
+    """A job that runs longer is given up: its lease is not renewed any more."""
+    poll_seconds: float = 1
+    """How often jobs of other processes are looked for."""
+    keep_days: float = 7
+    """How long done and replaced jobs are kept."""
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value <= 0 and option.name != "jitter":
+                raise ConfigError(f"{option.name} is {value}; it must be above 0.")
+        if not 0 <= self.jitter <= 1:
+            raise ConfigError(f"jitter is {self.jitter}; it must be from 0 to 1.")
+
+    def retry_delay_us(self, attempts: int, chance: float) -> int | None:
+        """Microseconds to wait after so many failed attempts; None when it was the last.
+
+        ``chance`` is uniform in 0–1.
+        """
+        if attempts >= self.max_attempts:
+            return None
+        delay = min(self.first_retry_seconds * 2.0 ** (attempts - 1), self.longest_retry_seconds)
+        return round(delay * (1 + self.jitter * (2 * chance - 1)) * 1_000_000)
+
+    @property
+    def lease_us(self) -> int:
+        return round(self.lease_seconds * 1_000_000)

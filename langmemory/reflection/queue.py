@@ -1,0 +1,107 @@
+"""TurnQueue: new turns wait here until their conversation is quiet; then a worker reflects them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from langgraph.runtime import get_runtime
+
+from langmemory.errors import ConfigError
+from langmemory.reflection.options import Debounce
+from langmemory.sqlite.jobs import NewJob
+from langmemory.stores.jobs import Jobs
+from langmemory.types import Namespace
+
+REFLECTION: Final = "reflection"
+"""Kind of the jobs of `build_reflection_graph`, which `langmemory worker` runs."""
+
+
+class TurnQueue:
+    """Where `RememberNode` hands new turns to when another process reflects them, such as
+    `langmemory worker`. A `ReflectionExecutor` is such a queue, too, and does the work itself.
+
+    Args:
+        store: The `MemoryStore` in whose file the queue is; None takes that of the run under way.
+        kind: Which workers take the jobs.
+        debounce: See `Debounce`.
+    """
+
+    def __init__(
+        self,
+        store: Any = None,
+        *,
+        kind: str = REFLECTION,
+        debounce: Debounce | None = None,
+    ) -> None:
+        self._jobs = None if store is None else jobs_of(store)
+        self._kind = kind
+        self._debounce = debounce or Debounce()
+
+    def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str] = ()) -> None:
+        """Reflect a conversation once it is quiet. What was added is read from the store then, so
+        ``keys`` are not kept, and a later call takes the place of this one.
+
+        Outside an event loop it returns when the job is safely in the file; on one, at once.
+        """
+        jobs = self._jobs or jobs_of(store_of_run())
+        job = turns_job(self._kind, namespace, thread_id, self._debounce)
+        written = jobs.enqueue(job, lambda _: None)
+        if not on_loop():
+            written.result()
+
+
+def turns_job(kind: str, namespace: Namespace, thread_id: str, debounce: Debounce) -> NewJob:
+    """The reflection of a thread's new turns."""
+    return NewJob(
+        kind=kind,
+        lane=".".join(namespace),
+        thread=thread_id,
+        payload={"namespace": list(namespace), "thread_id": thread_id},
+        config={},
+        wait_seconds=debounce.quiet_seconds,
+        longest_wait_seconds=debounce.longest_wait_seconds,
+    )
+
+
+def jobs_of(store: Any) -> Jobs:
+    """The queue in the store's file.
+
+    Raises:
+        ConfigError: The store has none.
+    """
+    jobs = getattr(store, "jobs", None)
+    if not isinstance(jobs, Jobs):
+        raise ConfigError(
+            f"The queue of reflections is kept in a MemoryStore's file, and the store is a "
+            f"{type(store).__name__}: pass store=MemoryStore(…)."
+        )
+    return jobs
+
+
+def store_of_run() -> Any:
+    """The store of the graph run under way.
+
+    Raises:
+        ConfigError: No run is under way, or its graph has no store.
+    """
+    try:
+        store = get_runtime().store
+    except RuntimeError:
+        store = None
+    if store is None:
+        raise ConfigError(
+            "No store for the queue of reflections: pass store=MemoryStore(…), or submit from a "
+            "graph that was compiled with one."
+        )
+    return store
+
+
+def on_loop() -> bool:
+    """Whether this thread runs an event loop, which nobody may block."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

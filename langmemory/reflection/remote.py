@@ -1,0 +1,165 @@
+"""RemoteReflectionExecutor: the same on a LangGraph server, which keeps the queue itself."""
+
+from __future__ import annotations
+
+import contextvars
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+
+from langmemory.reflection.options import FROM_CONFIG, Debounce
+from langmemory.reflection.payload import packed_config
+from langmemory.types import Namespace
+
+if TYPE_CHECKING:
+    from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+
+THREADS: Final = uuid.UUID("6e1c0f0b-7a0f-5f0e-9d58-3c1f7d0f6f0a")
+"""Namespace of the server threads that reflections run in."""
+
+
+class RemoteReflectionExecutor:
+    """Schedules runs of a graph on a LangGraph server, which survive this process.
+
+    The reflections of a conversation have a server thread of their own (`reflection_thread`), so that
+    replacing a scheduled one (``multitask_strategy="rollback"``) never touches the conversation.
+
+    Args:
+        namespace: What it reflects; the graph finds it in ``configurable``.
+        reflector: Name of the graph, or id of an assistant.
+        url: The server; None finds it as `langgraph_sdk` does.
+        client: A client to use instead, for `asearch`.
+        sync_client: A client to use instead, for the rest.
+        debounce: When turns that `RememberNode` hands over are reflected. Of it a server knows the
+            quiet time alone.
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...],
+        reflector: str,
+        *,
+        url: str | None = None,
+        client: LangGraphClient | None = None,
+        sync_client: SyncLangGraphClient | None = None,
+        debounce: Debounce | None = None,
+    ) -> None:
+        from langgraph_sdk import get_client, get_sync_client
+
+        self.namespace: Namespace = _labels(namespace)
+        self._assistant = reflector
+        self._async = client or get_client(url=url)
+        self._sync = sync_client or get_sync_client(url=url)
+        self._debounce = debounce or Debounce()
+        self._threads = ThreadPoolExecutor(thread_name_prefix="langmemory-remote")
+
+    def submit(
+        self,
+        payload: Mapping[str, Any] | Namespace,
+        /,
+        config: RunnableConfig | None = None,
+        *,
+        after_seconds: float = 0,
+        thread_id: Any = FROM_CONFIG,
+        keys: Sequence[str] = (),
+    ) -> Future[Any]:
+        """Schedule a run. A scheduled one of the same conversation is replaced.
+
+        Args:
+            payload: The graph's input. Or a namespace, as `RememberNode` submits: then the graph
+                gets ``{"namespace", "thread_id"}``.
+            config: None takes that of the run under way.
+            after_seconds: How long to wait.
+            thread_id: The conversation; without it, the config's. None makes a thread of its own.
+            keys: The turns that are new; the graph finds them by itself.
+
+        Returns:
+            A future of the scheduled run, not of its end.
+        """
+        try:
+            config = config or get_config()
+        except RuntimeError:  # outside a run
+            config = RunnableConfig()
+        if thread_id is FROM_CONFIG:
+            thread_id = (config.get("configurable") or {}).get("thread_id")
+        namespace = self.namespace
+        if isinstance(payload, tuple):
+            namespace, after_seconds = payload, self._debounce.quiet_seconds
+            payload = {"namespace": list(payload), "thread_id": str(thread_id)}
+        sent: Any = payload  # messages, too: the SDK has a form for them
+        kept = packed_config(config, None).get("configurable", {})
+        kept.pop("thread_id", None)
+        run = contextvars.copy_context().run  # the tracing of the caller
+        return self._threads.submit(
+            run,
+            lambda: self._sync.runs.create(
+                thread_id=reflection_thread(self._assistant, thread_id),
+                assistant_id=self._assistant,
+                input=sent,
+                config={"configurable": {**kept, "namespace": list(namespace)}},
+                multitask_strategy="rollback",
+                after_seconds=round(after_seconds),
+                if_not_exists="create",
+            ),
+        )
+
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        namespace: str | tuple[str, ...] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Items of the namespace in the server's store, as dicts, best first."""
+        place = self.namespace if namespace is None else _labels(namespace)
+        found = self._sync.store.search_items(
+            place, query=query, filter=filter, limit=limit, offset=offset
+        )
+        return [{**item, "namespace": tuple(item["namespace"])} for item in found["items"]]
+
+    async def asearch(
+        self,
+        query: str | None = None,
+        *,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        namespace: str | tuple[str, ...] | None = None,
+    ) -> list[dict[str, Any]]:
+        """`search` without blocking the loop."""
+        place = self.namespace if namespace is None else _labels(namespace)
+        found = await self._async.store.search_items(
+            place, query=query, filter=filter, limit=limit, offset=offset
+        )
+        return [{**item, "namespace": tuple(item["namespace"])} for item in found["items"]]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Send what is to be sent. What is scheduled is the server's."""
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.shutdown(wait=True)
+
+
+def reflection_thread(assistant: str, thread_id: Any) -> str:
+    """The server thread in which an assistant reflects a conversation: always the same one."""
+    return str(uuid.uuid5(THREADS, f"{assistant}\n{thread_id}") if thread_id else uuid.uuid4())
+
+
+def _labels(namespace: str | tuple[str, ...]) -> Namespace:
+    return (namespace,) if isinstance(namespace, str) else tuple(namespace)

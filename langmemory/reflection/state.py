@@ -1,0 +1,82 @@
+"""What a reflection keeps between its steps: JSON throughout, so that any checkpointer can hold it,
+Studio can show it, and a killed run goes on where it was."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+from langchain_core.messages import AnyMessage
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
+
+from langmemory.formation.batch import Batch
+from langmemory.formation.duplicates import Division
+from langmemory.formation.entities import Resolution
+from langmemory.formation.facts import Extraction
+from langmemory.formation.judging import Verdicts
+
+T = TypeVar("T")
+
+
+class ReflectionInput(TypedDict, total=False):
+    """What is to be reflected. Nothing at all: whatever is new in the run's namespace."""
+
+    namespace: list[str]
+    """Whose memory; without it, the graph's template is filled in from the run."""
+    thread_id: str
+    """One conversation; without it, all of the namespace."""
+    messages: list[AnyMessage]
+    """A conversation that is not remembered yet: it is, first."""
+
+
+class ReflectionOutput(TypedDict, total=False):
+    """What came of it."""
+
+    runs: list[str]
+    """Ids of the runs, one a batch; `MemoryStore.undo` takes them back."""
+    added: list[str]
+    """Keys of the memories that are new."""
+    changed: list[str]
+    """Keys of the memories that are otherwise than before."""
+    superseded: list[str]
+    """Keys of those among them that no longer hold."""
+    reviews: list[str]
+    """Ids of the questions for a person."""
+    model_calls: int
+    failures: list[str]
+    """What did not work and was done without, such as ``extraction failed``."""
+
+
+class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
+    """One batch on its way, and what came of those before it."""
+
+    batch: dict[str, Any] | None
+    """Turns under way; None when everything has been read."""
+    extraction: dict[str, Any]
+    resolution: dict[str, Any]
+    division: dict[str, Any]
+    verdicts: list[dict[str, Any]]
+    plan: dict[str, Any]
+    planned_at: int
+    """See `ChangeSet.planned_at`: of the first look at what was known."""
+    plans: int
+    """How often this batch was planned; each time memory had changed meanwhile."""
+    applied: dict[str, Any] | None
+    """What the plan did; None when it was out of date."""
+
+
+_ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {
+    kind: TypeAdapter(kind) for kind in (Batch, Extraction, Resolution, Division, Verdicts)
+}
+
+
+def packed(value: Batch | Extraction | Resolution | Division | Verdicts) -> dict[str, Any]:
+    """A value of formation as JSON."""
+    found: dict[str, Any] = _ADAPTERS[type(value)].dump_python(value, mode="json")
+    return found
+
+
+def unpacked(kind: type[T], value: Any) -> T:
+    """The value again. Offsets of times are kept, names of timezones are not."""
+    found: T = _ADAPTERS[kind].validate_python(value)
+    return found

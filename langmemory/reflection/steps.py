@@ -1,0 +1,344 @@
+"""The steps of a reflection: each takes the state, does one thing, and returns what it adds to it.
+
+What asks a model or writes exists twice, sync and async, over one body. The other steps read the
+file or calculate; LangGraph runs them in a thread where the graph is asynchronous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.store.base import BaseStore
+
+from langmemory.changes import ChangeSet
+from langmemory.errors import ConfigError, ExtractionError, StalePlanError
+from langmemory.formation import contradiction, duplicates, entities, planning, times
+from langmemory.formation.batch import Batch
+from langmemory.formation.contradiction import Group
+from langmemory.formation.duplicates import Division
+from langmemory.formation.entities import Resolution, normalised
+from langmemory.formation.extraction import Extractor
+from langmemory.formation.facts import Extraction
+from langmemory.formation.judging import Judge, Verdicts
+from langmemory.formation.names import within_reach
+from langmemory.lexicon import split_words
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.node import run_of
+from langmemory.reflection.state import ReflectionState, packed, unpacked
+from langmemory.stores import MemoryStore
+from langmemory.stores.journal import JournalFiles
+from langmemory.stores.knowledge import StoreKnowledge
+from langmemory.types import Applied, Namespace, Privacy
+
+logger = logging.getLogger("langmemory.reflection")
+
+Update = dict[str, Any]
+
+AUTHENTICATED = "langgraph_auth_user_id"
+"""Set by a LangGraph server that knows who is calling."""
+
+MAX_PLANS = 5
+"""So often a batch is planned when memory changes while it is reflected."""
+
+EXTRACTION_FAILED = "extraction failed"
+"""A model answered, but nothing could be made of it: the turns stay as they were said."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Steps:
+    """The steps, and what they work with. See `build_reflection_graph` for the options."""
+
+    extractor: Extractor
+    judge: Judge
+    namespace: NamespaceTemplate
+    owner: str | None
+    privacy: Privacy
+    batch_tokens: int
+    files: JournalFiles | None
+    now: Callable[[], datetime]
+    dry_run: bool = False
+
+    # Begin.
+
+    def receive(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """Whose memory it is; a conversation that came along is remembered first."""
+        store, scope = self._run(config)
+        update, conversation = self._received(state, scope)
+        if conversation is not None:
+            store.remember(update["namespace"], **conversation)
+        return update
+
+    async def areceive(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        store, scope = self._run(config)
+        update, conversation = self._received(state, scope)
+        if conversation is not None:
+            await store.aremember(update["namespace"], **conversation)
+        return update
+
+    def _received(
+        self, state: ReflectionState, scope: RunScope
+    ) -> tuple[Update, dict[str, Any] | None]:
+        namespace = list(self._whose(state, scope))
+        update: Update = {
+            "namespace": namespace, "thread_id": state.get("thread_id"), "messages": [],
+            "runs": [], "added": [], "changed": [], "superseded": [], "reviews": [],
+            "model_calls": 0, "failures": [],
+        }  # fmt: skip
+        messages = state.get("messages")
+        if not messages:
+            return update, None
+        owner = viewer_of(self.owner, scope) or None
+        if owner is None and self.privacy == "private":
+            raise ConfigError(
+                f"The conversation is private, but the run says not whose it is: pass what "
+                f"owner={self.owner!r} needs, in its context or configurable."
+            )
+        update["thread_id"] = state.get("thread_id") or scope.thread_id or _thread_of(messages)
+        return update, {
+            "messages": messages, "thread_id": update["thread_id"], "owner": owner,
+            "privacy": self.privacy,
+        }  # fmt: skip
+
+    def _whose(self, state: ReflectionState, scope: RunScope) -> Namespace:
+        """What the input says, or ``configurable`` (as a remote executor has it), or the template.
+        Where that stands for the authenticated user of a server, nobody may say another."""
+        given = state.get("namespace") or scope.configurable.get("namespace")
+        if given is None:
+            return self.namespace.resolve(scope)
+        checked = any(AUTHENTICATED in label for label in self.namespace.labels)
+        if checked and scope.value(AUTHENTICATED) is not None:
+            own = self.namespace.resolve(scope)
+            if own != tuple(given):
+                raise ConfigError(
+                    f"The run may reflect {own} alone, and was asked for {tuple(given)}."
+                )
+        return tuple(given)
+
+    def gather(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """The next turns that nobody has read."""
+        store, _ = self._run(config)
+        batch = store.next_batch(
+            _namespace(state), state.get("thread_id"), batch_tokens=self.batch_tokens
+        )
+        return {"batch": packed(batch) if batch else None, "plans": 0, "verdicts": []}
+
+    # Read.
+
+    def extract(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """What was said, as facts. Answers that cannot be used fold the batch to verbatim."""
+        batch = _batch(state)
+        names = self._names(batch, config)
+        try:
+            extraction = self.extractor.extract(batch, names=names)
+        except ExtractionError as error:
+            return _folded(batch, error)
+        return {"extraction": packed(extraction)}
+
+    async def aextract(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        batch = _batch(state)
+        names = await asyncio.to_thread(self._names, batch, config)
+        try:
+            extraction = await self.extractor.aextract(batch, names=names)
+        except ExtractionError as error:
+            return _folded(batch, error)
+        return {"extraction": packed(extraction)}
+
+    def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
+        """Names of those known that the batch may know of; first those it seems to speak of."""
+        with self._knowledge(batch.namespace, config) as knowledge:
+            names = dict.fromkeys(
+                entity.name
+                for _, entity in knowledge.names()
+                if all(within_reach(entity, turn) for turn in batch.turns)
+            )
+        said = {word for turn in batch.turns for word in split_words(normalised(turn.text))}
+        return sorted(names, key=lambda name: said.isdisjoint(split_words(normalised(name))))
+
+    def resolve_time(self, state: ReflectionState) -> Update:
+        """When it was, by the clock of who said it."""
+        extraction = unpacked(Extraction, state["extraction"])
+        facts = tuple(times.resolved(fact, said_at=fact.said_at) for fact in extraction.facts)
+        return {"extraction": packed(replace(extraction, facts=facts))}
+
+    # Compare.
+
+    def resolve_entities(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """Who and what it speaks of."""
+        facts = unpacked(Extraction, state["extraction"]).facts
+        with self._knowledge(_namespace(state), config) as knowledge:
+            seen = knowledge.seq
+            found = entities.resolve(facts, knowledge, similar=knowledge.similar)
+        return {
+            "resolution": packed(found), "planned_at": seen, "plans": state.get("plans", 0) + 1,
+        }  # fmt: skip
+
+    def deduplicate(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """What of it is known."""
+        facts = unpacked(Resolution, state["resolution"]).facts
+        with self._knowledge(_namespace(state), config) as knowledge:
+            knowledge.prepare(fact.text for fact in facts)
+            return {"division": packed(duplicates.divide(facts, knowledge))}
+
+    def contradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """What cannot be true together, and what holds; a judge is asked once a group."""
+        asked = self._groups(state, config)
+        return _judged([known or self.judge.judge(group) for group, known in asked])
+
+    async def acontradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        asked = await asyncio.to_thread(self._groups, state, config)
+        return _judged([known or await self.judge.ajudge(group) for group, known in asked])
+
+    def _groups(
+        self, state: ReflectionState, config: RunnableConfig
+    ) -> list[tuple[Group, Verdicts | None]]:
+        """What is to be judged, with the verdicts of an earlier plan on the very same."""
+        division = unpacked(Division, state["division"])
+        with self._knowledge(_namespace(state), config) as knowledge:
+            groups = contradiction.groups(
+                division.fresh, division.grey, knowledge, batch=_batch(state)
+            )
+        before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
+        return [
+            (group, next((one for one in before if one.group == group), None)) for group in groups
+        ]
+
+    # Write.
+
+    def plan(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """Everything that is to change, as one change set."""
+        extraction = unpacked(Extraction, state["extraction"])
+        failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
+        with self._knowledge(_namespace(state), config) as knowledge:
+            change_set = planning.plan(
+                _batch(state),
+                extraction,
+                unpacked(Resolution, state["resolution"]),
+                unpacked(Division, state["division"]),
+                [unpacked(Verdicts, one) for one in state["verdicts"]],
+                knowledge,
+                now=self.now(),
+                failures=failures,
+            )
+        # What was compared was compared with an earlier state than the plan itself saw.
+        change_set = change_set.model_copy(update={"planned_at": state["planned_at"]})
+        return {"plan": change_set.model_dump(mode="json")}
+
+    def apply(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """All of it in one transaction, or nothing."""
+        store, _ = self._run(config)
+        change_set = ChangeSet.model_validate(state["plan"])
+        try:
+            applied = store.apply(change_set, dry_run=self.dry_run)
+        except StalePlanError:
+            return _stale(state)
+        return _applied(state, change_set, applied)
+
+    async def aapply(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        store, _ = self._run(config)
+        change_set = ChangeSet.model_validate(state["plan"])
+        try:
+            applied = await store.aapply(change_set, dry_run=self.dry_run)
+        except StalePlanError:
+            return _stale(state)
+        return _applied(state, change_set, applied)
+
+    def journal(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """The pages of the journal that tell of it, written anew."""
+        applied = state.get("applied") or {}
+        if self.files is not None:
+            store, _ = self._run(config)
+            self.files.write(store, _namespace(state), [*applied["added"], *applied["changed"]])
+        return {"applied": None}
+
+    # With what.
+
+    def _run(self, config: RunnableConfig) -> tuple[MemoryStore, RunScope]:
+        store, scope = run_of(config, None, "reflection")
+        return _memory_store(store), scope
+
+    def _knowledge(
+        self, namespace: Namespace, config: RunnableConfig
+    ) -> AbstractContextManager[StoreKnowledge]:
+        store, _ = self._run(config)
+        return store.knowledge(namespace)
+
+
+def more_to_read(state: ReflectionState) -> bool:
+    """Whether `gather` found anything."""
+    return state.get("batch") is not None
+
+
+def is_stale(state: ReflectionState) -> bool:
+    """Whether memory changed while the batch was planned."""
+    return state.get("applied") is None
+
+
+def _memory_store(store: BaseStore) -> MemoryStore:
+    if not isinstance(store, MemoryStore):
+        raise ConfigError(
+            f"Reflection needs a MemoryStore to write to, and the store is a "
+            f"{type(store).__name__}: compile or build the graph with store=MemoryStore(…)."
+        )
+    return store
+
+
+def _namespace(state: ReflectionState) -> Namespace:
+    return tuple(state["namespace"])
+
+
+def _batch(state: ReflectionState) -> Batch:
+    return unpacked(Batch, state["batch"])
+
+
+def _thread_of(messages: Sequence[Any]) -> str:
+    """A name for a conversation without a thread: the same for the same beginning, so that a job
+    that is done twice remembers it once."""
+    first = messages[0]
+    text = first.text if isinstance(first, BaseMessage) else repr(first)
+    return f"conversation-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _folded(batch: Batch, error: ExtractionError) -> Update:
+    logger.warning("%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns))
+    nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
+    return {"extraction": packed(nothing)}
+
+
+def _judged(verdicts: Sequence[Verdicts]) -> Update:
+    return {"verdicts": [packed(one) for one in verdicts]}
+
+
+def _stale(state: ReflectionState) -> Update:
+    if state["plans"] >= MAX_PLANS:
+        raise StalePlanError(
+            f"Memory changed {MAX_PLANS} times while one batch was planned. Reflect again when "
+            "fewer are writing."
+        )
+    logger.info("memory changed meanwhile: planned again")
+    return {"applied": None}
+
+
+def _applied(state: ReflectionState, change_set: ChangeSet, applied: Applied) -> Update:
+    done = {} if applied.repeated else change_set.note
+    return {
+        "applied": {
+            "run_id": applied.run_id, "lines": list(applied.lines), "repeated": applied.repeated,
+            "added": list(applied.added), "changed": list(applied.changed),
+        },
+        "runs": [*state["runs"], applied.run_id],
+        "added": [*state["added"], *applied.added],
+        "changed": [*state["changed"], *applied.changed],
+        "superseded": [*state["superseded"], *done.get("superseded", ())],
+        "reviews": [*state["reviews"], *done.get("reviews", ())],
+        "model_calls": state["model_calls"] + done.get("model_calls", 0),
+        "failures": [*state["failures"], *done.get("failures", ())],
+    }  # fmt: skip

@@ -1,0 +1,224 @@
+"""What is to be forgotten: everything of an owner, some keys, everything that speaks of an entity,
+and what was made of it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any
+
+import apsw
+import numpy as np
+
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import Bindings, below, from_path
+from langmemory.types import Namespace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concerned:
+    """What is to be forgotten, by id."""
+
+    alive: set[int]
+    """Items."""
+    gone: set[int]
+    """Items deleted before, of which the history still tells."""
+    past: set[int] = field(default_factory=set)
+    """Rows of the history, by seq, of what items that stay once said."""
+    entities: set[int] = field(default_factory=set)
+    """Entities to be forgotten themselves, whoever else speaks of them."""
+    reviews: set[str] = field(default_factory=set)
+    """Questions that would add what is to be forgotten."""
+
+    @classmethod
+    def together(cls, parts: Sequence[Concerned]) -> Concerned:
+        alive = set[int]().union(*(part.alive for part in parts))
+        return cls(
+            alive=alive,
+            gone=set[int]().union(*(part.gone for part in parts)) - alive,
+            past=set[int]().union(*(part.past for part in parts)),
+            entities=set[int]().union(*(part.entities for part in parts)),
+            reviews=set[str]().union(*(part.reviews for part in parts)),
+        )
+
+    @property
+    def every(self) -> list[int]:
+        return sorted(self.alive | self.gone)
+
+
+def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
+    """Everything a person owns, or owned when it was deleted."""
+    where, bindings = below(prefix)
+    alive = id_set(
+        connection,
+        f"SELECT id FROM item WHERE namespace IN {where} AND owner = ?",
+        (*bindings, owner),
+    )
+    gone = id_set(
+        connection,
+        "SELECT g.item FROM history g JOIN history h ON h.item = g.item "
+        f"WHERE g.namespace IN {where} AND g.key IS NOT NULL "
+        "AND ? IN (h.facets ->> '$.owner', h.before ->> '$.owner')",
+        (*bindings, owner),
+    )
+    reviews = connection.execute(
+        f"SELECT id FROM review WHERE namespace IN {where} AND EXISTS "
+        "(SELECT 1 FROM json_tree(options) WHERE key = 'owner' AND atom = ?)",
+        (*bindings, owner),
+    )
+    past = id_set(
+        connection,
+        f"SELECT h.seq FROM item i JOIN history h ON h.item = i.id WHERE i.namespace IN {where} "
+        "AND i.owner IS NOT ? AND ? IN (h.facets ->> '$.owner', h.before ->> '$.owner')",
+        (*bindings, owner, owner),
+    )
+    return Concerned(
+        alive=alive, gone=gone - alive, past=past, reviews={str(row[0]) for row in reviews}
+    )
+
+
+def named(connection: Connection, namespace: int, keys: Iterable[str]) -> Concerned:
+    """Everything that is, or was, under some keys of one namespace and is not forgotten yet."""
+    alive: set[int] = set()
+    gone: set[int] = set()
+    for key in keys:
+        alive |= id_set(
+            connection, "SELECT id FROM item WHERE namespace = ? AND key = ?", (namespace, key)
+        )
+        gone |= id_set(
+            connection, "SELECT item FROM history WHERE namespace = ? AND key = ?", (namespace, key)
+        )
+    return Concerned(alive=alive, gone=gone - alive)
+
+
+def speaking_of(
+    connection: Connection,
+    prefix: Namespace,
+    norms: Sequence[str],
+    says: Callable[[str, Sequence[str]], bool],
+) -> Concerned:
+    """Every memory that speaks of an entity: by the graph, or by naming it.
+
+    Args:
+        connection: The writer.
+        prefix: Where.
+        norms: Normalised names, or keys, of the entity; entities linked with it are meant too.
+        says: Whether a text has one of some names in it.
+    """
+    where, bindings = below(prefix)
+    marks = ", ".join("?" * len(norms))
+    entities = id_set(
+        connection,
+        "WITH RECURSIVE one (id) AS ("
+        f"SELECT a.entity FROM alias a WHERE a.norm IN ({marks}) AND a.namespace IN {where} UNION "
+        f"SELECT e.id FROM entity e WHERE e.key IN ({marks}) AND e.namespace IN {where} UNION "
+        "SELECT e.same_as FROM one JOIN entity e ON e.id = one.id WHERE e.same_as IS NOT NULL UNION "
+        "SELECT e.id FROM one JOIN entity e ON e.same_as = one.id) SELECT id FROM one",
+        (*norms, *bindings, *norms, *bindings),
+    )
+    array = id_array(entities)
+    alive = id_set(
+        connection,
+        "SELECT item FROM mention WHERE entity IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT fact FROM edge WHERE subject IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT fact FROM edge WHERE object IN (SELECT value FROM carray(?1))",
+        (array,),
+    )
+    names = [
+        str(row[0])
+        for row in connection.execute(
+            "SELECT name FROM alias WHERE entity IN (SELECT value FROM carray(?1)) UNION "
+            "SELECT name FROM entity WHERE id IN (SELECT value FROM carray(?1))",
+            (array,),
+        )
+    ]
+    names.extend(norms)
+    gone: set[int] = set()
+    for item, value, speaker in connection.execute(
+        f"SELECT id, value, speaker FROM item WHERE namespace IN {where}", bindings
+    ):
+        if says(value, names) or (speaker and says(speaker, names)):
+            alive.add(item)
+    past: set[int] = set()
+    for seq, item, there, before in connection.execute(
+        "SELECT h.seq, h.item, i.id, h.before FROM history h LEFT JOIN item i ON i.id = h.item "
+        f"WHERE h.before IS NOT NULL AND (i.namespace IN {where} OR h.item IN "
+        f"(SELECT g.item FROM history g WHERE g.namespace IN {where} AND g.key IS NOT NULL))",
+        (*bindings, *bindings),
+    ):
+        if says(before, names):
+            (past if there else gone).add(seq if there else item)
+    return Concerned(alive=alive, gone=gone - alive, past=past, entities=entities)
+
+
+def with_derived(connection: Connection, concerned: Concerned) -> Concerned:
+    """The same with what was made from it alone: facts without other evidence, and summaries with
+    any of it, because they retell all their sources."""
+    alive = set(concerned.alive)
+    while True:
+        derived = id_set(
+            connection,
+            "WITH going (id) AS (SELECT value FROM carray(?)) "
+            "SELECT i.id FROM item i JOIN evidence v ON v.item = i.id "
+            "WHERE v.source IN going AND i.id NOT IN going AND (i.kind = 'archival' OR NOT EXISTS "
+            "(SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
+            "WHERE w.item = i.id AND w.source NOT IN going))",
+            (id_array(alive),),
+        )
+        if not derived:
+            break
+        alive |= derived
+    return replace(concerned, alive=alive, gone=concerned.gone - alive)
+
+
+def texts(connection: Connection, concerned: Concerned) -> list[str]:
+    """Every text that is to go, as the tables have it: values, now and before, and names."""
+    array, entities = id_array(concerned.every), id_array(concerned.entities)
+    rows = connection.execute(
+        "SELECT value FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT speaker FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT key FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT key FROM history WHERE item IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT before FROM history WHERE item IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT before FROM history WHERE seq IN (SELECT value FROM carray(?3)) UNION "
+        "SELECT name FROM entity WHERE id IN (SELECT value FROM carray(?2)) UNION "
+        "SELECT name FROM alias WHERE entity IN (SELECT value FROM carray(?2))",
+        (array, entities, id_array(concerned.past)),
+    )
+    return [str(row[0]) for row in rows if row[0]]
+
+
+def common_namespace(connection: Connection, concerned: Concerned, prefix: Namespace) -> Namespace:
+    """The namespace asked for, else what those of the memories have in common, else the first label
+    of the first; ``()`` if there are none."""
+    if prefix:
+        return prefix
+    array = id_array(concerned.every)
+    paths = [
+        from_path(row[0])
+        for row in connection.execute(
+            "SELECT path FROM namespace WHERE id IN ("
+            "SELECT namespace FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
+            "SELECT namespace FROM history WHERE item IN (SELECT value FROM carray(?1))) "
+            "ORDER BY path",
+            (array,),
+        )
+    ]
+    if not paths:
+        return ()
+    together = zip(*paths, strict=False)
+    common = tuple(one[0] for one in takewhile(lambda labels: len(set(labels)) == 1, together))
+    return common or paths[0][:1]
+
+
+def id_array(ids: Iterable[int]) -> Any:
+    return apsw.carray(np.array([*sorted(ids), -1], np.int64))  # never an empty carray
+
+
+def id_set(connection: Connection, sql: str, bindings: Bindings) -> set[int]:
+    return {int(row[0]) for row in connection.execute(sql, bindings) if row[0] is not None}
+
+
+def number(connection: Connection, sql: str, bindings: Bindings) -> int:
+    return int(connection.execute(sql, bindings).fetchone()[0])

@@ -1,0 +1,72 @@
+"""What stands on a run: changes and rows of later runs that would lose their ground with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from langmemory.sqlite.connection import Connection
+
+
+class Dependant(NamedTuple):
+    """Something of a later run, and what it builds on."""
+
+    run: str
+    what: str
+
+
+_ON_ENTITY: Final = (
+    ("SELECT run FROM alias WHERE entity = ?", "names the entity {}"),
+    ("SELECT run FROM mention WHERE entity = ?", "mentions the entity {}"),
+    ("SELECT run FROM edge WHERE subject = ?", "claims something of the entity {}"),
+    ("SELECT run FROM edge WHERE object = ?", "claims something of the entity {}"),
+    ("SELECT link_run FROM entity WHERE same_as = ?", "links another entity to {}"),
+    ("SELECT link_run FROM entity WHERE id = ? AND link_run IS NOT NULL", "links the entity {}"),
+)
+
+
+def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iterator[Dependant]:
+    """What other runs built on the items a run added: {id: key}, of one namespace."""
+    for item, key in added.items():
+        for (other,) in connection.execute("SELECT run FROM evidence WHERE source = ?", (item,)):
+            if other != run:
+                yield Dependant(other, f"takes {key} as evidence")
+    here = "(SELECT namespace FROM run WHERE id = ?1)"
+    keys = json.dumps(list(added.values()))
+    for key, other in connection.execute(
+        "SELECT i.superseded_by, (SELECT h.run FROM history h JOIN run r ON r.id = h.run "
+        "WHERE h.item = i.id AND h.action IN ('supersede', 'merge') AND r.undone_by IS NULL "
+        f"ORDER BY h.seq DESC LIMIT 1) FROM item i WHERE i.status <> 'active' "
+        f"AND i.namespace = {here} AND i.superseded_by IN (SELECT value FROM json_each(?2))",
+        (run, keys),
+    ):
+        if other not in (None, run):
+            yield Dependant(other, f"lets {key} take a memory's place")
+    for review, other, key in connection.execute(
+        f"SELECT v.id, v.run, j.value FROM review v, json_each(v.items) j WHERE v.namespace = {here} "
+        "AND v.decision IS NULL AND v.run <> ?1 AND j.value IN (SELECT value FROM json_each(?2))",
+        (run, keys),
+    ):
+        yield Dependant(other, f"asks about {key} (decide review {review}, or undo the run)")
+
+
+def on_graph(connection: Connection, run: str) -> Iterator[Dependant]:
+    """What other runs built on the entities, links and reviews of a run."""
+    entities = connection.execute("SELECT id, key FROM entity WHERE run = ?", (run,)).fetchall()
+    for entity, key in entities:
+        for query, what in _ON_ENTITY:
+            for (other,) in connection.execute(query, (entity,)):
+                if other not in (None, run):
+                    yield Dependant(other, what.format(key))
+    for key, other in connection.execute(
+        "SELECT e.key, e.link_run FROM run r, json_each(r.links) j "
+        "JOIN entity e ON e.namespace = r.namespace AND e.key = j.key "
+        "WHERE r.id = ?1 AND e.link_run <> ?1",
+        (run,),
+    ):
+        yield Dependant(other, f"links the entity {key}")
+    for review, other in connection.execute(
+        "SELECT id, decided_run FROM review WHERE run = ?1 AND decided_run <> ?1", (run,)
+    ):
+        yield Dependant(other, f"decided review {review}")

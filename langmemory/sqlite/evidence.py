@@ -1,0 +1,37 @@
+"""What memories were derived from, and which turns were read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langmemory.sqlite.connection import Connection
+
+
+def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
+    """Name further sources of an item; how many were new."""
+    return _count(
+        connection,
+        "INSERT OR IGNORE INTO evidence (item, source, run) VALUES (?, ?, ?)",
+        [(item, source, run) for source in sources if source != item],
+    )
+
+
+def sources(connection: Connection, item: int) -> list[int]:
+    """Ids of the items an item was derived from."""
+    rows = connection.execute("SELECT source FROM evidence WHERE item = ? ORDER BY source", (item,))
+    return [int(row[0]) for row in rows]
+
+
+def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> int:
+    """Turns that a run has read; how many nobody had read before."""
+    return _count(
+        connection,
+        "INSERT OR IGNORE INTO reflected (item, run) VALUES (?, ?)",
+        [(item, run) for item in items],
+    )
+
+
+def _count(connection: Connection, sql: str, rows: Iterable[tuple[int | str, ...]]) -> int:
+    before = connection.total_changes()
+    connection.executemany(sql, rows)
+    return connection.total_changes() - before

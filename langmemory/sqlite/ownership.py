@@ -1,0 +1,95 @@
+"""Who may know of an item: the one predicate behind every read and write on behalf of a viewer.
+
+A viewer is a person, chosen by the application. ``None`` is the application itself, which may know
+of everything; ``""`` is somebody unknown, who owns nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from langmemory.errors import OwnershipError
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.filters import TRUE, Condition
+from langmemory.sqlite.namespaces import to_path
+
+if TYPE_CHECKING:
+    from langmemory.sqlite.items import Write
+
+
+def visible_to(viewer: str | None, item: str = "i") -> Condition:
+    """Rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL."""
+    if viewer is None:
+        return TRUE
+    own = f"coalesce({item}.owner = nullif(?, ''), 0)"
+    return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
+
+
+def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
+    """Whether a viewer may see the history of an item: the item itself, where it is still there,
+    and that it was at no time the private memory of somebody else. Of what was forgotten nobody
+    can say whose it was.
+
+    What it was is told by its values, which say so themselves when they are not shared, and by the
+    facets that the history keeps.
+    """
+    if viewer is None:
+        return True
+    visible = visible_to(viewer)
+    row = connection.execute(
+        f"SELECT NOT EXISTS (SELECT 1 FROM item i WHERE i.id = ?1 AND NOT {visible.sql}) "
+        "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
+        "WHERE h.item = ?1 AND (h.action = 'forget' OR "
+        "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) = nullif(?2, ''), 0)))",
+        (item, *visible.bindings),
+    ).fetchone()
+    return bool(row[0])
+
+
+def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
+    """Whether a viewer may read why a run did what it did: all that it changed, and what that was
+    derived from, is there for them to read."""
+    visible = visible_to(viewer)
+    row = connection.execute(
+        "WITH changed (item) AS (SELECT item FROM history WHERE run = ?1), touched (item) AS ("
+        "SELECT item FROM changed UNION "
+        "SELECT e.source FROM changed c JOIN evidence e ON e.item = c.item) "
+        "SELECT EXISTS (SELECT 1 FROM touched t LEFT JOIN item i ON i.id = t.item "
+        f"WHERE i.id IS NULL OR NOT {visible.sql})",
+        (run, *visible.bindings),
+    ).fetchone()
+    return not row[0]
+
+
+def claim(connection: Connection, writes: Iterable[Write], viewer: str | None) -> None:
+    """Let a viewer write these items: what belongs to nobody becomes the viewer's.
+
+    Raises:
+        OwnershipError: A place is taken by something the viewer may not know of, or a memory would
+            become private to somebody else, or be taken from its owner.
+    """
+    if viewer is None:
+        return
+    visible = visible_to(viewer)
+    for write in writes:
+        row = connection.execute(
+            f"SELECT {visible.sql}, i.privacy, i.owner FROM namespace n "
+            "JOIN item i ON i.namespace = n.id WHERE n.path = ? AND i.key = ?",
+            (*visible.bindings, to_path(write.namespace), write.key),
+        ).fetchone()
+        seen, privacy, holder = row or (True, "shared", None)
+        if not seen:
+            raise OwnershipError(
+                f"The key {write.key!r} in {write.namespace} is not free. Choose another one."
+            )
+        owner = write.facets.get("owner") or holder or viewer or None
+        if write.facets.get("privacy", privacy) == "private" and not (
+            viewer and owner == viewer and holder in (None, viewer)
+        ):
+            raise OwnershipError(
+                f"{write.key!r} in {write.namespace} cannot be made private: a viewer keeps "
+                "private only what is the viewer's own. Leave out its privacy and owner."
+            )
+        write.facets = {**write.facets, "owner": owner}

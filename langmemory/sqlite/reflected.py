@@ -1,0 +1,90 @@
+"""Turns that no reflection has read yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import below, from_path
+from langmemory.sqlite.values import from_json
+from langmemory.types import Namespace
+
+_TURN: Final = (
+    "i.kind = 'episodic' AND i.status = 'active' AND i.position IS NOT NULL "
+    "AND i.valid_at IS NOT NULL AND (i.expires_at IS NULL OR i.expires_at > ?)"
+)
+_UNREAD: Final = f"{_TURN} AND NOT EXISTS (SELECT 1 FROM reflected r WHERE r.item = i.id)"
+
+
+class TurnRow(NamedTuple):
+    """A turn as it stands in the file."""
+
+    key: str
+    value: dict[str, Any]
+    speaker: str | None
+    owner: str | None
+    privacy: str
+    position: int
+    valid_at_us: int
+
+
+class UnreadRow(NamedTuple):
+    """A thread that has turns nobody has read."""
+
+    namespace: Namespace
+    thread: int
+    name: str
+    turns: int
+
+
+def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[UnreadRow]:
+    """Threads with unread turns in a namespace and below it, by when the first was said."""
+    query, bindings = below(prefix)
+    rows = connection.execute(
+        "SELECT n.path, t.id, t.name, count(*) FROM thread t "
+        "JOIN namespace n ON n.id = t.namespace JOIN item i ON i.thread = t.id "
+        f"WHERE t.namespace IN {query} AND {_UNREAD} "
+        "GROUP BY t.id ORDER BY min(i.valid_at), t.id",
+        (*bindings, now_us),
+    )
+    return [UnreadRow(from_path(path), *rest) for path, *rest in rows]
+
+
+def find_thread(connection: Connection, namespace: int, name: str) -> int | None:
+    row = connection.execute(
+        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace, name)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def unread(connection: Connection, thread: int, now_us: int) -> Iterator[TurnRow]:
+    """The turns of a thread that nobody has read, in order; read as far as they are taken."""
+    return _turns(
+        connection,
+        f"{_SELECT} WHERE i.thread = ? AND {_UNREAD} ORDER BY i.position",
+        (thread, now_us),
+    )
+
+
+def before(
+    connection: Connection, thread: int, position: int, limit: int, now_us: int
+) -> list[TurnRow]:
+    """The last turns of a thread before a place in it, in order."""
+    found = _turns(
+        connection,
+        f"{_SELECT} WHERE i.thread = ? AND {_TURN} AND i.position < ? "
+        "ORDER BY i.position DESC LIMIT ?",
+        (thread, now_us, position, limit),
+    )
+    return list(found)[::-1]
+
+
+_SELECT: Final = (
+    "SELECT i.key, i.value, i.speaker, i.owner, i.privacy, i.position, i.valid_at FROM item i"
+)
+
+
+def _turns(connection: Connection, sql: str, bindings: tuple[Any, ...]) -> Iterator[TurnRow]:
+    for key, value, *rest in connection.execute(sql, bindings):
+        yield TurnRow(key, from_json(value), *rest)

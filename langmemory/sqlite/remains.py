@@ -1,0 +1,287 @@
+"""What may be left of a forgotten text: in what tables say freely, and in the bytes of the file.
+
+A forgotten text is known by its distinctive words: those that no remaining memory has. Whatever
+else has one of them speaks of it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import Final
+
+from langmemory.sqlite.connection import Connection, Database
+from langmemory.sqlite.values import from_json, to_json
+
+_WORD: Final = re.compile(r"\w+")
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
+_PHRASE: Final = re.compile(r'[^"\\\x00-\x1f]+')
+
+FEWEST_BYTES: Final = 6
+"""A shorter word stands in vectors by chance; of texts without a longer one, whole passages count."""
+MOST_WORDS: Final = 1_000
+"""Words looked for in the file, at most …"""
+MOST_BYTES: Final = 20_000_000_000
+"""… and fewer in a large one: so many bytes are looked at in all (about 20 s)."""
+
+FEW_WORDS: Final = 3
+"""What has so many distinctive words of one forgotten text, or all it has, tells of it."""
+
+REMAINING: Final = (
+    "SELECT value FROM item", "SELECT key FROM item", "SELECT speaker FROM item",
+    "SELECT owner FROM item", "SELECT superseded_by FROM item", "SELECT before FROM history",
+    "SELECT facets FROM history", "SELECT key FROM history", "SELECT action FROM history",
+    "SELECT run FROM history", "SELECT path FROM namespace", "SELECT name FROM thread",
+    "SELECT name FROM path", "SELECT key FROM entity", "SELECT name FROM entity",
+    "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
+    "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
+    "SELECT name FROM setting", "SELECT value FROM setting", "SELECT k FROM keyword_config",
+    "SELECT v FROM keyword_config", "SELECT sql FROM sqlite_schema", "SELECT 'SQLite format 3'",
+)  # fmt: skip
+"""What other memories say, the names things have, and what SQLite writes: a word of it tells nothing."""
+
+ASIDE: Final = {
+    "run": ("id", ("reason", "note")),
+    "review": ("id", ("question", "options", "about", "decision")),
+    "job": ("id", ("kind", "lane", "thread", "payload", "config", "error", "result")),
+    "history": ("seq", ("reason",)),
+    "alias": ("name", ("name", "norm")),
+}
+"""Tables that speak of memories in passing: what names a row, and the columns that may tell."""
+
+
+class Traces:
+    """By which words forgotten texts would be known again. Made after they are erased."""
+
+    def __init__(self, connection: Connection, texts: Iterable[str]) -> None:
+        """Reads every remaining text once.
+
+        Args:
+            connection: The writer.
+            texts: The forgotten texts, as the tables had them.
+        """
+        self._phrases: set[str] = set()
+        words: list[list[str]] = []
+        for text in dict.fromkeys(texts):
+            plain = _ESCAPE.sub(" ", text)
+            long = {word for word in _WORD.findall(plain) if len(word.encode()) >= FEWEST_BYTES}
+            words.append(sorted(long, key=lambda word: (-len(word), word)))
+            self._phrases.update(one for one in _PHRASE.findall(text) if _long(one))
+        self._known = _vocabulary(_texts(connection, REMAINING))
+        self.words = [[word for word in one if not self.is_known(word)] for one in words]
+        """The distinctive words of each text, the longest first."""
+        self._texts_with: dict[str, list[int]] = {}
+        for place, found in enumerate(self.words):
+            for word in {word.casefold() for word in found}:
+                self._texts_with.setdefault(word, []).append(place)
+
+    def is_known(self, word: str) -> bool:
+        """Whether something remaining has the word, also within a longer one."""
+        return word.casefold() in self._known
+
+    def tells(self, *texts: str | None) -> bool:
+        """Whether a text that speaks of memories in passing speaks of a forgotten one."""
+        together = " ".join(_scalars(text) for text in texts if text)
+        hits: Counter[int] = Counter()
+        for word in set(_WORD.findall(together.casefold())):
+            hits.update(self._texts_with.get(word, ()))
+        return any(count >= min(FEW_WORDS, len(self.words[n])) for n, count in hits.items())
+
+    def needles(self, connection: Connection) -> list[str]:
+        """What to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
+        each text, then a second of each, and so on; of texts without such a word, passages."""
+        queries = [
+            f"SELECT {one} FROM {table}" for table, (_, ones) in ASIDE.items() for one in ones
+        ]
+        aside = _vocabulary(_texts(connection, queries))
+        known = f"\n{self._known}\n{aside}\n"
+        left = [
+            [word for word in one if word.casefold() not in aside and not _by_chance(word, known)]
+            for one in self.words
+        ]
+        found = list(dict.fromkeys(word for turn in _by_turns(left) for word in turn))
+        if not all(left):
+            texts = _texts(connection, (*REMAINING, *queries))
+            passages = _unknown(texts, self._phrases)
+            found.extend(one for one in passages if not _by_chance(one, known))
+        return found
+
+
+def _by_chance(word: str, known: str) -> bool:
+    """Whether a known word and a byte or two of a number beside it may look like this one."""
+    folded = word.casefold()
+    return any(f"\n{part}\n" in known for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
+
+
+def _vocabulary(texts: Iterable[str]) -> str:
+    words: set[str] = set()
+    for text in texts:
+        words.update(_WORD.findall(_ESCAPE.sub(" ", text).casefold()))
+    return "\n".join(words)
+
+
+def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
+    """Passages that stand in none of the texts."""
+    left = {phrase: phrase.casefold() for phrase in sorted(phrases, key=len)[-MOST_WORDS:]}
+    for text in texts:
+        folded = text.casefold()
+        for phrase in [phrase for phrase, one in left.items() if one in folded]:
+            del left[phrase]
+    return sorted(left, key=lambda phrase: (-len(phrase), phrase))
+
+
+def _long(text: str) -> bool:
+    return len(text.encode()) >= FEWEST_BYTES
+
+
+def _by_turns(lists: Iterable[list[str]]) -> Iterator[list[str]]:
+    rest = [words for words in lists if words]
+    while rest:
+        yield [words[0] for words in rest]
+        rest = [words[1:] for words in rest if len(words) > 1]
+
+
+def _texts(connection: Connection, queries: Iterable[str]) -> Iterator[str]:
+    for query in queries:
+        for (text,) in connection.execute(query):
+            if isinstance(text, str):
+                yield text
+
+
+def _scalars(text: str) -> str:
+    """The values of JSON, without the names it gives them; other text as it is."""
+    try:
+        value = from_json(text)
+    except ValueError:
+        return text
+    found: list[str] = []
+    rest = [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, dict):
+            rest.extend(one.values())
+        elif isinstance(one, list):
+            rest.extend(one)
+        else:
+            found.append(str(one))
+    return " ".join(found)
+
+
+def scrub(connection: Connection, traces: Traces, runs: Iterable[str]) -> int:
+    """Blank what tells of forgotten texts in passing; how many rows.
+
+    Of the runs named, and of every run that tells, numbers stay and text goes: what it is about,
+    why it changed what it changed, and names that no other run gave. Questions that tell are
+    dropped, and so are jobs: they could not be done without.
+    """
+    touched = set(runs)
+    connection.executemany(
+        "UPDATE history SET reason = NULL WHERE run = ?", [(run,) for run in touched]
+    )
+    count = 0
+    for table, (key, columns) in ASIDE.items():
+        if table == "alias":
+            continue
+        for one, *texts in connection.execute(
+            f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {columns[0]} IS NOT NULL"
+        ).fetchall():
+            if not traces.tells(*texts) and not (table == "run" and one in touched):
+                continue
+            if table == "run":
+                numbers = {
+                    name: value
+                    for name, value in from_json(texts[1]).items()
+                    if isinstance(value, int | float)
+                }
+                connection.execute(
+                    "UPDATE run SET reason = '', note = ? WHERE id = ?", (to_json(numbers), one)
+                )
+                touched.add(one)
+            elif table == "history":
+                connection.execute("UPDATE history SET reason = NULL WHERE seq = ?", (one,))
+            else:
+                connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (one,))
+            count += 1
+    return count + _forget_names(connection, traces, touched)
+
+
+def _forget_names(connection: Connection, traces: Traces, runs: set[str]) -> int:
+    rows = connection.execute(
+        "SELECT a.norm, a.namespace, a.entity, a.name, a.run FROM alias a "
+        "JOIN entity e ON e.id = a.entity WHERE a.name <> e.name"
+    ).fetchall()
+    gone = [
+        row[:3] for row in rows
+        if row[4] in runs and not all(map(traces.is_known, _WORD.findall(row[3])))
+    ]  # fmt: skip
+    connection.executemany(
+        "DELETE FROM alias WHERE norm = ? AND namespace = ? AND entity = ?", gone
+    )
+    return len(gone)
+
+
+def forget_terms(connection: Connection) -> None:
+    """Take the words of deleted rows out of the keyword index, in a write transaction.
+
+    FTS5 only marks a row of a contentless table as deleted; its words go when segments are merged.
+    """
+    connection.execute("INSERT INTO keyword (keyword) VALUES ('optimize')")
+
+
+def found_terms(connection: Connection, words: Iterable[str]) -> bool:
+    """Whether the keyword index still holds one of the words for a row that is gone."""
+    connection.execute(
+        "CREATE VIRTUAL TABLE temp.probe USING fts5 "
+        "(body, tokenize = 'porter unicode61 remove_diacritics 2');"
+        "CREATE VIRTUAL TABLE temp.probe_term USING fts5vocab ('temp', 'probe', 'row');"
+        "CREATE VIRTUAL TABLE temp.keyword_term USING fts5vocab ('main', 'keyword', 'instance')"
+    )
+    try:
+        connection.executemany(
+            "INSERT INTO temp.probe (body) VALUES (?)", [(word,) for word in words]
+        )
+        row = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM temp.probe_term p CROSS JOIN temp.keyword_term k "
+            "ON k.term = p.term WHERE k.doc NOT IN (SELECT id FROM keyword_docsize))"
+        ).fetchone()
+        return bool(row[0])
+    finally:
+        connection.execute(
+            "DROP TABLE temp.keyword_term; DROP TABLE temp.probe_term; DROP TABLE temp.probe"
+        )
+
+
+def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]]:
+    """How many of the words were looked for, and the files that still hold one of them.
+
+    As they were written and in lower case, in the file and its WAL; in memory, in the pages.
+    """
+    if database.in_memory:
+        with database.read() as connection:
+            image = connection.serialize("main")
+        looked = _affordable(words, len(image))
+        return len(looked), [database.path] if _any_in(image, looked) else []
+    paths = [path for path in (database.path, f"{database.path}-wal") if os.path.exists(path)]
+    looked = _affordable(words, sum(os.path.getsize(path) for path in paths))
+    found: list[str] = []
+    for path in paths:
+        with ExitStack() as stack:
+            file = stack.enter_context(open(path, "rb"))
+            if os.fstat(file.fileno()).st_size:
+                pages = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                if _any_in(pages, looked):
+                    found.append(path)
+    return len(looked), found
+
+
+def _affordable(words: list[str], size: int) -> list[str]:
+    return words[: max(10, min(MOST_WORDS, MOST_BYTES // max(size, 1)))]
+
+
+def _any_in(image: bytes | mmap.mmap, words: Iterable[str]) -> bool:
+    forms = {form.encode() for word in words for form in (word, word.casefold())}
+    return any(image.find(form) >= 0 for form in forms)

@@ -1,0 +1,121 @@
+"""Runs as rows, and what each of them changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import below, from_path
+from langmemory.sqlite.times import from_us
+from langmemory.sqlite.values import from_json, to_json
+from langmemory.types import Namespace, Run, RunKind
+
+UNDO: Final = "undo/"
+"""Begins the id of the run that undoes a run; there is at most one."""
+
+_COLUMNS = "r.id, r.kind, n.path, r.at, r.reason, r.note, r.undone_by"
+_TABLES = "run r JOIN namespace n ON n.id = r.namespace"
+
+
+def insert(
+    connection: Connection,
+    run_id: str,
+    *,
+    kind: RunKind,
+    namespace: int,
+    at_us: int,
+    reason: str,
+    note: Mapping[str, Any],
+) -> None:
+    connection.execute(
+        "INSERT INTO run (id, kind, namespace, at, reason, note) VALUES (?, ?, ?, ?, ?, ?)",
+        (run_id, kind, namespace, at_us, reason, to_json(note)),
+    )
+
+
+def find(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.id = ?", (run_id,)
+    ).fetchone()
+    return None if row is None else _run(row)
+
+
+def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run]:
+    """Runs in a namespace and below it, newest first."""
+    query, bindings = below(namespace)
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.namespace IN {query} "
+        "ORDER BY r.at DESC, r.id DESC LIMIT ?",
+        (*bindings, limit),
+    )
+    return [_run(row) for row in rows]
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    return Run(
+        id=row[0], kind=row[1], namespace=from_path(row[2]), at=from_us(row[3]), reason=row[4],
+        note=from_json(row[5]), undone_by=row[6],
+    )  # fmt: skip
+
+
+def mark_undone(connection: Connection, run_id: str, undone_by: str) -> None:
+    connection.execute("UPDATE run SET undone_by = ? WHERE id = ?", (undone_by, run_id))
+
+
+class Step(NamedTuple):
+    """One change of one item by a run."""
+
+    seq: int
+    item: int
+    action: str
+    before: str | None
+    """JSON of the value before it."""
+    facets: dict[str, Any]
+    """Columns before it, ``updated_at`` included."""
+
+
+def steps(connection: Connection, run_id: str) -> list[Step]:
+    """What a run changed, in order."""
+    rows = connection.execute(
+        "SELECT seq, item, action, before, facets FROM history WHERE run = ? ORDER BY seq",
+        (run_id,),
+    )
+    return [
+        Step(seq, item, action, before, {} if facets is None else from_json(facets))
+        for seq, item, action, before, facets in rows
+    ]
+
+
+class Later(NamedTuple):
+    """A change of an item after a certain one."""
+
+    action: str
+    at_us: int
+    run: str | None
+
+
+def later(connection: Connection, item: int, seq: int) -> list[Later]:
+    """Changes of an item after ``seq``, without those of runs that were undone and of their undos,
+    which together left everything as it was."""
+    rows = connection.execute(
+        "SELECT h.action, h.at, h.run FROM history h LEFT JOIN run r ON r.id = h.run "
+        "WHERE h.item = ? AND h.seq > ? AND r.undone_by IS NULL AND r.kind IS NOT 'undo' "
+        "ORDER BY h.seq",
+        (item, seq),
+    )
+    return [Later(*row) for row in rows]
+
+
+# How entity links stood before a run changed them: {entity key: (key it was one with, run)}.
+
+Links = dict[str, tuple[str | None, str | None]]
+
+
+def links(connection: Connection, run_id: str) -> Links:
+    row = connection.execute("SELECT links FROM run WHERE id = ?", (run_id,)).fetchone()
+    return {key: (before[0], before[1]) for key, before in from_json(row[0]).items()}
+
+
+def keep_links(connection: Connection, run_id: str, before: Links) -> None:
+    connection.execute("UPDATE run SET links = ? WHERE id = ?", (to_json(before), run_id))

@@ -1,0 +1,116 @@
+"""One change set while it is written: what it stands on, what it has changed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from langmemory.changes import Change, ChangeSet
+from langmemory.errors import ChangeError
+from langmemory.sqlite import graph_rows, history, runs
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import Write
+from langmemory.sqlite.namespaces import intern
+from langmemory.sqlite.revisions import column, revise
+from langmemory.types import HistoryAction
+
+ENDED: Final = ("superseded", "archived")
+"""Statuses of memories that are no longer believed to hold."""
+
+
+class Unchanged(Exception):
+    """A change that has nothing to do, and why."""
+
+
+class ChangeRun:
+    """A run within its transaction. The functions that write its changes are in `memory_changes`,
+    `graph_changes` and `review_changes`; those that find nothing to do raise `Unchanged`."""
+
+    def __init__(self, connection: Connection, change_set: ChangeSet, now_us: int) -> None:
+        self.connection = connection
+        self.change_set = change_set
+        self.now_us = now_us
+        self.id = change_set.run_id
+        self.namespace = intern(connection, change_set.namespace)
+        self.added: dict[str, int] = {}
+        """Id of each memory that is new, by key."""
+        self.changed: dict[str, int] = {}
+        self.not_added: set[str] = set()
+        """Keys that were to be added, and are not, because somebody deleted them."""
+        self.links: runs.Links = {}
+        """How entity links stood before."""
+
+    def find(self, key: str) -> int | None:
+        """Id of a memory; None if it was deleted.
+
+        Raises:
+            ChangeError: There never was one.
+        """
+        row = self.connection.execute(
+            "SELECT id FROM item WHERE namespace = ? AND key = ?", (self.namespace, key)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        if key in self.not_added or history.is_gone(self.connection, self.namespace, key):
+            return None
+        raise ChangeError(
+            f"Run {self.id!r} names the memory {key!r}, which {self.change_set.namespace} never "
+            "held. Add it in an earlier change of the set, or correct the key; nothing was written."
+        )
+
+    def item(self, key: str) -> int:
+        """Id of a memory that is to be changed."""
+        item = self.find(key)
+        if item is None:
+            raise Unchanged(f"{key} was deleted, and stays so")
+        return item
+
+    def items(self, keys: Sequence[str]) -> list[int]:
+        """Ids of those memories that are still there."""
+        return [item for key in keys if (item := self.find(key)) is not None]
+
+    def entity(self, key: str) -> int:
+        entity = graph_rows.find_entity(self.connection, self.namespace, key)
+        if entity is None:
+            raise ChangeError(
+                f"Run {self.id!r} names the entity {key!r}, which {self.change_set.namespace} does "
+                "not know. Add it in an earlier change of the set; nothing was written."
+            )
+        return entity
+
+    def revise(
+        self,
+        key: str,
+        item: int,
+        change: Change,
+        action: HistoryAction,
+        columns: Mapping[str, Any] | None = None,
+        *,
+        write: Write | None = None,
+        touched: bool = False,
+    ) -> bool:
+        """Set columns and value of a memory; whether anything is otherwise than before.
+
+        ``touched``: rows beside it are new, which counts as a change of the memory.
+        """
+        revised = revise(
+            self.connection, item, self.now_us, action=action, run=self.id,
+            reason=change.reason or self.change_set.reason,
+            columns=self._with_status(item, dict(columns or {})), write=write,
+            touched=touched and key not in self.added and key not in self.changed,
+        )  # fmt: skip
+        if revised and key not in self.added:
+            self.changed[key] = item
+        return revised or touched
+
+    def _with_status(self, item: int, columns: dict[str, Any]) -> dict[str, Any]:
+        """A status brings with it since when the memory is not believed any more, and one that
+        holds again has no end and no successor."""
+        status = columns.get("status")
+        if status in ENDED:
+            columns["expired_at"] = column(self.connection, item, "expired_at") or self.now_us
+        elif status is not None:
+            columns |= {"expired_at": None, "superseded_by": None}
+            if column(self.connection, item, "status") == "superseded":
+                columns.setdefault("invalid_at", None)
+        return columns

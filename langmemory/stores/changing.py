@@ -1,0 +1,213 @@
+"""The part of `MemoryStore` that changes memory on its own: change sets, runs, undo, reviews."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from langmemory.changes import ChangeSet, DecideReview, Option
+from langmemory.errors import ChangeError
+from langmemory.sqlite import reviews, runs
+from langmemory.sqlite.connection import Connection
+from langmemory.stores import applying
+from langmemory.stores.applying import Drafted, Writes
+from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.searching import now_us
+from langmemory.stores.undoing import Undoing
+from langmemory.types import Applied, Namespace, Review, Run
+
+
+class Changing(SQLiteBaseStore):
+    """Change sets in, runs and reviews out."""
+
+    __slots__ = ()
+
+    def apply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
+        """Write a change set in one transaction: rows, vectors, keywords, graph, reviews, history.
+
+        Applying the same run again does nothing. What was deleted since it was planned is not
+        changed, and what a person deleted is not added again; the lines of the result say so.
+
+        Args:
+            change_set: What to change.
+            dry_run: Say what would happen, and change nothing.
+
+        Raises:
+            StalePlanError: A memory it touches changed after it was planned.
+            ChangeError: It names something there never was, or contradicts itself.
+            EmbeddingError: The embedder failed. In every case nothing was written.
+        """
+        drafted = self._draft(change_set)
+        if not dry_run:
+            pending = self._indexing.pending(self._engine, drafted.drafts)
+            embedded = self._indexing.embed(drafted.drafts, pending, tokens=True)
+            self._indexing.finish(drafted.drafts, embedded)
+        with self._engine.write() as connection:
+            return self._apply(connection, change_set, drafted.writes, dry_run)
+
+    async def aapply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
+        """`apply` without blocking the loop."""
+        workers = self._workers
+        drafted = await workers.read(lambda: self._draft(change_set))
+        if not dry_run:
+            drafts = drafted.drafts
+            pending = await workers.read(lambda: self._indexing.pending(self._engine, drafts))
+            embedded = await self._indexing.aembed(drafts, pending, tokens=True)
+            self._indexing.finish(drafts, embedded)
+        applied: Applied = await workers.write(
+            lambda connection: self._apply(connection, change_set, drafted.writes, dry_run)
+        )
+        return applied
+
+    def _draft(self, change_set: ChangeSet) -> Drafted:
+        self._check_namespace(change_set.namespace)
+        with self._engine.read() as snapshot:
+            return applying.draft(self._indexing, snapshot.connection, change_set)
+
+    def _apply(
+        self, connection: Connection, change_set: ChangeSet, writes: Writes, dry_run: bool
+    ) -> Applied:
+        with rehearsal(connection, dry_run):
+            self._claim_model(connection, list(writes.values()))
+            applied = applying.apply(connection, change_set, writes, now_us())
+        return replace(applied, dry_run=dry_run)
+
+    def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
+        """Bring back what was before a run, in one transaction that is a run of its own.
+
+        Values, facets, times, evidence, entities, edges and reviews are as they were; what the run
+        added is deleted. What was deleted since stays so. The history keeps both, and which turns
+        were read is not forgotten, so that what was undone does not come back by itself.
+
+        Args:
+            run_id: See `runs`.
+            dry_run: Say what would happen, and change nothing.
+
+        Raises:
+            UndoRefusedError: Later changes stand on the run; the message names them, and what to
+                undo first.
+            ChangeError: There is no such run.
+            EmbeddingError: The embedder failed. In every case nothing was written.
+        """
+        undoing = self._undoing(run_id)
+        if not dry_run:
+            pending = self._indexing.pending(self._engine, undoing.drafts)
+            embedded = self._indexing.embed(undoing.drafts, pending, tokens=True)
+            self._indexing.finish(undoing.drafts, embedded)
+        with self._engine.write() as connection:
+            return self._undo(connection, undoing, dry_run)
+
+    async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
+        """`undo` without blocking the loop."""
+        workers = self._workers
+        undoing = await workers.read(lambda: self._undoing(run_id))
+        if not dry_run:
+            drafts = undoing.drafts
+            pending = await workers.read(lambda: self._indexing.pending(self._engine, drafts))
+            embedded = await self._indexing.aembed(drafts, pending, tokens=True)
+            self._indexing.finish(drafts, embedded)
+        applied: Applied = await workers.write(
+            lambda connection: self._undo(connection, undoing, dry_run)
+        )
+        return applied
+
+    def _undoing(self, run_id: str) -> Undoing:
+        with self._engine.read() as snapshot:
+            return Undoing.of(self._indexing, snapshot.connection, run_id)
+
+    def _undo(self, connection: Connection, undoing: Undoing, dry_run: bool) -> Applied:
+        with rehearsal(connection, dry_run):
+            self._claim_model(connection, [draft.write for draft in undoing.drafts])
+            applied = undoing.write(connection, now_us())
+        return replace(applied, dry_run=dry_run)
+
+    def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
+        """What changed memory on its own in a namespace and below it, newest first."""
+        namespace = self._check_namespace(namespace, may_be_empty=True)
+        with self._engine.read() as snapshot:
+            return runs.newest(snapshot.connection, namespace, limit)
+
+    async def aruns(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
+        """`runs` without blocking the loop."""
+        return await asyncio.to_thread(self.runs, namespace, limit=limit)
+
+    def reviews(
+        self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
+    ) -> list[Review]:
+        """Questions for a person or a deep model, oldest first.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            open_only: Leave out those that are decided.
+            viewer: Who is asking; None is the application. A viewer gets only questions about
+                memories they may read.
+        """
+        namespace = self._check_namespace(namespace, may_be_empty=True)
+        with self._engine.read() as snapshot:
+            return reviews.listed(
+                snapshot.connection, namespace, open_only=open_only, viewer=viewer
+            )
+
+    async def areviews(
+        self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
+    ) -> list[Review]:
+        """`reviews` without blocking the loop."""
+        return await asyncio.to_thread(self.reviews, namespace, open_only=open_only, viewer=viewer)
+
+    def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
+        """Answer a review: the changes of the option are applied, as a run of kind ``review``.
+
+        Args:
+            review_id: See `reviews`.
+            option: One of the review's options.
+            by: Who decided, for the record.
+
+        Raises:
+            ChangeError: No such review or option, or it was decided already.
+        """
+        return self.apply(self._decision(review_id, option, by))
+
+    async def adecide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
+        """`decide` without blocking the loop."""
+        decision = await self._workers.read(lambda: self._decision(review_id, option, by))
+        return await self.aapply(decision)
+
+    def _decision(self, review_id: str, option: str, by: str | None) -> ChangeSet:
+        with self._engine.read() as snapshot:
+            review = reviews.find(snapshot.connection, review_id)
+            if review is None:
+                raise ChangeError(f"There is no review {review_id!r}; `reviews()` lists them.")
+            options = reviews.options(snapshot.connection, review_id)
+        if option not in options:
+            raise ChangeError(
+                f"Review {review_id!r} cannot be decided as {option!r}. Its options: "
+                f"{', '.join(map(repr, options))}."
+            )
+        return ChangeSet(
+            namespace=review.namespace,
+            run_id=f"review/{secrets.token_hex(8)}",
+            kind="review",
+            reason=f"{review.about} decided: {option}",
+            changes=(
+                *Option.validate_python(options[option]),
+                DecideReview(id=review_id, option=option),
+            ),
+            note={"review": review_id, "option": option, **({"by": by} if by else {})},
+        )
+
+
+@contextmanager
+def rehearsal(connection: Connection, dry_run: bool) -> Iterator[None]:
+    """With ``dry_run``, what is written within is taken back at the end."""
+    if not dry_run:
+        yield
+        return
+    connection.execute("SAVEPOINT rehearsal")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:  # unless SQLite gave it up
+            connection.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")

@@ -1,0 +1,166 @@
+"""Forgetting for good: choose what goes, erase it, purge the file, and prove that it is gone."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from langmemory.errors import ConfigError, DatabaseError, ForgettingError
+from langmemory.formation.entities import normalised
+from langmemory.sqlite import concerned, forget, remains, runs
+from langmemory.sqlite.concerned import Concerned
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.engine import Engine
+from langmemory.sqlite.namespaces import find
+from langmemory.sqlite.values import from_json, readable_text
+from langmemory.stores import verbatim
+from langmemory.stores.changing import rehearsal
+from langmemory.stores.searching import now_us
+from langmemory.types import Forgotten, Namespace
+
+SAMPLES: Final = 5
+"""Memories that a preview shows."""
+SAMPLE_CHARACTERS: Final = 80
+
+REASON: Final = "forgotten on request"
+"""Of the run; it names nobody, since the record stays."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forgetting:
+    """What is to be forgotten."""
+
+    namespace: Namespace
+    owner: str | None
+    entity: str | None
+    keys: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        namespace: Namespace,
+        *,
+        owner: str | None,
+        entity: str | None,
+        keys: Iterable[str] | None,
+    ) -> Forgetting:
+        """Checked.
+
+        Raises:
+            ConfigError: Nothing is named, or something by an empty name.
+        """
+        if isinstance(keys, str):
+            raise ConfigError(f"keys is the string {keys!r}; pass a list of keys.")
+        named = tuple(keys or ())
+        if owner is None and entity is None and not named:
+            raise ConfigError("forget needs an owner, an entity, or keys: what is to be forgotten?")
+        for name, given in (("owner", owner), ("entity", entity)):
+            if given is not None and not given.strip():
+                raise ConfigError(f"{name} is empty; pass whom or what to forget.")
+        return cls(namespace=namespace, owner=owner, entity=entity, keys=named)
+
+    def preview(self, engine: Engine) -> Forgotten:
+        """What would go: done in a transaction that is taken back."""
+        with engine.write() as connection, rehearsal(connection, True):
+            going = self._concerned(connection)
+            samples = _samples(connection, going)
+            done, _ = self._erase(connection, going)
+            return replace(done, samples=samples, dry_run=True)
+
+    def carry_out(self, engine: Engine) -> Forgotten:
+        """Forget.
+
+        Raises:
+            ForgettingError: See `MemoryStore.forget`.
+        """
+        with engine.write() as connection:
+            connection.pragma("secure_delete", True)  # freed pages are overwritten
+            done, words = self._erase(connection, self._concerned(connection))
+            remains.forget_terms(connection)
+        try:
+            emptied = engine.purge()
+        except DatabaseError as error:
+            raise ForgettingError(
+                f"The memories are gone, but {engine.database.path} could not be written anew, so "
+                f"its free pages may still hold their bytes ({error}). Forget them again."
+            ) from error
+        with engine.write() as connection:
+            connection.pragma("secure_delete", False)
+            indexed = remains.found_terms(connection, words)
+        looked, places = remains.found_in_bytes(engine.database, words)
+        if not emptied:
+            raise ForgettingError(
+                f"The memories are gone, but another process still reads an older state of "
+                f"{engine.database.path}, so its WAL may hold their bytes. Close it, then forget "
+                "again."
+            )
+        if indexed or places:
+            where = [*places, *(["the keyword index"] if indexed else [])]
+            raise ForgettingError(
+                f"The memories are gone, but words of theirs still stand in {', '.join(where)}. "
+                "Run `langmemory doctor`, then forget again."
+            )
+        return replace(done, words=looked)
+
+    def _concerned(self, connection: Connection) -> Concerned:
+        parts: list[Concerned] = []
+        if self.owner is not None:
+            parts.append(concerned.owned(connection, self.namespace, self.owner))
+        if self.keys:
+            namespace = find(connection, self.namespace)
+            if namespace is not None:
+                parts.append(concerned.named(connection, namespace, self.keys))
+        if self.entity is not None:
+            norms = list(dict.fromkeys((normalised(self.entity), self.entity)))
+            parts.append(concerned.speaking_of(connection, self.namespace, norms, _says))
+        return concerned.with_derived(connection, Concerned.together(parts))
+
+    def _erase(self, connection: Connection, going: Concerned) -> tuple[Forgotten, list[str]]:
+        """What went, and the words by which it would be known."""
+        now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
+        texts = concerned.texts(connection, going)
+        if self.owner is not None:
+            texts.append(self.owner)
+        namespace = concerned.common_namespace(connection, going, self.namespace)
+        turns = verbatim.turns_around(connection, sorted(going.alive))
+        erased = forget.erase(connection, going, self.namespace, now, run)
+        verbatim.refresh_contexts(connection, turns)
+        traces = remains.Traces(connection, texts)
+        done = Forgotten(
+            run_id=run,
+            kinds=erased.kinds,
+            history=erased.history,
+            facts_kept=erased.facts_kept,
+            edges=erased.edges,
+            entities=erased.entities,
+            reviews=erased.reviews,
+            notes=remains.scrub(connection, traces, erased.runs),
+        )
+        runs.insert(
+            connection, run, kind="forget", namespace=forget.still_there(connection, namespace),
+            at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
+        )  # fmt: skip
+        return done, traces.needles(connection)
+
+
+def _says(text: str, names: Sequence[str]) -> bool:
+    """Whether a text has one of the names as a word, or words, of its own."""
+    folded = text.casefold()
+    return any(
+        name.casefold() in folded
+        and re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", folded) is not None
+        for name in names
+    )
+
+
+def _samples(connection: Connection, going: Concerned) -> tuple[str, ...]:
+    samples = []
+    for item in sorted(going.alive)[:SAMPLES]:
+        row = connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
+        text = " ".join(readable_text(from_json(row[0])).split())
+        cut = text[:SAMPLE_CHARACTERS]
+        samples.append(cut if cut == text else f"{cut} …")
+    return tuple(samples)

@@ -1,0 +1,152 @@
+"""The part of `MemoryStore` that knows which turns reflection has not read yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from langmemory.context.tokens import count_text
+from langmemory.errors import ConfigError
+from langmemory.formation.batch import Batch, Turn
+from langmemory.sqlite import namespaces, reflected
+from langmemory.sqlite.reflected import TurnRow
+from langmemory.sqlite.times import from_us
+from langmemory.sqlite.values import readable_text
+from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.searching import now_us
+from langmemory.types import Namespace, Privacy
+
+BATCH_TOKENS = 2_000
+"""Of what was said, by the approximate counter: enough to understand a conversation by, and little
+enough that a small model forgets no part of it."""
+
+TURNS_BEFORE = 4
+"""Turns read earlier that are shown once more, so that "yes, in May" means something."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnreadThread:
+    """A conversation that has turns nobody has reflected on."""
+
+    namespace: Namespace
+    thread_id: str
+    turns: int
+
+
+class Gathering(SQLiteBaseStore):
+    """What is to be reflected."""
+
+    __slots__ = ()
+
+    def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
+        """Conversations with turns that no reflection has read, the oldest turn first.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+        """
+        prefix = self._check_namespace(prefix, may_be_empty=True)
+        with self._engine.read() as snapshot:
+            return [
+                UnreadThread(namespace=row.namespace, thread_id=row.name, turns=row.turns)
+                for row in reflected.threads(snapshot.connection, prefix, now_us())
+            ]
+
+    def next_batch(
+        self,
+        namespace: Namespace,
+        thread_id: str | None = None,
+        *,
+        batch_tokens: int = BATCH_TOKENS,
+        turns_before: int = TURNS_BEFORE,
+    ) -> Batch | None:
+        """The next turns to reflect on: unread, of one thread, in order, of so many tokens.
+
+        Args:
+            namespace: Exactly this one.
+            thread_id: None takes the thread whose unread turn is the oldest.
+            batch_tokens: At most so many, but one turn at least.
+            turns_before: So many turns before them go along, for understanding.
+
+        Returns:
+            None when everything has been read.
+
+        Raises:
+            ConfigError: ``batch_tokens`` or ``turns_before`` is out of range.
+        """
+        if batch_tokens < 1 or turns_before < 0:
+            raise ConfigError(
+                f"batch_tokens is {batch_tokens} and turns_before {turns_before}; they must be at "
+                "least 1 and 0."
+            )
+        namespace = self._check_namespace(namespace)
+        now = now_us()
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            found = namespaces.find(connection, namespace)
+            if found is None:
+                return None
+            if thread_id is None:
+                waiting = reflected.threads(connection, namespace, now)
+                ours = [row for row in waiting if row.namespace == namespace]
+                thread, name = (ours[0].thread, ours[0].name) if ours else (None, "")
+            else:
+                thread, name = reflected.find_thread(connection, found, thread_id), thread_id
+            if thread is None:
+                return None
+            rows = _fitting(reflected.unread(connection, thread, now), batch_tokens)
+            if not rows:
+                return None
+            earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)
+        turns = tuple(_turn(row) for row in rows)
+        owners = {turn.owner for turn in turns}
+        return Batch(
+            namespace=namespace,
+            thread_id=name,
+            turns=turns,
+            before=tuple(
+                turn
+                for turn in map(_turn, earlier)
+                if turn.privacy != "private" or turn.owner in owners
+            ),
+        )
+
+
+def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:
+    taken: list[TurnRow] = []
+    tokens = 0
+    for row in rows:
+        tokens += count_text(_text(row.value))
+        if taken and tokens > batch_tokens:
+            break
+        taken.append(row)
+    return taken
+
+
+def _turn(row: TurnRow) -> Turn:
+    role = str(row.value.get("role") or "user")
+    return Turn(
+        key=row.key,
+        text=_text(row.value),
+        role=role,
+        speaker=row.speaker or role,
+        said_at=_said_at(row),
+        owner=row.owner,
+        privacy=cast("Privacy", row.privacy),
+    )
+
+
+def _text(value: dict[str, Any]) -> str:
+    content = value.get("content")
+    return content if isinstance(content, str) else readable_text(value)
+
+
+def _said_at(row: TurnRow) -> datetime:
+    """In the timezone it was said in, if the turn still tells the moment the column holds."""
+    moment = from_us(row.valid_at_us)
+    try:
+        told = datetime.fromisoformat(str(row.value.get("at")))
+    except ValueError:
+        return moment
+    return told if told.tzinfo is not None and told == moment else moment

@@ -1,0 +1,139 @@
+"""The queue in a store's file: what `langmemory.reflection` works on, from any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from langmemory.sqlite import jobs
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.engine import Engine
+from langmemory.sqlite.jobs import Enqueued, NewJob
+from langmemory.stores.searching import now_us
+from langmemory.stores.workers import Workers
+from langmemory.types import Job, JobState
+
+WAITING: tuple[JobState, ...] = ("running", "pending", "dead")
+"""Jobs that are not over, or wait for somebody to look at them."""
+
+
+class Jobs:
+    """Jobs of one file. Blocks for as long as SQLite does, except `enqueue`.
+
+    Args:
+        clock: Microseconds since the epoch.
+    """
+
+    __slots__ = ("_engine", "_workers", "clock")
+
+    def __init__(
+        self, engine: Engine, workers: Workers, *, clock: Callable[[], int] = now_us
+    ) -> None:
+        self._engine = engine
+        self._workers = workers
+        self.clock = clock
+
+    def enqueue(self, job: NewJob, noted: Callable[[Enqueued], object]) -> Future[Enqueued]:
+        """Put a job into the queue in the background; the future tells when it is safe.
+
+        ``noted`` is called before anybody can claim the job.
+        """
+
+        def apply(connection: Connection) -> Enqueued:
+            enqueued = jobs.enqueue(connection, job, self.clock())
+            noted(enqueued)
+            return enqueued
+
+        return self._workers.later(apply)
+
+    def claim(
+        self,
+        kind: str,
+        worker: str,
+        *,
+        due_by_us: int | None = None,
+        lease_us: int,
+        max_attempts: int,
+    ) -> Job | None:
+        """Take the next job of a kind that is due by then (now), for so long."""
+        now = self.clock()
+        due_by = now if due_by_us is None else due_by_us
+        with self._engine.glance() as snapshot:  # an idle worker takes no write lock
+            if not jobs.claimable(snapshot.connection, kind, now, due_by):
+                return None
+        with self._engine.write() as connection:
+            return jobs.claim(
+                connection,
+                kind=kind,
+                worker=worker,
+                now_us=now,
+                due_by_us=due_by,
+                lease_us=lease_us,
+                max_attempts=max_attempts,
+            )
+
+    def next_due(self, kind: str) -> int | None:
+        """See `jobs.next_due`."""
+        with self._engine.glance() as snapshot:
+            return jobs.next_due(snapshot.connection, kind)
+
+    def renew(self, claims: Sequence[Job], lease_us: int) -> list[Job]:
+        """Prolong claims; those that are lost."""
+        with self._engine.write() as connection:
+            now = self.clock()
+            return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
+
+    def finish(self, job: Job, result: str) -> bool:
+        """See `jobs.finish`."""
+        with self._engine.write() as connection:
+            return jobs.finish(connection, job, self.clock(), result)
+
+    def fail(self, job: Job, error: str, retry_at_us: int | None) -> JobState | None:
+        """See `jobs.fail`."""
+        with self._engine.write() as connection:
+            return jobs.fail(connection, job, self.clock(), error, retry_at_us)
+
+    def release(self, claims: Sequence[Job]) -> None:
+        """See `jobs.release`."""
+        with self._engine.write() as connection:
+            for job in claims:
+                jobs.release(connection, job, self.clock())
+
+    def hurry(self, kind: str) -> None:
+        """See `jobs.hurry`."""
+        with self._engine.write() as connection:
+            jobs.hurry(connection, kind, self.clock())
+
+    def retry(self, ids: Sequence[int] | None = None) -> list[int]:
+        """Dead jobs are pending again, as if new; None means all. Those it was."""
+        with self._engine.write() as connection:
+            return jobs.requeue(connection, ids, self.clock())
+
+    def drop(self, ids: Sequence[int]) -> list[int]:
+        """Delete pending and dead jobs; those it was."""
+        with self._engine.write() as connection:
+            return jobs.drop(connection, ids)
+
+    def drop_later(self, job: int) -> Future[list[int]]:
+        """`drop` in the background."""
+        return self._workers.later(lambda connection: jobs.drop(connection, [job]))
+
+    def prune(self, keep_us: int) -> int:
+        """Delete done and replaced jobs that ended longer ago; how many."""
+        with self._engine.write() as connection:
+            return jobs.prune(connection, self.clock() - keep_us)
+
+    def find(self, ids: Sequence[int]) -> list[Job]:
+        """Those of the jobs that are there."""
+        with self._engine.glance() as snapshot:
+            return jobs.find(snapshot.connection, ids)
+
+    def listed(self, states: Sequence[JobState] = WAITING, *, limit: int = 1_000) -> list[Job]:
+        """Jobs in these states, the next due first within each."""
+        with self._engine.read() as snapshot:
+            return jobs.list_jobs(snapshot.connection, states, limit)
+
+    def counts(self) -> dict[JobState, int]:
+        """How many jobs there are in each state."""
+        with self._engine.glance() as snapshot:
+            return jobs.counts(snapshot.connection)

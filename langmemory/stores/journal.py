@@ -1,0 +1,207 @@
+"""The journal of a store: its pages as values, and as files that follow it."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from langmemory.lifecycle.journal import MARK, Learned, Page, Session, render, sessions
+from langmemory.sqlite import journal
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.sqlite.namespaces import find
+from langmemory.sqlite.times import from_us
+from langmemory.stores.base import SQLiteBaseStore
+from langmemory.types import Namespace
+
+QUOTED_CHARACTERS: Final = 120
+"""Of each fact that a question is about."""
+
+
+class Journaling(SQLiteBaseStore):
+    """What was learned, day by day."""
+
+    __slots__ = ()
+
+    def journal(
+        self, prefix: Namespace = (), *, days: Collection[date] | None = None
+    ) -> list[Page]:
+        """What was said came to, a page for each day, by namespace, owner and day.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+            days: Only these, by the clock of who spoke; None is all.
+        """
+        prefix = self._check_namespace(prefix, may_be_empty=True)
+        chosen = None if days is None else {day.isoformat() for day in days}
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            return [
+                page
+                for namespace, path in journal.namespaces(connection, prefix)
+                for page in _pages(connection, namespace, path, chosen)
+            ]
+
+    def journal_days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
+        """The days whose pages tell of these memories."""
+        namespace = self._check_namespace(namespace)
+        with self._engine.read() as snapshot:
+            found = find(snapshot.connection, namespace)
+            days = journal.days_of(snapshot.connection, found, keys) if found else set()
+        return {date.fromisoformat(day) for day in days}
+
+
+class JournalFiles:
+    """One Markdown file a day, in a folder for each namespace: what `Journaling.journal` says.
+
+    Files are written whole and put in place at once. Only files that begin as pages do are ever
+    overwritten or removed.
+
+    Args:
+        folder: Where; made when something is written.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser()
+
+    def write(self, store: Journaling, namespace: Namespace, keys: Sequence[str]) -> int:
+        """After these memories changed: write their days anew; how many files are different."""
+        days = store.journal_days(namespace, keys) if keys else set()
+        pages = store.journal(namespace, days=days) if days else []
+        return sum(self._write(page) for page in pages if page.namespace == namespace)
+
+    def rebuild(self, store: Journaling) -> int:
+        """Make the folder what the store says, also where that is nothing; how many files are
+        different."""
+        pages = store.journal()
+        different = sum(self._write(page) for page in pages)
+        kept = {self._file(page) for page in pages}
+        for file in self._written():
+            if file not in kept:
+                file.unlink()
+                different += 1
+                self._tidy(file.parent)
+        return different
+
+    def _file(self, page: Page) -> Path:
+        return self.folder.joinpath(*page.path)
+
+    def _write(self, page: Page) -> bool:
+        file, text = self._file(page), render(page).encode()
+        if file.is_file():
+            there = file.read_bytes()
+            if there == text or not _is_page(there):
+                return False
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_name(f".{file.name}.{os.getpid()}")
+        draft.write_bytes(text)
+        draft.replace(file)
+        return True
+
+    def _written(self) -> Iterator[Path]:
+        for file in sorted(self.folder.rglob("*.md")):
+            if _is_page(file.read_bytes()):
+                yield file
+
+    def _tidy(self, folder: Path) -> None:
+        """Remove folders that are empty now."""
+        while folder != self.folder and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent
+
+
+def follow(store: Journaling) -> None:
+    """Make the configured journal, if there is one, what the store says: after something was undone,
+    decided or forgotten."""
+    folder = store.config.journal.path
+    if folder is not None:
+        JournalFiles(folder).rebuild(store)
+
+
+def _is_page(text: bytes) -> bool:
+    return text.split(b"\n", 2)[1:2] == [MARK.encode()]
+
+
+def _pages(
+    connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
+) -> Iterator[Page]:
+    replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
+    for row in journal.replaced(connection, namespace):
+        replaced[row.by].append(row)
+    asked = journal.questions(connection, namespace)
+    by_page: dict[tuple[str | None, str], list[DerivedRow]] = defaultdict(list)
+    for found in journal.derived(connection, namespace, path, days):
+        by_page[_reader(found), found.day].append(found)
+    for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
+        parts = [_part(row, replaced.get(row.key, ())) for row in rows]
+        yield Page(
+            namespace=path,
+            owner=owner,
+            day=date.fromisoformat(day),
+            sessions=sessions([*parts, *_questions(rows, asked)]),
+        )
+
+
+def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
+    """Whose alone it is; None for everybody."""
+    return (row.owner or "") if row.privacy == "private" else None
+
+
+def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
+    value, text = row.value, str(row.value.get("text", ""))
+    if row.key.startswith("summary/"):
+        return Session(
+            thread_id=str(value.get("thread_id", "")),
+            summaries=(text,),
+            decisions=_texts(value.get("decisions")),
+            open_points=_texts(value.get("open_points")),
+        )
+    instead_of = [
+        str(old.value.get("text", ""))
+        for old in replaced
+        if _reader(old) in (None, _reader(row)) and _said(old.value) <= _said(value)
+    ]
+    learned = Learned(
+        text=text,
+        until=_until(row),
+        instead_of=tuple(instead_of),
+        waits=row.status in ("pending", "approved"),
+    )
+    return Session(thread_id=row.thread or "", learned=(learned,))
+
+
+def _until(row: DerivedRow) -> datetime | None:
+    """When it ended, by the clock of who said so: midnight there is another day in UTC."""
+    if row.invalid_at_us is None:
+        return None
+    told = datetime.fromisoformat(row.ended_said_at or _said(row.value))
+    return from_us(row.invalid_at_us).astimezone(told.tzinfo or UTC)
+
+
+def _questions(rows: Sequence[DerivedRow], asked: Iterable[QuestionRow]) -> Iterator[Session]:
+    """Questions about a fact of the page, with the facts they are about."""
+    facts = {row.key: row for row in rows}
+    for _, group in groupby(asked, key=lambda row: row.review):
+        about = list(group)
+        fact = facts.get(about[0].key)
+        if fact is not None and all(_reader(one) in (None, _reader(fact)) for one in about):
+            quoted = " / ".join(f"“{_quoted(one.value)}”" for one in about)
+            question = f"{about[0].question} {quoted}"
+            yield Session(thread_id=fact.thread or "", questions=(question,))
+
+
+def _quoted(value: dict[str, Any]) -> str:
+    return " ".join(str(value.get("text", "")).split())[:QUOTED_CHARACTERS]
+
+
+def _said(value: dict[str, Any]) -> str:
+    return str(value.get("said_at", ""))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

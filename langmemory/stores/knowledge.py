@@ -1,0 +1,263 @@
+"""What a namespace knows, for planning: `formation.facts.Knowledge` over the file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Final, get_args
+
+import apsw
+import numpy as np
+
+from langmemory.formation.facts import Claim, KnownFact, fingerprint
+from langmemory.sqlite import candidates, graph, items, namespaces
+from langmemory.sqlite.engine import Engine, Snapshot
+from langmemory.sqlite.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.stores.graph_view import GraphView
+from langmemory.stores.indexing import Indexing
+from langmemory.types import Entity, Kind, Namespace, Scope, Status
+
+DERIVED: Final[tuple[Kind, ...]] = tuple(
+    kind for kind in get_args(Kind) if kind not in ("episodic", "core")
+)
+"""Kinds of memory that are facts here."""
+
+BELIEVED: Final[tuple[Status, ...]] = ("pending", "approved", "active")
+"""Statuses of the facts a new one is compared with."""
+
+OVERFETCH: Final = 32
+"""See `candidates.nearest`: what is not found among the nearest is stored twice."""
+
+
+class StoreKnowledge:
+    """`langmemory.formation.facts.Knowledge` of one namespace.
+
+    Reads one snapshot, taken at the first read. Nothing is embedded while it is held: either
+    `prepare` embeds all texts at once before anything is read, or the snapshot is given back for
+    the time an embedder takes. `seq` stays that of the first snapshot, so that a plan made over
+    two of them is refused if they differ in what it touches.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        indexing: Indexing,
+        namespace: Namespace,
+        *,
+        alive_at_us: int | None = None,
+    ) -> None:
+        """See `MemoryStore.knowledge`."""
+        self._engine = engine
+        self._indexing = indexing
+        self._namespace = namespace
+        facts = Scope(namespace=namespace, kinds=DERIVED)
+        self._ever = compile_scope(facts, alive_at_us=alive_at_us)
+        self._believed = compile_scope(
+            Scope(namespace=namespace, kinds=DERIVED, statuses=BELIEVED), alive_at_us=alive_at_us
+        )
+        self._vectors: dict[str, Floats] = {}
+        self._held = ExitStack()
+        self._reading: _Reading | None = None
+        self._seq: int | None = None
+
+    @property
+    def namespace(self) -> Namespace:
+        return self._namespace
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Embed texts that `nearest` will be asked about, in one call of the embedder.
+
+        Raises:
+            EmbeddingError: The embedder failed.
+        """
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        embedder = self._indexing.embedder
+        if embedder is None or not missing:
+            return
+        if not embedder.cheap:
+            self.release()
+        self._vectors |= zip(missing, embedder.embed_documents(missing), strict=True)
+
+    def similar(self, name: str, others: Sequence[str]) -> list[float]:
+        """Cosines of a name to others, 0 where names are not compared: without an embedder, and
+        with one that costs a call each time, for a namespace may know thousands of names."""
+        embedder = self._indexing.embedder
+        if embedder is None or not embedder.cheap:
+            return [0.0] * len(others)
+        self.prepare([name, *others])
+        return [float(self._vectors[name] @ self._vectors[other]) for other in others]
+
+    def release(self) -> None:
+        """Give the snapshot back; the next read takes another."""
+        self._held.close()
+        self._reading = None
+
+    # Knowledge.
+
+    @property
+    def seq(self) -> int:
+        if self._seq is None:
+            self._now()
+        return self._seq or 0
+
+    def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT i.id FROM fingerprint f CROSS JOIN item i ON i.id = f.item "
+            f"WHERE f.namespace = ? AND f.hash = ? AND {self._believed.where} ORDER BY i.id",
+            (reading.namespace, fingerprint(text), *self._believed.bindings),
+        )
+        return self._facts(rows)
+
+    def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
+        self.prepare([text])
+        vector = self._vectors.get(text)
+        if vector is None:
+            return ()
+        reading = self._now()
+        ids, cosines = reading.nearest(vector, limit)
+        return list(zip(reading.facts(ids.tolist()), cosines.tolist(), strict=True))
+
+    def about(
+        self, subject: str, relation: str | None = None, *, past: bool = False
+    ) -> Sequence[KnownFact]:
+        reading = self._now()
+        view = reading.past if past else reading.view
+        found = view.of_key(subject)
+        if found is None:
+            return ()
+        edges = view.touching([found], relation)
+        return reading.facts(dict.fromkeys(edge.item for edge in edges if edge.subject == found))
+
+    def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
+        if not keys:
+            return ()
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT DISTINCT i.id FROM carray(?) c "
+            "CROSS JOIN item o ON o.namespace = ? AND o.key = c.value "
+            "CROSS JOIN evidence v ON v.source = o.id CROSS JOIN item i ON i.id = v.item "
+            f"WHERE {self._believed.where} ORDER BY i.id",
+            (apsw.carray(tuple(keys)), reading.namespace, *self._believed.bindings),
+        )
+        return self._facts(rows)
+
+    def by_key(self, key: str) -> KnownFact | None:
+        reading = self._now()
+        rows = reading.connection.execute(
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND i.key = ? AND {self._ever.where}",
+            (reading.namespace, key, *self._ever.bindings),
+        )
+        return next(iter(self._facts(rows)), None)
+
+    def entities(self, norm: str) -> Sequence[Entity]:
+        return self._now().view.called(norm)
+
+    def names(self) -> Sequence[tuple[str, Entity]]:
+        return self._now().view.names()
+
+    # How.
+
+    def _now(self) -> _Reading:
+        if self._reading is None:
+            snapshot = self._held.enter_context(self._engine.read())
+            self._reading = _Reading(snapshot, self._indexing, self._namespace, self._believed)
+            if self._seq is None:
+                self._seq = self._reading.seq()
+        return self._reading
+
+    def _facts(self, rows: Iterable[tuple[int]]) -> list[KnownFact]:
+        return self._now().facts([item for (item,) in rows])
+
+
+class _Reading:
+    """One snapshot, and what was looked up in it already."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        indexing: Indexing,
+        namespace: Namespace,
+        believed: CompiledScope,
+    ) -> None:
+        self._snapshot = snapshot
+        self._believed = believed
+        self._everything = compile_scope(Scope(namespace=namespace))
+        self._known: dict[int, KnownFact] = {}
+        self._comparable: Ids | None = None
+        model = snapshot.model()
+        self._same_model = model.model is not None and indexing.serves(model)
+        self.connection = snapshot.connection
+        self.namespace = namespaces.find(snapshot.connection, namespace)
+        self.view = GraphView(
+            snapshot.connection, namespace, narrow=believed, wide=self._everything
+        )
+        held = compile_scope(
+            Scope(namespace=namespace, kinds=DERIVED, statuses=(*BELIEVED, "superseded"))
+        )
+        self.past = GraphView(snapshot.connection, namespace, narrow=held, wide=self._everything)
+
+    def seq(self) -> int:
+        row = self.connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()
+        return int(row[0])
+
+    def nearest(self, vector: Floats, limit: int) -> tuple[Ids, Floats]:
+        """Ids and cosines of facts, best first."""
+        index = self._snapshot.engine.up_to_date_signs(self.connection)
+        if index is None or not self._same_model:
+            return candidates.NOTHING
+        if self._comparable is None:
+            rows = self.connection.execute(
+                f"SELECT i.id FROM item i WHERE i.namespace = ? AND {self._believed.where}",
+                (self.namespace, *self._believed.bindings),
+            )
+            self._comparable = np.sort(np.fromiter((item for (item,) in rows), np.int64))
+        return candidates.nearest(
+            self.connection, index, self._believed, vector, limit,
+            overfetch=OVERFETCH, selected=self._comparable,
+        )  # fmt: skip
+
+    def facts(self, ids: Iterable[int]) -> list[KnownFact]:
+        """In the order given."""
+        ids = list(ids)
+        unknown = np.array([one for one in ids if one not in self._known], np.int64)
+        if len(unknown):
+            claims: dict[int, list[Claim]] = defaultdict(list)
+            rows = graph.edges(self.connection, self._everything, facts=unknown.tolist())
+            for row, edge in zip(rows, self.view.edges(self.view.standing(rows)), strict=True):
+                claims[row.item].append(
+                    Claim(
+                        subject=edge.subject,
+                        relation=edge.relation,
+                        object=edge.literal or "" if edge.object is None else edge.object,
+                        object_is_entity=edge.object is not None,
+                    )
+                )
+            evidence: dict[int, list[str]] = defaultdict(list)
+            for item, key in self.connection.execute(
+                "SELECT v.item, o.key FROM carray(?) c CROSS JOIN evidence v ON v.item = c.value "
+                "CROSS JOIN item o ON o.id = v.source ORDER BY v.item, v.source",
+                (apsw.carray(unknown),),
+            ):
+                evidence[item].append(key)
+            for memory in items.memories(self.connection, unknown):
+                self._known[memory.id] = KnownFact(
+                    memory=memory,
+                    claims=tuple(claims[memory.id]),
+                    evidence=tuple(evidence[memory.id]),
+                )
+        return [self._known[one] for one in ids if one in self._known]
+
+
+@contextmanager
+def knowledge(
+    engine: Engine, indexing: Indexing, namespace: Namespace, *, alive_at_us: int | None
+) -> Iterator[StoreKnowledge]:
+    """See `MemoryStore.knowledge`."""
+    found = StoreKnowledge(engine, indexing, namespace, alive_at_us=alive_at_us)
+    try:
+        yield found
+    finally:
+        found.release()

@@ -1,0 +1,217 @@
+"""What stands beside the items as plain rows, and back: runs, entities, evidence, edges, reviews.
+
+Rows name items, entities and runs by key, so that they mean the same in every file. One whose item
+or entity is not there is left out; one that is there already changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import apsw
+
+from langmemory.errors import ImportFormatError
+from langmemory.sqlite import evidence, graph_rows, items
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import below, from_path, intern
+from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.times import from_us, to_us
+from langmemory.types import Namespace
+
+Row = Mapping[str, Any]
+
+QUERIES: Final[Mapping[str, str]] = {
+    "run": (
+        "SELECT n.path, r.id, r.kind, r.at, r.reason, r.note, r.links, r.undone_by "
+        "FROM run r JOIN namespace n ON n.id = r.namespace WHERE {here} ORDER BY r.at, r.id"
+    ),
+    "entity": (
+        "SELECT n.path, e.key, e.name, e.kind, e.run "
+        "FROM entity e JOIN namespace n ON n.id = e.namespace WHERE {here} ORDER BY e.id"
+    ),
+    "link": (
+        "SELECT n.path, e.key, s.key AS same_as, e.link_run AS run FROM entity e "
+        "JOIN namespace n ON n.id = e.namespace LEFT JOIN entity s ON s.id = e.same_as "
+        "WHERE {here} AND e.link_run IS NOT NULL ORDER BY e.id"
+    ),
+    "alias": (
+        "SELECT n.path, e.key AS entity, a.norm, a.name, a.run FROM alias a "
+        "JOIN entity e ON e.id = a.entity JOIN namespace n ON n.id = a.namespace "
+        "WHERE {here} ORDER BY a.entity, a.norm"
+    ),
+    "evidence": (
+        "SELECT n.path, i.key, s.key AS source, v.run FROM evidence v JOIN item i ON i.id = v.item "
+        "JOIN item s ON s.id = v.source JOIN namespace n ON n.id = i.namespace "
+        "WHERE {here} AND {i} AND {s} ORDER BY v.item, v.source"
+    ),
+    "mention": (
+        "SELECT n.path, i.key, e.key AS entity, m.run FROM mention m JOIN item i ON i.id = m.item "
+        "JOIN entity e ON e.id = m.entity JOIN namespace n ON n.id = i.namespace "
+        "WHERE {here} ORDER BY m.item, m.entity"
+    ),
+    "edge": (
+        "SELECT n.path, i.key, s.key AS subject, g.relation, o.key AS object, g.literal, g.run "
+        "FROM edge g JOIN item i ON i.id = g.fact JOIN entity s ON s.id = g.subject "
+        "LEFT JOIN entity o ON o.id = g.object JOIN namespace n ON n.id = i.namespace "
+        "WHERE {here} ORDER BY g.id"
+    ),
+    "reflected": (
+        "SELECT n.path, i.key, f.run FROM reflected f JOIN item i ON i.id = f.item "
+        "JOIN namespace n ON n.id = i.namespace WHERE {here} ORDER BY f.item"
+    ),
+    "review": (
+        "SELECT n.path, v.id, v.about, v.question, v.items, v.options, v.run, v.opened_at, "
+        "v.decision, v.decided_run FROM review v JOIN namespace n ON n.id = v.namespace "
+        "WHERE {here} ORDER BY v.opened_at, v.id"
+    ),
+}
+"""Rows of each type, in an order in which an import finds what they name."""
+
+TYPES: Final = frozenset(QUERIES)
+RECORD: Final = frozenset({"run", "reflected"})
+"""Types that tell what happened, not what is known."""
+FOR_VIEWERS: Final = frozenset({"evidence"})
+"""Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
+a viewer cannot read."""
+
+_TIMES: Final = ("at", "opened_at")
+_JSON: Final = ("note", "links", "items", "options")
+
+
+def export_rows(
+    connection: Connection, prefix: Namespace, viewer: str | None, *, history: bool
+) -> Iterator[dict[str, Any]]:
+    """The rows of a namespace and below it.
+
+    Args:
+        connection: A reader.
+        prefix: ``()`` is the whole file.
+        viewer: Who gets them; None is the application. Others get `FOR_VIEWERS` only.
+        history: With the `RECORD`.
+    """
+    namespaces, bindings = below(prefix)
+    item, source = visible_to(viewer, "i"), visible_to(viewer, "s")
+    for kind, query in QUERIES.items():
+        if (viewer is not None and kind not in FOR_VIEWERS) or (kind in RECORD and not history):
+            continue
+        sql = query.format(here=f"n.id IN {namespaces}", i=item.sql, s=source.sql)
+        if kind == "evidence":
+            cursor = connection.execute(sql, (*bindings, *item.bindings, *source.bindings))
+        else:
+            cursor = connection.execute(sql, bindings)
+        names: list[str] = []
+        for found in cursor:
+            names = names or [column[0] for column in cursor.get_description()]
+            row = dict(zip(names, found, strict=True))
+            yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **_shown(row)}
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    for name in row.keys() & set(_TIMES):
+        row[name] = from_us(row[name]).isoformat()
+    for name in row.keys() & set(_JSON):
+        row[name] = json.loads(row[name])
+    return row
+
+
+def import_row(connection: Connection, row: Row) -> None:
+    """Take a row of `export_rows` back, within a transaction.
+
+    Raises:
+        ImportFormatError: It is not one.
+    """
+    try:
+        _Import(connection, tuple(row["namespace"])).row(row)
+    except (KeyError, TypeError, ValueError, apsw.ConstraintError) as error:
+        raise ImportFormatError(
+            f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."
+        ) from error
+
+
+class _Import:
+    """Rows of one namespace, taken back."""
+
+    def __init__(self, connection: Connection, namespace: Namespace) -> None:
+        self.connection = connection
+        self.namespace = namespace
+        self.id = intern(connection, namespace)
+
+    def row(self, row: Row) -> None:
+        kind = row["type"]
+        if kind in ("run", "review"):
+            self._whole(kind, row)
+        elif kind == "entity":
+            if self._entity(row["key"]) is None:
+                graph_rows.add_entity(
+                    self.connection, self.id, row["key"], row["name"], row["kind"], row["run"]
+                )
+        elif kind == "link":
+            self._link(row)
+        elif kind == "alias":
+            if (entity := self._entity(row["entity"])) is not None:
+                names = [(row["norm"], row["name"])]
+                graph_rows.add_aliases(self.connection, self.id, entity, names, row["run"])
+        elif (item := items.find(self.connection, self.namespace, row["key"])) is not None:
+            self._of_item(kind, item, row)
+
+    def _whole(self, table: str, row: Row) -> None:
+        columns = {name: found for name, found in row.items() if name != "type"}
+        columns |= {
+            name: to_us(datetime.fromisoformat(row[name])) for name in _TIMES if name in row
+        }
+        columns |= {
+            name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
+            for name in _JSON
+            if name in row
+        }
+        names = _COLUMNS[table]
+        columns["namespace"] = self.id
+        self.connection.execute(
+            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+            "ON CONFLICT DO NOTHING",
+            [columns[name] for name in names],
+        )
+
+    def _link(self, row: Row) -> None:
+        entity = self._entity(row["key"])
+        if entity is None or graph_rows.link_of(self.connection, entity) != (None, None):
+            return
+        target = None if row["same_as"] is None else self._entity(row["same_as"])
+        if target is None or not graph_rows.leads_to(self.connection, target, entity):
+            graph_rows.link(self.connection, entity, target, row["run"])
+
+    def _of_item(self, kind: str, item: int, row: Row) -> None:
+        run = row["run"]
+        if kind == "evidence":
+            source = items.find(self.connection, self.namespace, row["source"])
+            evidence.add(self.connection, item, _some(source), run)
+        elif kind == "reflected":
+            evidence.mark_reflected(self.connection, [item], run)
+        elif kind == "mention":
+            graph_rows.mention(self.connection, item, _some(self._entity(row["entity"])), run)
+        elif kind == "edge":
+            subject = self._entity(row["subject"])
+            object = None if row["object"] is None else self._entity(row["object"])
+            if subject is not None and (object is None) == (row["object"] is None):
+                graph_rows.add_edge(
+                    self.connection, item, subject, row["relation"], object, row["literal"], run
+                )
+
+    def _entity(self, key: str) -> int | None:
+        return graph_rows.find_entity(self.connection, self.id, key)
+
+
+_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "run": ("id", "kind", "namespace", "at", "reason", "note", "links", "undone_by"),
+    "review": (
+        "id", "namespace", "about", "question", "items", "options", "run", "opened_at", "decision",
+        "decided_run",
+    ),
+}  # fmt: skip
+
+
+def _some(found: int | None) -> list[int]:
+    return [] if found is None else [found]

@@ -1,0 +1,62 @@
+"""`langmemory forget`: shown, asked, done, proved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from langmemory.stores import MemoryStore
+from tests.cli.place import Run
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.db"
+    with MemoryStore(path) as store:
+        for number in range(7):
+            value = {"text": f"Alice and topic {number}", "owner": "alice"}
+            store.put(("home",), f"a{number}", value)
+        store.put(("home",), "b", {"text": "Bob saw Zqxlena", "owner": "bob"})
+        store.put(("memories", "me"), "k", {"text": "a note of mine"})
+    return path
+
+
+def keys(path: Path) -> set[str]:
+    with MemoryStore(path) as store:
+        return {item.key for item in store.search((), limit=100)}
+
+
+def test_it_shows_and_asks(run: Run, home: Path) -> None:
+    """Before anything goes, it says how much and shows how it begins; anything but yes keeps it."""
+    result = run("forget", "--owner", "alice", input="n\n")
+    assert result.exit_code == 0, result.output
+    assert "7 memories (7 semantic)" in result.output
+    assert "Alice and topic 0" in result.output
+    assert "… and 2 more" in result.output
+    assert "Nothing was changed" in result.output
+    assert len(keys(home)) == 9
+    result = run("forget", "--owner", "alice", input="y\n")
+    assert "0 were found" in result.output
+    assert keys(home) == {"b", "k"}
+
+
+def test_by_entity_and_by_key(run: Run, home: Path) -> None:
+    """`--entity` takes what names it, `--key` one memory of the default namespace; `--yes` does not
+    ask and `--json` is for scripts."""
+    done = json.loads(run("forget", "--entity", "Zqxlena", "--yes", "--json").output)
+    assert (done["memories"], done["dry_run"]) == (1, False)
+    assert run("forget", "--key", "k", "--yes").exit_code == 0
+    assert keys(home) == {f"a{number}" for number in range(7)}
+    assert b"Zqxlena" not in home.read_bytes()
+
+
+def test_nothing_to_forget(run: Run, home: Path) -> None:
+    """Nobody named is an error with the next step; somebody unknown changes nothing."""
+    result = run("forget")
+    assert result.exit_code == 1
+    assert "owner" in result.output
+    assert "Nothing was changed" in run("forget", "--owner", "nobody").output
+    assert run("forget", "--owner", "alice", "--json").exit_code == 1
+    assert len(keys(home)) == 9

@@ -1,0 +1,103 @@
+"""`langmemory graph`: what is known of somebody, at the terminal and in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx
+import pytest
+
+from langmemory.stores import MemoryStore
+from tests.cli.place import Run
+from tests.graph_world import furnish, nicknamed
+
+
+@pytest.fixture
+def world(run: Run, tmp_path: Path) -> Run:
+    """`run` on a file with the graph of the tests in it."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        furnish(store)
+        nicknamed(store)
+    return lambda *words: run("-n", "memories/lena", *words)
+
+
+def test_an_entity_shows_relations_dates_and_sources(world: Run) -> None:
+    """One row a relation, either direction, with its time and the memory that says so."""
+    shown = world("graph", "mira").stdout
+    assert shown.splitlines()[0] == "Mira (person, also called Mimi)"
+    for part in (
+        "sister of ←",
+        "Lena",
+        "works at →",
+        "Initech",
+        "2021-03-01 –",
+        "Mira joined Initech.",
+        "“cake”",
+    ):
+        assert part in shown
+    lena = world("graph", "Lena").stdout
+    assert "2020-01-01 – 2023-06-01" in lena
+    assert lena.index("Globex") < lena.index("Hooli")
+
+
+def test_everybody_is_listed(world: Run) -> None:
+    """Without a name: all names with their other names, and how much is claimed of them."""
+    shown = world("graph").stdout
+    assert shown.index("Mira, Mimi") < shown.index("Zurich")
+    assert "person/lena" in shown
+
+
+def test_dates_and_viewers_change_the_answer(world: Run) -> None:
+    """--as-of answers for that day, --viewer for that person."""
+    then = world("graph", "Lena", "--as-of", "2022-01-01").stdout
+    assert "Hooli" in then
+    assert "Globex" not in then
+    assert "Clinic" in world("graph", "Paul", "--viewer", "paul").stdout
+    refused = world("graph", "Paul", "--viewer", "lena")
+    assert refused.exit_code == 1
+    assert "Clinic" not in refused.output
+    assert world("graph", "Lena", "--as-of", "yesterday-ish").exit_code == 2
+
+
+def test_the_way_from_one_to_another(world: Run) -> None:
+    """--path-to prints ways as sentences, or says that there is none."""
+    way = "Lena -sister_of-> Mira -works_at-> Initech -located_in-> Zurich"
+    assert world("graph", "Lena", "--path-to", "Zurich").stdout == way + "\n"
+    rows = json.loads(world("graph", "Lena", "--path-to", "Zurich", "--json").stdout)
+    assert rows == [{"path": way, "length": 3, "facts": ["sister", "job", "office"]}]
+    assert "Nothing connects" in world("graph", "Lena", "--path-to", "Paul").stdout
+    assert world("graph", "--path-to", "Paul").exit_code == 2
+
+
+def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
+    """--json is for scripts, --graphml and --png write files and say so; all may be asked at once."""
+    data = json.loads(world("graph", "Lena", "--json", "--depth", "1").stdout)
+    assert {node["name"] for node in data["nodes"]} == {
+        "Lena",
+        "Mira",
+        "Globex",
+        "Hooli",
+        "teal",
+        "cake",
+    }
+    written = world(
+        "graph", "Lena", "--png", tmp_path / "g.png", "--graphml", tmp_path / "g.graphml"
+    )
+    assert written.stdout.count("Wrote 5 entities and 6 edges to ") == 2
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
+    assert len(networkx.read_graphml(tmp_path / "g.graphml")) == 7
+    assert networkx.parse_graphml(world("graph", "--graphml", "-").stdout)
+    failed = world("graph", "Lena", "--png", tmp_path / "missing" / "g.png")
+    assert failed.exit_code == 1
+    assert "missing" in failed.stderr
+
+
+def test_names_that_are_not_there(world: Run, run: Run) -> None:
+    """An unknown name is one line with near names; an empty namespace says so."""
+    failed = world("graph", "Initec")
+    assert failed.exit_code == 1
+    assert failed.stderr == (
+        "langmemory: Nothing is called 'Initec' in memories/lena. Near it: Initech.\n"
+    )
+    assert run("graph").stdout == "No people or things are known in memories/me yet.\n"

@@ -1,0 +1,156 @@
+"""`reflect`, `runs`, `undo`, `history`, `reviews`, `journal`: knowledge as a person handles it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.changes import AddMemory, Change, ChangeSet, Invalidate, OpenReview
+from tests.cli.place import Run
+
+
+@pytest.fixture
+def reflected(filled: Run) -> Run:
+    """The sample, reflected by rules."""
+    result = filled("reflect")
+    assert result.exit_code == 0, result.output
+    return filled
+
+
+def moved(run: Run) -> str:
+    """The run in which Lena moved."""
+    rows = json.loads(run("runs", "--json").stdout)
+    return str(next(row["id"] for row in rows if row["note"]["superseded"]))
+
+
+def shown(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_reflect_reports_and_a_second_time_has_nothing_to_do(filled: Run) -> None:
+    """Facts, what they replaced and the sum are shown; then everything has been read."""
+    first = shown(filled("reflect").stdout)
+    assert "+ Lena lives in Hamburg." in first
+    assert "– Lena lives in Hamburg." in first
+    assert "10 batches" in first
+    assert "0 model calls" in first
+    assert filled("reflect").stdout == "Everything has been read.\n"
+    assert json.loads(filled("reflect", "--json").stdout) == {}
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Path) -> None:
+    """The plan of each conversation is shown, and the file is as before."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        before = list(store.iter_export())[1:]
+    plan = filled("reflect", "--dry-run").stdout
+    assert "'Lena lives in Hamburg.'" in plan
+    assert plan.endswith("Nothing was written.\n")
+    assert len(json.loads(filled("reflect", "--dry-run", "--json").stdout)) == 10
+    with MemoryStore(tmp_path / "memory.db") as store:
+        assert list(store.iter_export())[1:] == before
+
+
+def test_one_conversation_can_be_reflected(filled: Run) -> None:
+    """--thread and --namespace choose what is read."""
+    assert (
+        json.loads(filled("reflect", "--thread", "2026-01-11-hello", "--json").stdout)["runs"] == 1
+    )
+    assert "has been read" in filled("reflect", "-n", "memories/nobody").stdout
+    assert json.loads(filled("reflect", "--json").stdout)["runs"] == 9
+
+
+def test_runs_are_listed_and_undone(reflected: Run) -> None:
+    """A dry run of undo changes nothing; undoing brings the fact back, and reflect does not redo it."""
+    assert "superseded" in reflected("runs").stdout
+    run = moved(reflected)
+    assert "Nothing was changed" in reflected("undo", run, "--dry-run").stdout
+    assert "Undone" in reflected("undo", run).stdout
+    assert "was undone before" in reflected("undo", run).stdout
+    assert "Everything has been read" in reflected("reflect").stdout
+    refused = reflected("undo", "reflect/none")
+    assert refused.exit_code == 1
+    assert refused.stderr.count("\n") == 1
+
+
+def test_the_history_of_a_fact(reflected: Run, tmp_path: Path) -> None:
+    """Every change of a memory with its reason; a key that never was is an error on one line."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        found = store.search(("memories", "me"), filter={"object": "Hamburg"})
+    [key] = [item.key for item in found if item.value["relation"] == "lives_in"]
+    assert [row["action"] for row in json.loads(reflected("history", key, "--json").stdout)] == [
+        "add",
+        "supersede",
+    ]
+    assert "lives_in has one value at a time" in shown(reflected("history", key).stdout)
+    assert reflected("history", "fact/none").exit_code == 1
+
+
+@pytest.fixture
+def asked(run: Run, tmp_path: Path) -> Run:
+    """A question about two facts."""
+    changes: list[Change] = [
+        AddMemory(key=f"fact/{day}", value={"text": f"Ida was born on {day} May."}) for day in "35"
+    ]
+    options: dict[str, tuple[Change, ...]] = {
+        "both": (),
+        "new": (Invalidate(key="fact/3", invalid_at=datetime(2026, 1, 1, tzinfo=UTC)),),
+    }
+    review = OpenReview(
+        id="review/1", about="contradiction", question="Which of these holds?",
+        memories=("fact/5", "fact/3"), options=options,
+    )  # fmt: skip
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.apply(
+            ChangeSet(
+                namespace=("memories", "me"),
+                run_id="reflect/1",
+                kind="reflection",
+                reason="test",
+                changes=(*changes, review),
+            )  # fmt: skip
+        )
+    return run
+
+
+def test_reviews_are_shown_and_decided(asked: Run) -> None:
+    """A question is shown with its memories and the command that answers it; decided, it is gone,
+    and the decision can be taken back."""
+    text = shown(asked("reviews").stdout)
+    assert (
+        "Which of these holds? contradiction · Ida was born on 5 May. · Ida was born on 3" in text
+    )
+    assert "langmemory reviews --decide review/1 both|new" in text
+    assert asked("reviews", "--decide", "review/1", "perhaps").exit_code == 1
+    decided = asked("reviews", "--decide", "review/1", "new", "--by", "Ida")
+    assert decided.exit_code == 0, decided.output
+    assert asked("reviews").stdout == "Nothing is to be decided.\n"
+    assert "decided: new" in asked("reviews", "--all").stdout
+    assert "Undone" in asked("undo", decided.stdout.split()[-1]).stdout
+    assert [row["id"] for row in json.loads(asked("reviews", "--json").stdout)] == ["review/1"]
+
+
+def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> None:
+    """The last day or a given one; --rebuild writes the files, once, and needs to know where."""
+    assert reflected("journal").stdout.startswith("# Sunday, 12 July 2026")
+    assert "Katrin lives in Bremen." in reflected("journal", "--day", "2026-01-11").stdout
+    assert "Nothing was learned" in reflected("journal", "--day", "2020-01-01").stdout
+    assert "journal.path" in reflected("journal", "--rebuild").stderr
+    folder = tmp_path / "pages"
+    assert "files of" in reflected("journal", "--rebuild", "--path", folder).stdout
+    assert len(list(folder.rglob("*.md"))) > 3
+    assert reflected("journal", "--rebuild", "--path", folder).stdout.startswith("0 files")
+
+
+def test_undo_and_reviews_keep_the_configured_journal(filled: Run, tmp_path: Path) -> None:
+    """With journal.path configured, reflect writes the files and undo corrects them."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "memory.json").write_text('{"journal": {"path": "journal"}}')
+    filled("reflect")
+    page = next((tmp_path / "journal").rglob("2026-07-12.md"))
+    assert "Lena lives in Valencia." in page.read_text()
+    filled("undo", moved(filled))
+    assert not page.exists()

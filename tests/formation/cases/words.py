@@ -1,0 +1,353 @@
+"""The same in other words, nearly the same and not at all; languages, times, and what is left alone."""
+
+from __future__ import annotations
+
+from tests.formation.correctness import case, do, f, say
+
+CASES = (
+    case(
+        "said twice is known once, and surer",
+        "duplicates",
+        say("2023-05-01", "I live in Berlin.", f("Lena lives in Berlin", "I | lives_in | Berlin")),
+        say("2023-06-01", "I live in Berlin!", f("Lena lives in Berlin.", "I | lives_in | Berlin")),
+        active=("Lena lives in Berlin",),
+        evidence={"Lena lives in Berlin": 2},
+    ),
+    case(
+        "in other words of the same relation",
+        "duplicates",
+        say(
+            "2023-05-01", "I work at Initech.", f("Lena works at Initech", "I | works at | Initech")
+        ),
+        say(
+            "2023-06-01",
+            "I'm employed by Initech.",
+            f("Lena is employed by Initech", "Initech | employs | I"),
+        ),
+        active=("Lena works at Initech",),
+        evidence={"Lena works at Initech": 2},
+    ),
+    case(
+        "in another order",
+        "duplicates",
+        say(
+            "2023-05-01",
+            "My favourite colour is green.",
+            f("Lena's favourite colour is green", "I | favourite colour | =green"),
+        ),
+        say(
+            "2023-06-01",
+            "Green is my favourite colour.",
+            f("Green is Lena's favourite colour", "I | favourite colour | =Green"),
+        ),
+        active=("Lena's favourite colour is green",),
+        evidence={"Lena's favourite colour is green": 2},
+    ),
+    case(
+        "married to each other, from both sides",
+        "duplicates",
+        say(
+            "2023-05-01", "I'm married to Tom.", f("Lena is married to Tom", "I | married to | Tom")
+        ),
+        say(
+            "2023-06-01",
+            "I'm married to Lena.",
+            f("Tom is married to Lena", "I | married to | Lena"),
+            who="Tom",
+        ),
+        active=("Lena is married to Tom",),
+        evidence={"Lena is married to Tom": 2},
+    ),
+    case(
+        "twice in one batch",
+        "duplicates",
+        say(
+            "2023-05-01T10:00",
+            "I live in Berlin.",
+            f("Lena lives in Berlin", "I | lives_in | Berlin"),
+        ),
+        say(
+            "2023-05-01T10:05",
+            "Yes, in Berlin.",
+            f("Lena lives in Berlin", "I | lives in | Berlin"),
+            more=True,
+        ),
+        active=("Lena lives in Berlin",),
+        evidence={"Lena lives in Berlin": 2},
+    ),
+    case(
+        "with more to it is another fact",
+        "duplicates",
+        say("2023-05-01", "I live in Berlin.", f("Lena lives in Berlin", "I | lives_in | Berlin")),
+        say(
+            "2023-06-01",
+            "I live in Berlin with Tom and two cats.",
+            f("Lena lives in Berlin with Tom and two cats", "I | lives_in | Berlin"),
+        ),
+        active=("Lena lives in Berlin", "Lena lives in Berlin with Tom and two cats"),
+    ),
+    case(
+        "numbers that differ are no duplicate",
+        "duplicates",
+        say("2023-05-01", "I have 2 cats.", f("Lena has 2 cats")),
+        say("2023-06-01", "I have 3 cats.", f("Lena has 3 cats")),
+        active=("Lena has 2 cats", "Lena has 3 cats"),
+        reviews={"duplicate": 1},
+    ),
+    case(
+        "a negation is no duplicate",
+        "negation",
+        say(
+            "2023-05-01",
+            "I am allergic to nuts.",
+            f("Lena is allergic to nuts", "I | allergic to | =nuts"),
+        ),
+        say("2023-06-01", "I am not allergic to nuts.", f("Lena is not allergic to nuts")),
+        active=("Lena is allergic to nuts", "Lena is not allergic to nuts"),
+        reviews={"duplicate": 1},
+    ),
+    case(
+        "other names, nearly the same words",
+        "duplicates",
+        say("2023-05-01", "Anna likes green tea.", f("Anna likes green tea")),
+        say("2023-06-01", "Peter likes green tea.", f("Peter likes green tea")),
+        active=("Anna likes green tea", "Peter likes green tea"),
+    ),
+    case(
+        "other days, nearly the same words",
+        "duplicates",
+        say(
+            "2023-05-01",
+            "The dentist is on Monday.",
+            f("Lena has a dentist appointment on Monday 8 May"),
+        ),
+        say(
+            "2023-06-01",
+            "The dentist is on Tuesday.",
+            f("Lena has a dentist appointment on Tuesday 6 June"),
+        ),
+        active=(
+            "Lena has a dentist appointment on Monday 8 May",
+            "Lena has a dentist appointment on Tuesday 6 June",
+        ),
+    ),
+    case(
+        "a judge knows the same when it sees it",
+        "duplicates",
+        say("2023-05-01", "I have 2 cats.", f("Lena has 2 cats")),
+        say("2023-06-01", "I have 3 cats.", f("Lena has 3 cats")),
+        verdicts={("Lena has 3 cats", "Lena has 2 cats"): "supersedes"},
+        active=("Lena has 3 cats",),
+        over=("Lena has 2 cats",),
+    ),
+    case(
+        "read again adds nothing",
+        "absence",
+        say("2023-05-01", "I live in Berlin.", f("Lena lives in Berlin", "I | lives_in | Berlin")),
+        say("2024-02-01", "I moved to Munich.", f("Lena moved to Munich", "I | lives_in | Munich")),
+        say("2024-03-01", "I like tea.", f("Lena likes tea", "I | likes | =tea")),
+        do("repeat", "2024-04-01"),
+        do("repeat", "2024-04-02"),
+        active=("Lena moved to Munich", "Lena likes tea"),
+        over=("Lena lives in Berlin",),
+        evidence={"Lena moved to Munich": 1, "Lena likes tea": 1},
+    ),
+    case(
+        "deleted stays deleted when read again",
+        "non-resurrection",
+        say("2023-05-01", "I live in Berlin.", f("Lena lives in Berlin", "I | lives_in | Berlin")),
+        do("delete", "2023-05-02", "Lena lives in Berlin"),
+        do("repeat", "2023-05-03"),
+        active=(),
+    ),
+    case(
+        "what is over does not come back when read again",
+        "non-resurrection",
+        say(
+            "2022-03-01", "I work at Initech.", f("Lena works at Initech", "I | works_at | Initech")
+        ),
+        say("2023-03-01", "I quit Initech.", f("Lena quit Initech", "I | quit | Initech")),
+        do("repeat", "2023-05-03"),
+        active=("Lena quit Initech",),
+        over=("Lena works at Initech",),
+    ),
+    case(
+        "what was undone does not come back by itself",
+        "non-resurrection",
+        say("2023-05-01", "I live in Berlin.", f("Lena lives in Berlin", "I | lives_in | Berlin")),
+        do("undo", "2023-05-02"),
+        do("repeat", "2023-05-03"),
+        active=(),
+    ),
+    case(
+        "said anew after its deletion is new",
+        "deletion",
+        say("2023-05-01", "I like tea.", f("Lena likes tea", "I | likes | =tea")),
+        do("delete", "2023-05-02", "Lena likes tea"),
+        say("2023-07-01", "I like tea.", f("Lena likes tea", "I | likes | =tea")),
+        active=("Lena likes tea",),
+        evidence={"Lena likes tea": 1},
+    ),
+    case(
+        "nothing said, nothing known",
+        "absence",
+        say("2023-05-01", "Hello! How are you?"),
+        active=(),
+        as_of={"2023-05-02": ()},
+    ),
+    case(
+        "sarcasm that an extractor doubts waits",
+        "sarcasm",
+        say("2023-05-01", "I hate Mondays.", f("Lena hates Mondays", "I | hates | =Mondays")),
+        say(
+            "2023-06-01",
+            "Oh great, I just love Mondays.",
+            f("Lena loves Mondays", "I | loves | =Mondays", confidence=0.3),
+        ),
+        active=("Lena hates Mondays",),
+        pending=("Lena loves Mondays",),
+        reviews={"approval": 1},
+    ),
+    case(
+        "sarcasm taken at its word is at least asked about",
+        "sarcasm",
+        say("2023-05-01", "I hate Mondays.", f("Lena hates Mondays", "I | hates | =Mondays")),
+        say(
+            "2023-06-01",
+            "Oh great, I just love Mondays.",
+            f("Lena loves Mondays", "I | loves | =Mondays"),
+        ),
+        active=("Lena hates Mondays", "Lena loves Mondays"),
+        reviews={"contradiction": 1},
+    ),
+    case(
+        "yesterday is the speaker's yesterday",
+        "timezones",
+        say("2023-05-01", "I live in Kiel.", f("Lena lives in Kiel", "I | lives_in | Kiel")),
+        say(
+            "2024-01-01T03:00+09:00",
+            "I moved to Tokyo yesterday.",
+            f("Lena moved to Tokyo yesterday", "I | lives_in | Tokyo", when="yesterday"),
+        ),
+        active=("Lena moved to Tokyo yesterday",),
+        over=("Lena lives in Kiel",),
+        as_of={
+            "2023-12-30T14:00+00:00": ("Lena lives in Kiel",),
+            "2023-12-30T16:00+00:00": ("Lena moved to Tokyo yesterday",),
+        },
+    ),
+    case(
+        "the order of telling is one across timezones",
+        "timezones",
+        say(
+            "2024-01-01T09:00+09:00",
+            "I live in Tokyo.",
+            f("Lena lives in Tokyo", "I | lives_in | Tokyo"),
+        ),
+        say(
+            "2024-01-01T01:00+00:00",
+            "I live in London now.",
+            f("Lena lives in London now", "I | lives_in | London"),
+        ),
+        active=("Lena lives in London now",),
+        over=("Lena lives in Tokyo",),
+    ),
+    case(
+        "ein Umzug auf Deutsch",
+        "languages",
+        say(
+            "2023-05-01",
+            "Ich wohne in Kiel.",
+            f("Lena wohnt in Kiel", "ich | wohnt in | Kiel", language="de"),
+        ),
+        say(
+            "2024-05-01",
+            "Ich bin nach Bonn gezogen.",
+            f("Lena ist nach Bonn gezogen", "ich | gezogen nach | Bonn", language="de"),
+        ),
+        active=("Lena ist nach Bonn gezogen",),
+        over=("Lena wohnt in Kiel",),
+        edges=("Lena | lives_in | Bonn",),
+    ),
+    case(
+        "una mudanza en español",
+        "languages",
+        say(
+            "2023-05-01",
+            "Vivo en Sevilla.",
+            f("Lena vive en Sevilla", "yo | vive en | Sevilla", language="es"),
+        ),
+        say(
+            "2024-05-01",
+            "Me mudé a Bilbao.",
+            f("Lena se mudó a Bilbao", "yo | se mudó a | Bilbao", language="es"),
+        ),
+        active=("Lena se mudó a Bilbao",),
+        over=("Lena vive en Sevilla",),
+    ),
+    case(
+        "搬家",
+        "languages",
+        say(
+            "2023-05-01",
+            "我住在北京。",
+            f("小红住在北京", "我 | 住在 | 北京", language="zh"),
+            who="小红",
+        ),
+        say(
+            "2024-05-01",
+            "我搬到上海了。",
+            f("小红搬到上海", "我 | 搬到 | 上海", language="zh"),
+            who="小红",
+        ),
+        active=("小红搬到上海",),
+        over=("小红住在北京",),
+        edges=("小红 | lives_in | 上海",),
+    ),
+    case(
+        "one fact in two languages ends the same",
+        "languages",
+        say(
+            "2023-05-01",
+            "Ich arbeite bei Initech.",
+            f("Lena arbeitet bei Initech", "ich | arbeitet bei | Initech", language="de"),
+        ),
+        say(
+            "2024-05-01",
+            "I don't work at Initech any more.",
+            f("Lena does not work at Initech any more", "I | works at | Initech", ends=True),
+        ),
+        active=("Lena does not work at Initech any more",),
+        over=("Lena arbeitet bei Initech",),
+    ),
+    case(
+        "a German negation is no duplicate",
+        "negation",
+        say("2023-05-01", "Ich esse Fleisch.", f("Lena isst gerne Fleisch", language="de")),
+        say(
+            "2023-06-01",
+            "Ich esse kein Fleisch.",
+            f("Lena isst nicht gerne Fleisch", language="de"),
+        ),
+        active=("Lena isst gerne Fleisch", "Lena isst nicht gerne Fleisch"),
+        reviews={"duplicate": 1},
+    ),
+    case(
+        "不 is a negation",
+        "negation",
+        say(
+            "2023-05-01",
+            "我喜欢茶。",
+            f("小红喜欢茶", "我 | 喜欢 | =茶", language="zh"),
+            who="小红",
+        ),
+        say(
+            "2023-06-01",
+            "我不喜欢茶。",
+            f("小红不喜欢茶", "我 | 不喜欢 | =茶", language="zh"),
+            who="小红",
+        ),
+        active=("小红喜欢茶", "小红不喜欢茶"),
+        reviews={"contradiction": 1},
+    ),
+)

@@ -1,0 +1,104 @@
+"""`formation.facts.Knowledge` in memory, for tests of the pure parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from langmemory.formation.entities import normalised
+from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.types import Entity, Memory, Namespace
+
+NS = ("memories", "home")
+DAY = datetime(2023, 5, 1, 12, tzinfo=UTC)
+
+
+def fact(text: str, *claims: Claim, **more: Any) -> Fact:
+    """Said by Lena on 1 May 2023, in a turn of its own."""
+    options = {"speaker": "Lena", "evidence": (f"t/{text}",), "said_at": DAY, **more}
+    return Fact(text=text, claims=claims, **options)
+
+
+def claim(subject: str, relation: str, about: str, *, literal: bool = False) -> Claim:
+    return Claim(subject=subject, relation=relation, object=about, object_is_entity=not literal)
+
+
+def known(
+    key: str, text: str, *claims: Claim, evidence: tuple[str, ...] = ("t/0",), **more: Any
+) -> KnownFact:
+    """A memory of Lena's, said on 1 May 2023."""
+    value = {"text": text, "said_at": DAY.isoformat(), **more.pop("value", {})}
+    options = {"speaker": "Lena", "valid_at": DAY, "confidence": 0.8, **more}
+    memory = Memory(
+        id=1,
+        namespace=NS,
+        key=key,
+        value=value,
+        text=text,
+        created_at=DAY,
+        updated_at=DAY,
+        **options,
+    )
+    return KnownFact(memory=memory, claims=claims, evidence=evidence)
+
+
+def entity(key: str, name: str, *aliases: str) -> Entity:
+    return Entity(key=key, namespace=NS, name=name, kind=key.partition("/")[0], aliases=aliases)
+
+
+class MemoryKnowledge:
+    """Facts and entities as given; ``near`` holds the cosines of `nearest`, by known key."""
+
+    seq = 7
+
+    def __init__(
+        self,
+        *facts: KnownFact,
+        entities: Sequence[Entity] = (),
+        near: Mapping[str, float] | None = None,
+        namespace: Namespace = NS,
+    ) -> None:
+        self.namespace = namespace
+        self.facts = facts
+        self.people = entities
+        self.near = near or {}
+
+    def by_fingerprint(self, text: str) -> list[KnownFact]:
+        return [f for f in self._believed() if fingerprint(f.memory.text) == fingerprint(text)]
+
+    def nearest(self, text: str, limit: int) -> list[tuple[KnownFact, float]]:
+        found = [
+            (f, self.near[f.memory.key]) for f in self._believed() if f.memory.key in self.near
+        ]
+        return sorted(found, key=lambda pair: -pair[1])[:limit]
+
+    def about(
+        self, subject: str, relation: str | None = None, *, past: bool = False
+    ) -> list[KnownFact]:
+        return [
+            f
+            for f in (self.facts if past else self._believed())
+            if any(c.subject == subject and relation in (None, c.relation) for c in f.claims)
+        ]
+
+    def derived_from(self, keys: Sequence[str]) -> list[KnownFact]:
+        return [f for f in self._believed() if set(f.evidence) & set(keys)]
+
+    def by_key(self, key: str) -> KnownFact | None:
+        return next((f for f in self.facts if f.memory.key == key), None)
+
+    def entities(self, norm: str) -> list[Entity]:
+        return [one for name, one in self.names() if name == norm]
+
+    def names(self) -> list[tuple[str, Entity]]:
+        return [(normalised(n), e) for e in self.people for n in (e.name, *e.aliases)]
+
+    def _believed(self) -> list[KnownFact]:
+        return [f for f in self.facts if f.memory.status not in ("superseded", "archived")]
+
+
+def of(found: KnownFact, **facets: Any) -> KnownFact:
+    """The same with other facets."""
+    return replace(found, memory=replace(found.memory, **facets))

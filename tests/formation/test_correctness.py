@@ -1,0 +1,55 @@
+"""The correctness suite: what is known after a dialogue, case by case, on a real file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.formation.cases import changes, further, heard, people, words
+from tests.formation.correctness import Case, Play
+
+CASES = (*changes.CASES, *people.CASES, *words.CASES, *further.CASES, *heard.CASES)
+
+GOAL = 0.95
+"""Share of the cases that has to hold."""
+
+
+def test_the_structural_part_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After at least 95 % of the dialogues, what is known is exactly what the case says."""
+    failed: dict[str, list[str]] = {}
+    for number, one in enumerate(CASES):
+        problems = played(one, tmp_path / f"{number}.db")
+        if problems:
+            failed[one.name] = problems
+    right = len(CASES) - len(failed)
+    with capsys.disabled():
+        print(f"\nstructural {right}/{len(CASES)}", *_by_subject(failed))
+        for name, problems in failed.items():
+            print(f"  {name}", *problems, sep="\n    ")
+    assert right >= GOAL * len(CASES), failed
+
+
+def test_every_case_has_a_name_of_its_own() -> None:
+    """A failing case can be found by its name."""
+    assert not [name for name, n in Counter(one.name for one in CASES).items() if n > 1]
+
+
+def played(one: Case, path: Path) -> list[str]:
+    """What is not as the case says."""
+    with pytest.MonkeyPatch.context() as patch:
+        play = Play(one, path, patch)
+        try:
+            play.play()
+            return play.problems()
+        except Exception as error:  # the other cases are still worth knowing
+            return [f"raised {type(error).__name__}: {error}"]
+        finally:
+            play.store.close()
+
+
+def _by_subject(failed: dict[str, list[str]]) -> list[str]:
+    total = Counter(one.about for one in CASES)
+    wrong = Counter(one.about for one in CASES if one.name in failed)
+    return [f"· {about} {n - wrong[about]}/{n}" for about, n in total.items()]

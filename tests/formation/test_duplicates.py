@@ -1,0 +1,89 @@
+"""Duplicates: what says the same, what only looks like it, and what may not be put together."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed, divide
+from tests.formation.memory_knowledge import DAY, MemoryKnowledge, claim, fact, known
+
+
+def divided(text: str, other: str, cosine: float, **more: Any) -> Division:
+    knowledge = MemoryKnowledge(known("fact/1", other), near={"fact/1": cosine})
+    return divide([fact(text, **more)], knowledge)
+
+
+def kind_of(division: Division) -> str:
+    return next(n for n in ("repeated", "grey", "fresh") if getattr(division, n))
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "cosine", "kind"),
+    [
+        ("Lena lives in Kiel.", "lena lives in  Kiel", 0.0, "repeated"),
+        ("Lena is fond of green tea", "Lena likes green tea", 0.985, "repeated"),
+        ("Lena has bought a red bike", "Lena bought the red bike", 0.93, "repeated"),
+        ("Lena has bought a red bike", "Lena rides a red motorbike daily", 0.93, "grey"),
+        ("Lena has bought a red bike", "Lena rides a red motorbike daily", 0.87, "fresh"),
+        ("Lena has 2 cats", "Lena has 3 cats", 0.99, "grey"),
+        ("Lena is not allergic to nuts", "Lena is allergic to nuts", 0.99, "grey"),
+        ("They met Anna", "They met Peter", 0.99, "fresh"),
+        ("The dentist is on Monday", "The dentist is on Tuesday", 0.99, "fresh"),
+    ],
+)
+def test_near_is_not_the_same(text: str, other: str, cosine: float, kind: str) -> None:
+    """Numbers, negation, names and days have to agree at any cosine, words in the grey zone, too."""
+    assert kind_of(divided(text, other, cosine)) == kind
+
+
+def test_the_same_claim_with_nothing_more_to_it_is_a_duplicate() -> None:
+    """Other words for one claim repeat it; what says more than the claim does not."""
+    works = claim("person/lena-1", "works_at", "organisation/initech-1")
+    knowledge = MemoryKnowledge(known("fact/1", "Lena works at Initech", works))
+    assert divide([fact("Lena is employed by Initech", works)], knowledge).repeated
+    assert divide([fact("Lena works at Initech as a tester in Kiel", works)], knowledge).fresh
+
+
+def test_within_a_batch_the_first_takes_the_evidence() -> None:
+    """Two turns that say the same make one fact with both as its evidence, and a surer one."""
+    facts = [fact("Lena sings", evidence=("a",)), fact("Lena sings.", evidence=("b",))]
+    [only] = divide(facts, MemoryKnowledge()).fresh
+    assert only.evidence == ("a", "b")
+    assert 0.8 < only.confidence <= 0.99
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [{"privacy": "private", "owner": "ben"}, {"privacy": "shared"}, {"privacy": "public"}],
+)
+def test_a_private_fact_is_put_together_with_nobody_elses(mine: dict[str, Any]) -> None:
+    """Neither absorbs the other across owners or readers, at one wording."""
+    secret = known("fact/1", "The code is 12", privacy="private", owner="lena")
+    assert divide([fact("The code is 12", **mine)], MemoryKnowledge(secret)).fresh
+
+
+def test_what_held_at_another_time_is_another_version() -> None:
+    """A fact that ended before the new one began is not repeated by it."""
+    over = known("fact/1", "Lena lives in Kiel", invalid_at=DAY + timedelta(days=9))
+    later = fact("Lena lives in Kiel", said_at=DAY + timedelta(days=99))
+    assert divide([later], MemoryKnowledge(over)).fresh
+
+
+def test_what_waits_takes_in_only_what_would_wait() -> None:
+    """Said by somebody else or more surely, a fact does not disappear in a pending one."""
+    waiting = known("fact/1", "Lena lives in Kiel", status="pending", confidence=0.4)
+    knowledge = MemoryKnowledge(waiting)
+    assert divide([fact("Lena lives in Kiel", confidence=0.9)], knowledge).fresh
+    assert divide([fact("Lena lives in Kiel", speaker="Ben", confidence=0.3)], knowledge).fresh
+    assert divide([fact("Lena lives in Kiel", confidence=0.3)], knowledge).repeated
+
+
+def test_confidence_rises_within_bounds() -> None:
+    """Each repetition adds less, never beyond .99, and never takes away."""
+    assert confirmed(0.8, 0.8) == pytest.approx(1 - 0.2 * 0.6)
+    assert confirmed(0.985, 1.0) == 0.99
+    assert confirmed(1.0, 0.1) == 1.0
+    assert confirmed(0.5, 0.8, DuplicateOptions(repeat_weight=0)) == 0.5

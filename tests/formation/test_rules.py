@@ -1,0 +1,391 @@
+"""Extraction without a model: what it takes from talk, and all that it leaves alone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction import Extractor
+from langmemory.formation.facts import Fact
+from langmemory.formation.relations import BY_NAME, normalised
+from langmemory.formation.rules import RuleExtractor
+from langmemory.formation.rules.patterns import GRAMMARS
+from langmemory.formation.times import resolved
+from langmemory.types import Privacy
+
+SAID = datetime(2026, 11, 11, 13, 56, tzinfo=ZoneInfo("Europe/Berlin"))
+"""A Wednesday."""
+
+
+def turn(text: str, *, key: str = "t1", role: str = "user", speaker: str = "Lena",
+         privacy: Privacy = "shared", owner: str | None = None) -> Turn:  # fmt: skip
+    return Turn(key=key, text=text, role=role, speaker=speaker, said_at=SAID, privacy=privacy,
+                owner=owner)  # fmt: skip
+
+
+def facts(*turns: Turn, names: Sequence[str] = ()) -> tuple[Fact, ...]:
+    batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=turns)
+    return RuleExtractor().extract(batch, names=names).facts
+
+
+def said(text: str, names: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """Claims of one turn."""
+    return [
+        (c.subject, c.relation, c.object) for f in facts(turn(text), names=names) for c in f.claims
+    ]
+
+
+ENGLISH = [
+    ("My name is Lena Brandt.", "Lena named Lena Brandt"),
+    ("Hi! I'm Lena Brandt, I'm 34 and I live in Hamburg.",
+     "Lena named Lena Brandt; Lena age 34; Lena lives_in Hamburg"),
+    ("You can call me Leni.", "Lena nickname Leni"),
+    ("My birthday is on 14 March.", "Lena born_on 14 March"),
+    ("I was born in Kiel and grew up near the sea.", "Lena born_in Kiel"),
+    ("By the way, I've been living in Munich since 2019.", "Lena lives_in Munich"),
+    ("I live in Hamburg and work at Initech.", "Lena lives_in Hamburg; Lena works_at Initech"),
+    ("Last week I moved to Munich.", "Lena lives_in Munich"),
+    ("I'm originally from Buenos Aires.", "Lena comes_from Buenos Aires"),
+    ("We're moving to New York next spring!", "Lena plans_to move to New York"),
+    ("I'm a cartographer at a small publisher called Kontur Verlag.", "Lena works_at Kontur Verlag"),
+    ("I work as a nurse.", "Lena works_as nurse"),
+    ("I joined the Max Planck Institute in March.", "Lena works_at the Max Planck Institute"),
+    ("I'm studying physics at Leiden University.", "Lena studies_at Leiden University"),
+    ("I speak German and Spanish.", "Lena speaks German; Lena speaks Spanish"),
+    ("My sister Mia lives in Bremen with her twins, Emil and Juna.",
+     "Mia sister_of Lena; Mia lives_in Bremen; Mia parent_of Emil; Mia parent_of Juna"),
+    ("My wife is a nurse and works at Charité.", "Lena's wife works_as nurse; Lena's wife works_at Charité"),
+    ("It's me, my partner Tomás, and Churro, our greyhound.",
+     "Tomás partner_of Lena; Lena has_pet Churro"),
+    ("We have a dog named Rex.", "Lena has_pet Rex"),
+    ("I have a brother called Jonas.", "Jonas brother_of Lena"),
+    ("My boss, Gesine, is on holiday.", "Gesine boss_of Lena"),
+    ("I'm happily married to Tom.", "Lena married_to Tom"),
+    ("I'm allergic to peanuts and shellfish!", "Lena allergic_to peanuts; Lena allergic_to shellfish"),
+    ("I've been vegetarian since 2017, no exceptions.", "Lena diet vegetarian"),
+    ("I love hiking and black coffee.", "Lena likes hiking; Lena likes black coffee"),
+    ("I can't stand olives.", "Lena dislikes olives"),
+    ("I don't like crowded trains.", "Lena dislikes crowded trains"),
+    ("My favourite colour is green.", "Lena favourite_colour green"),
+    ("I play the cello.", "Lena has_hobby cello"),
+    ("We switched from MySQL to PostgreSQL last month.", "Lena uses PostgreSQL"),
+    ("We decided to sell the old Volvo.", "Lena decided to sell the old Volvo"),
+    ("I'm flying to Oslo on 3 March.", "Lena plans_to travel to Oslo"),
+    ("We're getting married on 12 June!", "Lena plans_to get married"),
+    ("I went to Lisbon in May 2024.", "Lena visited Lisbon"),
+]  # fmt: skip
+GERMAN = [
+    ("Ich heiße Lena Brandt.", "Lena named Lena Brandt"),
+    ("Ich bin 34 Jahre alt und wohne in Hamburg.", "Lena age 34; Lena lives_in Hamburg"),
+    ("Letzte Woche bin ich nach München gezogen.", "Lena lives_in München"),
+    ("Seit 2020 arbeite ich bei Kontur.", "Lena works_at Kontur"),
+    ("Ich arbeite als Kartografin bei Kontur.", "Lena works_at Kontur"),
+    ("Meine Schwester Mia wohnt in Bremen.", "Mia sister_of Lena; Mia lives_in Bremen"),
+    ("Meine Frau ist Lehrerin und arbeitet bei Bosch.",
+     "Lena's wife works_as Lehrerin; Lena's wife works_at Bosch"),
+    ("Wir haben einen Hund namens Rex.", "Lena has_pet Rex"),
+    ("Ich habe am 14. März Geburtstag.", "Lena born_on 14. März"),
+    ("Ich bin gegen Erdnüsse allergisch.", "Lena allergic_to Erdnüsse"),
+    ("Ich bin seit 2017 Vegetarierin.", "Lena diet Vegetarierin"),
+    ("Ich mag Wandern und schwarzen Kaffee.", "Lena likes Wandern; Lena likes schwarzen Kaffee"),
+    ("Ich mag keine Oliven.", "Lena dislikes Oliven"),
+    ("Ich fliege am 3. März nach Oslo.", "Lena plans_to nach Oslo reisen"),
+    ("Wir haben beschlossen, das Haus zu verkaufen.", "Lena decided das Haus zu verkaufen"),
+]  # fmt: skip
+SPANISH = [
+    ("Me llamo Lena Brandt.", "Lena named Lena Brandt"),
+    ("Tengo 34 años y vivo en Hamburgo.", "Lena age 34; Lena lives_in Hamburgo"),
+    ("La semana pasada nos mudamos a Valencia.", "Lena lives_in Valencia"),
+    ("Mi hermana Mia vive en Sevilla.", "Mia sister_of Lena; Mia lives_in Sevilla"),
+    ("Mi mujer es enfermera y trabaja en La Fe.",
+     "Lena's wife works_as enfermera; Lena's wife works_at La Fe"),
+    ("Tenemos un perro que se llama Rex.", "Lena has_pet Rex"),
+    ("Soy alérgica a los cacahuetes.", "Lena allergic_to cacahuetes"),
+    ("Soy vegetariana desde 2017.", "Lena diet vegetariana"),
+    ("Me gusta el café.", "Lena likes el café"),
+    ("El 3 de marzo viajo a Oslo.", "Lena plans_to viajar a Oslo"),
+]  # fmt: skip
+CHINESE = [
+    ("我叫李娜。", "Lena named 李娜"),
+    ("我上周搬到了上海。", "Lena lives_in 上海"),
+    ("我现在在谷歌工作。", "Lena works_at 谷歌"),
+    ("我姐姐叫小美，她住在上海。", "小美 sister_of Lena"),
+    ("我对花生过敏。", "Lena allergic_to 花生"),
+    ("我不喜欢香菜。", "Lena dislikes 香菜"),
+    ("我的生日是5月3日。", "Lena born_on 5月3日"),
+    ("我养了一只猫叫咪咪。", "Lena has_pet 咪咪"),
+]
+
+
+@pytest.mark.parametrize(("text", "claims"), [*ENGLISH, *GERMAN, *SPANISH, *CHINESE])
+def test_what_people_say_outright_becomes_claims(text: str, claims: str) -> None:
+    """A plain statement about the speaker or somebody of theirs is taken, in four languages."""
+    assert "; ".join(" ".join(claim) for claim in said(text)) == claims
+
+
+NOTHING = {
+    "questions": """Do I live in Hamburg?
+        Is my sister Mia right?
+        What if I moved to Rome?
+        Wohne ich in Bremen?
+        ¿Vivo en Madrid?
+        你住在哪里？""",
+    "what might be": """If I lived in Tokyo, I'd eat sushi every day.
+        I would love to live in Lisbon.
+        I wish I worked at Google.
+        Maybe I live in Springfield.
+        I might move to Oslo on 3 March.
+        Wenn ich in Rom wohnen würde, wäre ich glücklich.
+        Ich würde gern in Lissabon wohnen.
+        Ojalá viviera en Roma.
+        Si trabajara en Google, sería feliz.
+        如果我住在上海就好了。""",
+    "what others say": """She said I live in Rome.
+        He told everyone: I work at Initech.
+        "I live in Rome", it says on the cover.
+        My character in the game lives in Whiterun.
+        Er sagt, ich wohne in Rom.
+        Dice que vivo en Roma.
+        她说我住在上海。""",
+    "denials": """I don't live in Madrid.
+        I have never lived in Rome.
+        I'm not allergic to peanuts.
+        Ich wohne nicht in Rom.
+        No vivo en Madrid.""",
+    "jokes": """Oh great, I just love Mondays.
+        Yeah right, I live in Disneyland.
+        I live in Mordor, just kidding.
+        Sure, I'm Batman.""",
+    "other senses": """I live in a small flat.
+        I work from home.
+        I'm married to my job.
+        I was born ready.
+        I moved the file to Downloads.
+        My code works in Chrome but not in Firefox.
+        I joined the call late.
+        I'm a bit lost.
+        I'm a morning person.
+        I love it when a plan comes together.
+        I like your idea a lot.
+        I can't stand up.
+        I'm on page 34.
+        I'm 5 minutes late.
+        My name is hard to pronounce.
+        Call me later.
+        I have a dream.
+        I'm going to the gym in 5 minutes.
+        I'm flying through the code.
+        I'm from the future.
+        Ich bin müde.
+        Ich liebe dich.
+        Ich wohne in Untermiete.
+        Ich schenke meiner Mutter Blumen.
+        Ich weiß, dass meine Mutter Krebs hat.
+        Trabajo mucho.
+        Me gusta mucho eso.
+        我很累。
+        我在家工作。""",
+}
+
+
+@pytest.mark.parametrize("what", NOTHING)
+def test_what_is_no_statement_for_certain_is_left_alone(what: str) -> None:
+    """Questions, conditions, wishes, reports, denials, jokes and figures of speech give no fact."""
+    for text in NOTHING[what].splitlines():
+        assert (text.strip(), said(text.strip())) == (text.strip(), [])
+
+
+CHIT_CHAT = """Good morning! Did you sleep well? Haha, I know, you don't sleep.
+Thanks, that's exactly what I needed.
+It's raining again and my head hurts.
+I have a question about Python 3.11: my tests pass locally, but fail on the server.
+I think the error comes from the second loop.
+Could you write me a poem about Paris in May?
+I like it, but can you make it shorter?
+I'm so tired today. I went to bed late last night.
+Oh well. I'll call you tomorrow, or on Friday.
+I'm working on a proposal for the team, I have to send it by 5.
+The meeting moved to Tuesday, so I have time now.
+He's right, of course. They always are.
+I love how you explain things. You're a genius!
+I was thinking about what you said yesterday.
+Let me think about it. I'm not sure.
+We had pizza and watched a film. It was fun.
+My phone died, sorry. My sister called in the meantime.
+I used it last week and it worked fine.
+I don't get the joke.
+I'm off. See you next week, have a great weekend!
+"""
+
+
+def test_chit_chat_leaves_nothing() -> None:
+    """A page of ordinary talk holds no fact worth keeping, and none is made."""
+    turns = [turn(line, key=f"t{n}") for n, line in enumerate(CHIT_CHAT.splitlines())]
+    assert [fact.text for fact in facts(*turns)] == []
+
+
+def test_the_text_stands_alone_in_the_language_of_its_source() -> None:
+    """Statements name their subject, also where somebody is known only by a role."""
+    assert [f.text for f in facts(turn("I work at Initech. My sister lives in Bremen."))] == [
+        "Lena works at Initech.",
+        "Lena's sister lives in Bremen.",
+    ]
+    [german] = facts(turn("Ich wohne seit drei Jahren in Berlin."))
+    assert (german.text, german.language) == ("Lena wohnt in Berlin.", "de")
+    [unnamed] = facts(turn("I live in Hamburg.", speaker="user"))
+    assert unnamed.text == "The user lives in Hamburg."
+    assert unnamed.claims[0].subject == "user"
+    [sister] = facts(turn("I met my sister Mia.", speaker="user"))
+    assert sister.text == "Mia is the user's sister."
+
+
+def test_a_fact_carries_the_turn_it_comes_from() -> None:
+    """Evidence, speaker, owner, privacy and time are those of the turn; repeats add evidence."""
+    first = turn("I live in Hamburg.", key="a", owner="lena", privacy="private")
+    again = turn("As I told… well. I live in Hamburg!", key="b", owner="lena", privacy="private")
+    [fact] = facts(first, again)
+    assert fact.evidence == ("a", "b")
+    assert (fact.speaker, fact.owner, fact.privacy) == ("Lena", "lena", "private")
+    assert fact.said_at == SAID
+
+
+def test_assistants_and_tools_are_no_witnesses() -> None:
+    """What a model or a tool says about the speaker is not taken."""
+    assert (
+        facts(turn("I live in Hamburg.", role="assistant"), turn("I live in Rome.", role="tool"))
+        == ()
+    )
+
+
+def test_recalled_memories_are_not_extracted_again() -> None:
+    """Text that recall put into a message is not what its speaker said."""
+    echoed = "<recalled_memories>\nI live in Rome.\n</recalled_memories>\nI live in Hamburg."
+    assert said(echoed) == [("Lena", "lives_in", "Hamburg")]
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I no longer work at Initech.", ("Lena", "works_at", "Initech")),
+        ("I don't work at Initech anymore.", ("Lena", "works_at", "Initech")),
+        ("I quit my job at Initech last week.", ("Lena", "works_at", "Initech")),
+        ("I used to live in Rome.", ("Lena", "lives_in", "Rome")),
+        ("I worked at Initech until 2019.", ("Lena", "works_at", "Initech")),
+        ("I broke up with Tom.", ("Lena", "partner_of", "Tom")),
+        ("I'm no longer vegetarian.", ("Lena", "diet", "vegetarian")),
+        ("Ich arbeite nicht mehr bei Siemens.", ("Lena", "works_at", "Siemens")),
+        ("Ya no trabajo en Telefónica.", ("Lena", "works_at", "Telefónica")),
+        ("我不再在谷歌工作了。", ("Lena", "works_at", "谷歌")),
+    ],
+)
+def test_an_end_is_marked_as_one(text: str, claim: tuple[str, str, str]) -> None:
+    """That something is over is a statement of its own, with the claim that is over."""
+    [fact] = facts(turn(text))
+    assert fact.ends
+    assert said(text) == [claim]
+
+
+@pytest.mark.parametrize(
+    ("text", "corrects"),
+    [
+        ("No, actually my birthday is in May.", True),
+        ("Sorry, I meant: my name is Mia.", True),
+        ("Nein, mein Geburtstag ist im Mai.", True),
+        ("No, mi cumpleaños es en mayo.", True),
+        ("My birthday is in May.", False),
+        ("Actually, I live in Hamburg.", False),
+    ],
+)
+def test_a_correction_is_marked_as_one(text: str, corrects: bool) -> None:
+    """Only words that take something back make a correction."""
+    [fact] = facts(turn(text))
+    assert fact.corrects is corrects
+
+
+@pytest.mark.parametrize(
+    ("text", "valid_at", "invalid_at"),
+    [
+        ("I moved to Munich last week.", "2026-11-02", None),
+        ("I moved to Munich in December.", "2025-12-01", None),
+        ("I've been vegetarian since 2017.", "2017-01-01", None),
+        ("I lived in Rome from 2010 to 2015.", "2010-01-01", "2016-01-01"),
+        ("I worked at Initech until 2019.", "2020-01-01", None),
+        ("I start at Aigua Clara on 1 September.", "2027-09-01", None),
+        ("My last day at Kontur Verlag is Friday, 20 November.", "2026-11-20", None),
+        ("I live in Hamburg.", None, None),
+        ("Ich wohne seit 2020 in Berlin.", "2020-01-01", None),
+        ("我从2019年起住在上海。", "2019-01-01", None),
+    ],
+)
+def test_times_bound_what_they_are_said_of(
+    text: str, valid_at: str | None, invalid_at: str | None
+) -> None:
+    """The time of a clause becomes the validity of its statement, in the speaker's timezone."""
+    [fact] = [resolved(fact, said_at=fact.said_at) for fact in facts(turn(text))]
+    for got, expected in ((fact.valid_at, valid_at), (fact.invalid_at, invalid_at)):
+        assert got == (
+            datetime.fromisoformat(expected).replace(tzinfo=SAID.tzinfo) if expected else None
+        )
+
+
+def test_plans_and_events_say_their_date() -> None:
+    """A plan without its date would be worthless later, and two trips to one place are two."""
+    texts = [
+        f.text
+        for f in facts(turn("I'm flying to Oslo on 3 March."), turn("I went to Oslo in May."))
+    ]
+    assert texts == ["Lena plans to travel to Oslo (2027-03-03).", "Lena visited Oslo (2026-05)."]
+
+
+def test_plans_of_the_moment_are_no_facts() -> None:
+    """What is for today, for the past or for nobody knows when is left alone."""
+    for text in ("I'm flying to Oslo today.", "I'm flying to Oslo.", "I'm going to Rome tonight."):
+        assert said(text) == []
+
+
+def test_known_names_are_subjects_and_keep_their_spelling() -> None:
+    """Somebody known speaks for themselves in a sentence; strangers do not."""
+    text = "Emil is badly allergic to hazelnuts."
+    assert said(text) == []
+    assert said(text, names=["Emil"]) == [("Emil", "allergic_to", "hazelnuts")]
+    assert said("My sister katrin.", names=["Katrin"]) == []
+    later = facts(turn("My brother Jonas is here."), turn("Jonas lives in Kiel.", key="t2"))
+    assert [f.text for f in later] == ["Jonas is Lena's brother.", "Jonas lives in Kiel."]
+
+
+def test_relations_are_those_formation_knows() -> None:
+    """Every relation of the rules is one of `relations`, so that the guards apply to it."""
+    names = {rule.relation for grammar in GRAMMARS.values() for rule in grammar.rules}
+    names |= {f"{role}_of" for grammar in GRAMMARS.values() for role in grammar.kin.values()}
+    open_ended = {"kin", "pet", "favourite_{other}"}
+    unknown = {name for name in names - open_ended if normalised(name).name not in BY_NAME}
+    assert unknown == set()
+
+
+async def test_it_is_an_extractor_on_both_doors() -> None:
+    """Sync and async give the same, with the signature of the protocol, without a model call."""
+    extractor: Extractor = RuleExtractor()
+    batch = Batch(namespace=("x",), thread_id="t", turns=(turn("I live in Hamburg."),))
+    found = extractor.extract(batch)
+    assert await extractor.aextract(batch) == found
+    assert (found.model_calls, found.summary) == (0, None)
+    assert inspect.signature(RuleExtractor.extract) == inspect.signature(Extractor.extract)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "?" * 5000, "I live in " * 3000, "\ue000 I live in \ue001",
+        "My birthday is \ue000.",
+        "29 February to 3 March 2021",
+        "today " * 40 + "x", "（（（", "'" * 999, "I\n" * 999,
+     "ich " * 2000, "我" * 5000, "\ud800 I live in Rome", "No, " * 999, "a" * 100_000,
+     "31.12.9999 in 99 years and 0 decades ago, in 999 decades"],
+)  # fmt: skip
+def test_no_text_makes_it_fail(text: str) -> None:
+    """Empty, endless, broken and hostile text gives no error."""
+    facts(turn(text), turn(text, key="t2", speaker=""), names=["", " ", "I"])

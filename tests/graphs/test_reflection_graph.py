@@ -1,0 +1,337 @@
+"""The reflection graph: what is new is read once, written whole or not at all, and asked for once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langmemory import MemoryStore
+from langmemory.changes import ChangeSet
+from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.formation import planning
+from langmemory.formation.rules import RuleExtractor
+from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.reflection import LocalReflectionExecutor
+from langmemory.reflection.steps import MAX_PLANS
+from langmemory.sqlite import evidence
+from tests.scripted import ScriptedModel
+
+LENA = ("memories", "lena")
+JOB = {"namespace": list(LENA), "thread_id": "t1"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        yield store
+
+
+def said(
+    store: MemoryStore, *texts: str, thread: str = "t1", at: str = "2026-03-02", **facets: Any
+) -> list[str]:
+    """Lena says something, a minute apart."""
+    messages = [
+        {"role": "user", "name": "Lena", "content": text, "at": f"{at}T10:{minute:02}:00+01:00"}
+        for minute, text in enumerate(texts)
+    ]
+    return store.remember(LENA, messages, thread_id=thread, **facets)
+
+
+def answer(*facts: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"facts": list(facts), "summary": {"text": ""}, "core": [], **more})
+
+
+def fact(text: str, *claim: str, evidence: str = "t1", **more: Any) -> dict[str, Any]:
+    subject, relation, object = claim
+    claims = [
+        {"subject": subject, "relation": relation, "object": object, "object_is_entity": True}
+    ]
+    return {"text": text, "evidence": [evidence], "kind": "fact", "claims": claims, **more}
+
+
+HAMBURG = fact("Lena lives in Hamburg.", "Lena", "lives_in", "Hamburg")
+VALENCIA = fact("Lena lives in Valencia now.", "Lena", "lives_in", "Valencia")
+
+
+def facts(store: MemoryStore) -> dict[str, str]:
+    """Text → status, of everything that was derived."""
+    rows = [row for row in rows_of(store) if str(row.get("key", "")).startswith("fact/")]
+    return {row["value"]["text"]: row.get("status", "active") for row in rows if "value" in row}
+
+
+def rows_of(store: MemoryStore) -> list[dict[str, Any]]:
+    """An export, without its heading."""
+    return list(store.iter_export())[1:]
+
+
+def test_rules_reflect_without_a_model(store: MemoryStore) -> None:
+    """Without any model the graph finds facts, supersedes what changed, and leaves nothing unread."""
+    said(store, "I live in Hamburg.", "My sister Katrin lives in Bremen.")
+    said(store, "I moved to Valencia.", thread="t2", at="2026-07-01")
+    done = build_reflection_graph(store).invoke({"namespace": list(LENA)})
+    assert facts(store)["Lena lives in Hamburg."] == "superseded"
+    assert facts(store)["Katrin lives in Bremen."] == "active"
+    assert len(done["runs"]) == 2
+    assert len(done["superseded"]) == 1
+    assert done["model_calls"] == 0
+    assert store.unread_threads() == []
+
+
+def test_a_second_run_adds_nothing(store: MemoryStore) -> None:
+    """What has been read is not read again, and the model is not asked."""
+    said(store, "I live in Hamburg.")
+    model = ScriptedModel(script=[answer(HAMBURG)], otherwise=RuntimeError("asked again"))
+    graph = build_reflection_graph(store, model=model)
+    graph.invoke(JOB)
+    before = rows_of(store)
+    assert graph.invoke(JOB)["runs"] == []
+    assert rows_of(store) == before
+
+
+def test_batches_follow_the_conversation(store: MemoryStore) -> None:
+    """A long thread is read in order, in batches of so many tokens, each with what came before it."""
+    said(store, *(f"This is sentence number {n} of a long talk." for n in range(12)))
+    model = ScriptedModel(otherwise=answer())
+    graph = build_reflection_graph(store, model=model, batch_tokens=60)
+    assert len(graph.invoke(JOB)["runs"]) == len(model.prompts) > 2
+    shown = [prompt[-1].text for prompt in model.prompts]
+    new = [text.partition("# Conversation")[2] for text in shown]
+    places = [[n for n in range(12) if f"number {n} of" in text] for text in new]
+    assert [n for place in places for n in place] == list(range(12))
+    assert f"number {places[0][-1]} of" in shown[1].partition("# Conversation")[0]
+
+
+async def test_async_and_a_checkpointer(store: MemoryStore) -> None:
+    """Every state of an asynchronous run is JSON, and a checkpointer keeps it."""
+    said(store, "I live in Hamburg.")
+    said(store, "I live in Valencia now.", thread="t2", at="2026-07-01")
+    model = ScriptedModel(script=[answer(HAMBURG), answer(VALENCIA)])
+    saver = InMemorySaver()
+    graph = build_reflection_graph(store, model=model, checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "reflections"}}
+    done = await graph.ainvoke({"namespace": list(LENA)}, config)
+    assert [*facts(store).values()].count("superseded") == 1
+    assert done["model_calls"] == 2
+    states = [state.values async for state in graph.aget_state_history(config)]
+    assert len(states) > 15
+    json.dumps([{**values, "messages": []} for values in states])
+
+
+def test_a_broken_off_run_goes_on_from_its_checkpoint(store: MemoryStore) -> None:
+    """A run that ended after extraction goes on where it was, without asking the model again."""
+    said(store, "I live in Hamburg.")
+    model = ScriptedModel(script=[answer(HAMBURG)], otherwise=RuntimeError("asked again"))
+    graph = build_reflection_graph(store, model=model, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "r"}}
+    graph.invoke(JOB, config, interrupt_after=["extract"])
+    assert facts(store) == {}
+    graph.invoke(None, config)
+    assert facts(store) == {"Lena lives in Hamburg.": "active"}
+
+
+@pytest.mark.parametrize("broken", ["extract", "judge", "apply"])
+def test_a_failing_step_writes_nothing(
+    store: MemoryStore, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If any step fails, nothing of its batch is written or counts as read; the caller is told."""
+    said(store, "I live in Hamburg.")
+    model = ScriptedModel(otherwise=answer(HAMBURG))
+
+    class Broken:
+        def fail(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("broken")
+
+        extract = judge = fail
+
+    parts: dict[str, Any] = {"model": model}
+    if broken == "extract":
+        parts["extractor"] = Broken()
+    if broken == "judge":
+        said(store, "I live in Valencia now.", thread="t0", at="2025-01-01")
+        build_reflection_graph(store, model=ScriptedModel(otherwise=answer(VALENCIA))).invoke(
+            {**JOB, "thread_id": "t0"}
+        )
+        parts["judge"] = Broken()
+    if broken == "apply":
+        monkeypatch.setattr(evidence, "mark_reflected", Broken().fail)  # the last to be written
+    before = rows_of(store)
+    with pytest.raises(RuntimeError, match="broken"):
+        build_reflection_graph(store, **parts).invoke(JOB)
+    assert rows_of(store) == before
+    assert [one.thread_id for one in store.unread_threads()] == ["t1"]
+    monkeypatch.undo()
+    build_reflection_graph(store, model=model).invoke(JOB)
+    assert "Lena lives in Hamburg." in facts(store)
+
+
+def test_bad_answers_fold_to_verbatim(store: MemoryStore) -> None:
+    """A model that answers nonsense twice costs the facts of its batch, not the conversation."""
+    said(store, "I live in Hamburg.")
+    said(store, "Thank you.", thread="t2", at="2026-07-01")
+    chatter = "I would rather talk about the weather."
+    model = ScriptedModel(script=[chatter, chatter, answer()])
+    done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
+    assert done["failures"] == ["extraction failed"]
+    assert done["model_calls"] == 3
+    assert [run.note["failures"] for run in store.runs()] == [[], ["extraction failed"]]
+    assert store.unread_threads() == []
+    assert store.recall("Where does Lena live?", LENA).results[0].text == "I live in Hamburg."
+
+
+def test_an_unreachable_model_marks_nothing(store: MemoryStore) -> None:
+    """While the model is away nothing counts as read, so that a later run finds it all."""
+    said(store, "I live in Hamburg.")
+    model = ScriptedModel(script=[httpx.ConnectError("no")], otherwise=answer(HAMBURG))
+    graph = build_reflection_graph(store, model=model)
+    with pytest.raises(ModelUnavailableError):
+        graph.invoke(JOB)
+    assert store.runs() == []
+    assert graph.invoke(JOB)["added"]
+
+
+@pytest.mark.parametrize("meddles", [1, MAX_PLANS - 1, MAX_PLANS])
+def test_a_stale_plan_is_made_again(
+    store: MemoryStore, meddles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When memory changes while a batch is planned, it is planned again without asking the model
+    again; and not for ever."""
+    said(store, "I live in Hamburg.")
+    build_reflection_graph(store, model=ScriptedModel(otherwise=answer(HAMBURG))).invoke(JOB)
+    [key] = [item.key for item in store.search(LENA, filter={"relation": "lives_in"})]
+    said(store, "I live in Valencia now.", thread="t2", at="2026-07-01")
+    left = meddles
+    plan = planning.plan
+
+    def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
+        nonlocal left
+        made = plan(*parts, **options)
+        if left:
+            left -= 1
+            store.put(LENA, key, {**store.get(LENA, key).value, "note": left})  # type: ignore[union-attr]
+        return made
+
+    monkeypatch.setattr(planning, "plan", plan_while_others_write)
+    model = ScriptedModel(script=[answer(VALENCIA)], otherwise=RuntimeError("asked again"))
+    graph = build_reflection_graph(store, model=model)
+    if meddles == MAX_PLANS:
+        with pytest.raises(StalePlanError, match=str(MAX_PLANS)):
+            graph.invoke({**JOB, "thread_id": "t2"})
+        assert facts(store) == {"Lena lives in Hamburg.": "active"}
+    else:
+        graph.invoke({**JOB, "thread_id": "t2"})
+        assert facts(store)["Lena lives in Hamburg."] == "superseded"
+
+
+def test_a_conversation_can_come_along(store: MemoryStore) -> None:
+    """LangMem's payload, messages and a config, is remembered first, once however often it comes."""
+    graph = build_reflection_graph(store)
+    payload = {"messages": [HumanMessage("I live in Hamburg.", name="Lena")]}
+    config: Any = {"configurable": {"user_id": "lena", "thread_id": "t9"}}
+    assert graph.invoke(payload, config)["added"]
+    assert graph.invoke(payload, config)["added"] == []
+    assert facts(store) == {"Lena lives in Hamburg.": "active"}
+    assert len(store.search((*LENA,), filter={"thread_id": "t9"})) == 1
+
+
+def test_an_executor_runs_it(store: MemoryStore) -> None:
+    """What `RememberNode` submits to an executor over the graph is reflected in the background."""
+    said(store, "I live in Hamburg.")
+    graph = build_reflection_graph(store)
+    with LocalReflectionExecutor(graph, store) as executor:
+        assert executor.name == "reflection"
+        assert executor.submit(JOB).result(timeout=30)["added"]
+
+
+def test_a_dry_run_writes_nothing(store: MemoryStore) -> None:
+    """A dry run says what one batch would add, and leaves it unread."""
+    said(store, "I live in Hamburg.")
+    before = rows_of(store)
+    done = build_reflection_graph(store, dry_run=True).invoke(JOB)
+    assert done["added"]
+    assert rows_of(store) == before
+
+
+def test_names_of_private_things_are_not_shown(store: MemoryStore) -> None:
+    """A model that reads one person's turns is not told names from another's private memory."""
+    said(store, "I see Doctor Okafor.", owner="lena", privacy="private")
+    secret = fact("Lena sees Doctor Okafor.", "Lena", "patient_of", "Doctor Okafor")
+    build_reflection_graph(store, model=ScriptedModel(otherwise=answer(secret))).invoke(JOB)
+    said(store, "I live here, too.", thread="t2", owner="tomas")
+    model = ScriptedModel(otherwise=answer())
+    build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t2"})
+    assert "Okafor" not in model.prompts[0][-1].text
+    said(store, "It was fine.", thread="t3", owner="lena", privacy="private")
+    build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t3"})
+    assert "Okafor" in model.prompts[1][-1].text
+
+
+def test_it_needs_a_memory_store() -> None:
+    """Over another store the graph says what it needs."""
+    from langgraph.store.memory import InMemoryStore
+
+    with pytest.raises(ConfigError, match="MemoryStore"):
+        build_reflection_graph(InMemoryStore()).invoke(JOB)
+
+
+def test_an_authenticated_user_reflects_their_own_memory_only(store: MemoryStore) -> None:
+    """Where the namespace is the authenticated user's, the input cannot name another one; a job,
+    which nobody is logged in for, can."""
+    said(store, "I live in Hamburg.")
+    graph = build_reflection_graph(store, namespace=("memories", "{langgraph_auth_user_id}"))
+    config: Any = {"configurable": {"langgraph_auth_user_id": "mallory"}}
+    with pytest.raises(ConfigError, match="mallory"):
+        graph.invoke(JOB, config)
+    assert graph.invoke(JOB)["added"]
+
+
+def test_one_call_a_batch_and_one_a_group(store: MemoryStore) -> None:
+    """The model is asked once for a batch, and once for what structure cannot decide; the run counts
+    both."""
+
+    def diet(text: str, what: str) -> dict[str, Any]:
+        made = fact(text, "Lena", "diet", what)
+        made["claims"][0]["object_is_entity"] = False
+        return made
+
+    said(store, "I am vegetarian.")
+    said(store, "I am pescatarian.", thread="t2", at="2026-07-01")
+    verdict = json.dumps({"verdicts": [{"pair": 1, "verdict": "supersedes"}]})
+    script = [
+        answer(diet("Lena is vegetarian.", "vegetarian")),
+        answer(diet("Lena is pescatarian.", "pescatarian")),
+        verdict,
+    ]
+    model = ScriptedModel(script=script, otherwise=RuntimeError("asked once too often"))
+    done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
+    assert len(model.prompts) == done["model_calls"] == 3
+    assert [run.note["model_calls"] for run in store.runs(LENA)] == [2, 1]
+    assert facts(store) == {"Lena is vegetarian.": "superseded", "Lena is pescatarian.": "active"}
+
+
+def test_two_runs_at_once_write_once(store: MemoryStore) -> None:
+    """Two processes that read the same turns at the same time leave one run and one fact."""
+    said(store, "I live in Hamburg.")
+    together = Barrier(2)
+
+    class Waiting(RuleExtractor):
+        def extract(self, batch: Any, *, names: Any = ()) -> Any:
+            together.wait(30)
+            return super().extract(batch, names=names)
+
+    graph = build_reflection_graph(store, extractor=Waiting())
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(graph.invoke, [JOB, JOB]))
+    assert len(store.runs()) == 1
+    assert sorted(len(one["added"]) for one in done) == [0, 1]
+    assert [entry.action for entry in store.history(LENA, store.runs()[0].note["learned"][0])] == [
+        "add"
+    ]

@@ -1,0 +1,235 @@
+"""Nobody finds what is somebody else's: random writes by several people, read over every path.
+
+``LANGMEMORY_FUZZ_STEPS=20000`` looks longer, ``LANGMEMORY_FUZZ_SEED`` elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from langmemory.context import note_id
+from langmemory.errors import EntityNameError
+from langmemory.nodes import RecallNode
+from langmemory.nodes.core_memory import CoreMemory, labels_in
+from langmemory.recall.presets import PRESETS
+from langmemory.stores import MemoryStore
+from langmemory.tools import create_memory_tools
+from tests.privacy.household import OWNERS, SPACES, START, TOKEN, TOPICS, Household
+from tests.stores.change_sets import problems
+
+STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", "900"))
+SEED = int(os.environ.get("LANGMEMORY_FUZZ_SEED", "1"))
+READS = 3
+"""Reads after each write."""
+
+Answer = tuple[str, Any]
+"""What was asked, whose own words may come back, and what was answered."""
+
+
+class Reader:
+    """Every way to read the file on behalf of a viewer."""
+
+    def __init__(self, home: Household, viewer: str, seed: int) -> None:
+        self.home = home
+        self.viewer = viewer
+        self.random = random.Random(seed)
+        path = home.store.path
+        self.stores = {
+            "hybrid": home.store,
+            "semantic": MemoryStore(path, index={"search": "semantic"}),
+            "keyword": MemoryStore(path, index={"search": "keyword"}),
+        }
+        self.reads: tuple[Callable[[], Iterator[Answer]], ...] = (
+            self.gets, self.searches, self.searches, self.recalls, self.recalls, self.recalls,
+            self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
+            self.tools, self.node, self.core,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        for store in self.stores.values():
+            if store is not self.home.store:
+                store.close()
+
+    def eyes(self, mode: str = "hybrid") -> Any:
+        store = self.stores[mode]
+        return store.for_viewer(self.viewer) if self.viewer else store.for_anyone()
+
+    def query(self) -> str:
+        """Common words, or exactly what somebody hides."""
+        hidden = [token for tokens in self.home.live.values() for token in tokens[-40:]]
+        if hidden and self.random.random() < 0.6:
+            return self.random.choice(hidden)
+        return self.random.choice(TOPICS)
+
+    def place(self) -> tuple[Any, str]:
+        return self.random.choice(self.home.keys or [(SPACES[0], "nothing")])
+
+    def gets(self) -> Iterator[Answer]:
+        place, key = self.place()
+        found = self.eyes().get(place, key)
+        yield "", None if found is None else found.dict()
+
+    def searches(self) -> Iterator[Answer]:
+        query = self.query() if self.random.random() < 0.8 else None
+        mode = self.random.choice(list(self.stores))
+        filter = self.random.choice((None, {"tag": "common"}, {"privacy": "private"}))
+        space = self.random.choice((*SPACES, ("home",), ()))
+        offset = self.random.choice((0, 0, 5))
+        found = self.eyes(mode).search(
+            space, query=query, filter=filter, limit=self.random.choice((3, 100)), offset=offset
+        )
+        yield "", [item.dict() for item in found]
+        if mode == "keyword" and query and self.hides(query):
+            # Not even that some memory beside it, or its neighbour, has the word.
+            assert not found, f"{self.viewer} finds something by {query}"
+
+    def recalls(self) -> Iterator[Answer]:
+        query = self.query()
+        options: dict[str, Any] = {
+            "preset": self.random.choice(list(PRESETS)),
+            "explain": True,
+            "limit": self.random.choice((3, 30)),
+            "granularity": self.random.choice(("turn", "session")),
+        }
+        if self.random.random() < 0.3:
+            options["as_of"] = START + timedelta(days=self.random.randrange(20))
+        if self.random.random() < 0.3:
+            options["known_at"] = START + timedelta(days=10_000)
+        if self.random.random() < 0.2:
+            options["thread_id"] = "asking"
+        found = self.eyes(self.random.choice(list(self.stores))).recall(
+            query, self.random.choice((*SPACES, ())), **options
+        )
+        yield "", found.results
+        yield query, found.trace
+
+    def lists(self) -> Iterator[Answer]:
+        prefix = self.random.choice((None, ("home",)))
+        depth = self.random.choice((None, 1, 2, 3))
+        yield "", self.eyes().list_namespaces(prefix=prefix, max_depth=depth, limit=1000)
+
+    def history(self) -> Iterator[Answer]:
+        place, key = self.place()
+        entries = self.eyes().history(place, key)
+        # The key and namespace are those asked for.
+        yield "", [(one.action, one.before, one.after, one.reason, one.facets) for one in entries]
+
+    def export(self) -> Iterator[Answer]:
+        if self.random.random() < 0.2:
+            yield "", list(self.eyes().iter_export(self.random.choice((*SPACES, ()))))
+
+    def graph(self) -> Iterator[Answer]:
+        space = self.random.choice(SPACES)
+        times: dict[str, Any] = {}
+        if self.random.random() < 0.3:
+            times["as_of"] = START + timedelta(days=self.random.randrange(20))
+        graph = self.eyes().graph(space, **times)
+        yield "", graph.entities(past=True)
+        yield "", graph.edges(past=self.random.random() < 0.5)
+        yield "", graph.to_json()
+        known = self.home.entities[space] or ["nothing"]
+        hidden = self.query()
+        for one, other in (
+            (hidden, hidden),
+            (self.random.choice(known), self.random.choice(known)),
+        ):
+            try:
+                yield one, graph.entity(one, past=True)
+                yield one, graph.neighbours(one, 2)
+                yield one, graph.paths(one, other)
+                yield one, graph.subgraph(one, past=True).to_json()
+            except EntityNameError as error:
+                yield one, str(error)
+
+    def reviews(self) -> Iterator[Answer]:
+        yield "", self.eyes().reviews(open_only=self.random.random() < 0.5)
+
+    def tools(self) -> Iterator[Answer]:
+        space = self.random.choice(SPACES)
+        tools = {tool.name: tool for tool in create_memory_tools(space, store=self.home.store)}
+        place, key = self.place()
+        query = self.query()
+        name, arguments = self.random.choice(
+            (
+                ("search_memory", {"query": query, "limit": 50}),
+                ("conversation_search", {"query": query, "limit": 50}),
+                ("get_memory", {"id": key}),
+                ("get_memory", {"id": note_id(place, key)}),
+                ("memory_timeline", {"id": key, "around": 10}),
+                ("core_memory_append", {"block": "task", "content": "more"}),
+            )
+        )
+        call = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+        answer = tools[name].invoke(call, {"configurable": {"user_id": self.viewer}})
+        yield f"{query} {key}", answer.content
+
+    def node(self) -> Iterator[Answer]:
+        query = self.query()
+        node = RecallNode(self.random.choice(SPACES), store=self.home.store, limit=30)
+        state = node.invoke(
+            {"messages": [HumanMessage(query, id="now")]},
+            {"configurable": {"user_id": self.viewer, "thread_id": "talk"}},
+        )
+        yield query, state["recall_trace"] | {"topic": state["topic"]}
+        yield "", [state["memory_block"], state["core_memory"], state["recalled"]]
+
+    def core(self) -> Iterator[Answer]:
+        space = self.random.choice(SPACES)
+        labels = labels_in(self.eyes(), space)
+        yield "", [dict(labels), CoreMemory(self.eyes(), space, labels=labels).blocks()]
+
+    def hides(self, query: str) -> bool:
+        found = TOKEN.fullmatch(query)
+        return found is not None and found[1] != self.viewer
+
+
+def tokens(answer: Any) -> set[str]:
+    text = answer if isinstance(answer, str) else repr(answer)
+    return {found[0] for found in TOKEN.finditer(text)}
+
+
+def test_nobody_finds_what_is_somebody_elses(tmp_path: Path) -> None:
+    """Whatever several people and the application store, reflect, change and forget: over no path
+    does anybody meet a word of another's private memory, and nobody at all a forgotten one."""
+    home = Household(tmp_path / "memory.db", SEED)
+    readers = [Reader(home, viewer, SEED + n) for n, viewer in enumerate((*OWNERS, "mallory", ""))]
+    looked: Counter[str] = Counter()
+    own = 0
+    for _ in range(STEPS):
+        home.step()
+        for reader in home.random.sample(readers, READS):
+            read = home.random.choice(reader.reads)
+            for asked, answer in read():
+                looked[read.__name__] += 1
+                found = tokens(answer) - tokens(asked) - home.open
+                leaked = {one for one in found if TOKEN.fullmatch(one)[1] != reader.viewer}  # type: ignore[index]
+                assert not leaked, f"{reader.viewer!r} met {leaked} by {read.__name__}: {answer}"
+                assert not found & home.forgotten, f"{read.__name__} knows what was forgotten"
+                own += len(found)
+    rows = json.dumps(list(home.store.iter_export()))
+    assert not tokens(rows) & home.forgotten - home.open
+    assert not tokens(home.store.runs(limit=1_000_000)) & home.forgotten
+    assert own > STEPS / 2  # people do meet their own: the reads look where the secrets are
+    assert all(looked[read.__name__] for read in readers[0].reads)
+    assert problems(home.store) == []
+    for reader in readers:
+        reader.close()
+    home.store.close()
+    print(dict(looked), home.done, f"{own} own", f"{len(home.forgotten)} forgotten")
+
+
+@pytest.mark.parametrize("viewer", [None, "", 7])
+def test_a_view_needs_a_viewer(tmp_path: Path, viewer: Any) -> None:
+    """Binding a store to nobody is an error, never everybody's view."""
+    with MemoryStore(tmp_path / "memory.db") as store, pytest.raises(ValueError, match="viewer"):
+        store.for_viewer(viewer)

@@ -1,0 +1,387 @@
+"""Forgetting: gone from every table, from the bytes of the file, and for good."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    Change,
+    Facets,
+    LinkEntities,
+    OpenReview,
+    Supersede,
+    UpdateMemory,
+)
+from langmemory.errors import ConfigError, ForgettingError, UndoRefusedError
+from langmemory.sqlite import signs
+from langmemory.sqlite.connection import Database
+from langmemory.sqlite.vectors import sign_bits
+from langmemory.stores import MemoryStore
+from tests.privacy.household import START
+from tests.stores.change_sets import NS, apply, problems
+from tests.stores.change_sets import fact as plain_fact
+
+WORDS = (  # noqa: SIM905
+    "apple boat castle dragon engine forest guitar hammer island jacket kettle lantern mountain "
+    "needle ocean pepper quilt river saddle teapot umbrella violin window yogurt zebra anchor "
+    "butter candle diamond eagle feather garden honey insect jungle kitten ladder magnet noodle "
+    "onion pirate queen rabbit sailor tiger uncle valley whale yacht acorn basket copper donkey"
+).split()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        yield store
+        assert problems(store) == []
+
+
+def fact(key: str, text: str, *evidence: str, mentions: Any = (), **facets: Any) -> AddMemory:
+    return plain_fact(key, text, *evidence, **facets).model_copy(update={"mentions": mentions})
+
+
+def said(store: MemoryStore, owner: str, *texts: str, thread: str = "t") -> list[str]:
+    return store.remember(
+        NS,
+        [
+            {"role": "user", "content": text, "id": f"{owner}-{text[:12]}", "name": owner}
+            for text in texts
+        ],
+        thread_id=thread,
+        owner=owner,
+        at=START,
+    )
+
+
+def in_files(store: MemoryStore, *words: str) -> list[str]:
+    """The words that stand anywhere in the file, its WAL or its shared memory, in any case, also
+    as FTS5 keeps them: without their first letters."""
+    image = b"".join(
+        path.read_bytes().lower() for path in Path(store.path).parent.glob("memory.db*")
+    )
+    assert image
+    return [word for word in words if word[3:].lower().encode() in image]
+
+
+def test_no_byte_is_left(store: MemoryStore) -> None:
+    """After forgetting somebody, nothing that person owned or that was made of it alone stands in the
+    file: not in values, versions before, names, claims, notes, reasons, questions or jobs."""
+    [turn] = said(store, "alice", "Zqxhummel keeps Zqxwespen in the attic")
+    said(store, "bob", "The attic is full")
+    store.put(NS, "diary", {"text": "Zqxdraussen", "owner": "alice"})
+    store.put(NS, "diary", {"text": "Zqxdrinnen", "owner": "alice", "Zqxpfad": 1})
+    store.put(NS, "Zqxschluessel", {"text": "gone before", "owner": "alice"})
+    store.delete(NS, "Zqxschluessel")
+    apply(
+        store, "reflect/1",
+        AddEntity(key="e/zqxhummel", name="Zqxhummel", aliases=("Zqxspitzname",)),
+        AddEntity(key="e/attic", name="attic", aliases=("Zqxdachboden",)),
+        fact("f", "Zqxhummel has Zqxwespen", turn, mentions=("e/zqxhummel", "e/attic")),
+        AddEdge(fact="f", subject="e/zqxhummel", relation="keeps", literal="Zqxinsekten"),
+        fact("g", "The attic is full", mentions=("e/attic",)),
+        OpenReview(id="q", about="duplicate", question="Is Zqxfrage so?", memories=("f", "g"),
+                   options={"no": ()}),
+        Supersede(key="g", by="f", invalid_at=START, reason="Zqxgrund"),
+        note={"journal": "Today Zqxtagebuch", "model_calls": 2}, reason="Zqxanlass",
+    )  # fmt: skip
+    with store._engine.write() as connection:
+        connection.execute(
+            "INSERT INTO job (kind, lane, payload, created_at, due_at, state, error) VALUES "
+            "('reflection', 'l', ?, 0, 0, 'dead', 'failed on Zqxhummel keeps Zqxwespen')",
+            (f'{{"keys": ["{turn}"]}}',),
+        )
+    words = (
+        "Zqxhummel", "Zqxwespen", "Zqxdraussen", "Zqxdrinnen", "Zqxpfad", "Zqxschluessel", "Zqxspitzname",
+        "Zqxdachboden", "Zqxinsekten", "Zqxfrage", "Zqxgrund", "Zqxtagebuch", "Zqxanlass",
+    )  # fmt: skip
+    assert set(in_files(store, *words)) == set(words)
+    done = store.forget(NS, owner="alice")
+    assert in_files(store, *words) == []
+    assert (done.memories, done.edges, done.entities, done.reviews) == (3, 1, 1, 1)
+    assert done.words > 5
+    [run] = store.runs(NS)[:1]
+    assert (run.id, run.kind, run.note["memories"]) == (done.run_id, "forget", 3)
+    reflection = store.runs(NS)[1]
+    assert (reflection.reason, reflection.note) == ("", {"model_calls": 2})
+    assert [entity.name for entity in store.graph(NS).entities(past=True)] == ["attic"]
+    assert [one.text for one in store.recall("attic", NS).results] == ["The attic is full"]
+    found = store.get(NS, "g")
+    assert found is not None
+    assert found.value["text"] == "The attic is full"
+    assert store.jobs.listed(("dead",)) == []
+
+
+def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
+    """Neither a forgotten embedding nor its sign bits stay, packed or not, on disk or in memory, nor
+    an embedding kept for the next time."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        for number in range(50):
+            text = " ".join(WORDS[number : number + 4])
+            store.put(NS, f"k{number}", {"text": text, "owner": f"o{number % 5}"})
+        store.search(NS, query="apple")  # the signs are in memory now
+        with store._engine.write() as connection:
+            signs.pack(connection, store._engine.model.words)
+        store.put(NS, "late", {"text": "the last thing", "owner": "o0"})
+        store.search(NS, query="apple")
+        gone = [
+            (row[0], np.frombuffer(row[1], np.float32).reshape(1, -1))
+            for row in store.conn.execute(
+                "SELECT v.id, v.e FROM vector v JOIN item i ON i.id = v.id >> 16 WHERE owner = 'o0'"
+            )
+        ]
+        assert len(gone) == 11
+        store.forget((), owner="o0")
+        image = (tmp_path / "memory.db").read_bytes()
+        assert not [id for id, vector in gone if vector.tobytes() in image]
+        index = store._engine._signs
+        assert index is not None
+        (chunk,) = index.chunks(store._engine.database._writer)
+        there = set(chunk.ids[: chunk.n][chunk.namespaces[: chunk.n] >= 0].tolist())
+        assert not there & {id for id, _ in gone}
+        segments = store.conn.execute("SELECT count, vectors, bits FROM code_segment").fetchall()
+        for count, ids, bits in segments:
+            rows = np.frombuffer(bits, np.uint64).reshape(-1, count).T
+            assert not {id for id, _ in gone} & set(np.frombuffer(ids, np.int64).tolist())
+            kept = {row.tobytes() for row in rows}
+            assert not [id for id, vector in gone if sign_bits(vector)[0].tobytes() in kept]
+        assert len(store.search((), query="apple", limit=100)) == 40
+        assert problems(store) == []
+
+
+def test_what_was_made_of_it(store: MemoryStore) -> None:
+    """A fact goes with its only evidence, and stays with less where somebody else said so too; a
+    summary goes with any of its sources; the person's facts go whoever said them."""
+    [mine] = said(store, "alice", "We moved to Bern")
+    [theirs] = said(store, "bob", "They moved to Bern")
+    summary: dict[str, Any] = {"text": "They talked of Bern", "fact_kind": "fact"}
+    apply(
+        store, "r",
+        fact("only", "Alice lives in Bern", mine),
+        fact("both", "They live in Bern", mine, theirs),
+        fact("hers", "Alice is tall", theirs, owner="alice"),
+        AddMemory(key="summary/1", value=summary, facets=Facets(kind="archival"),
+                  evidence=(mine, theirs)),
+        AddMemory(key="summary/2", value=summary, facets=Facets(kind="archival"),
+                  evidence=("summary/1",)),
+    )  # fmt: skip
+    preview = store.forget(NS, owner="alice", dry_run=True)
+    assert (preview.kinds, preview.facts_kept) == ({"archival": 2, "episodic": 1, "semantic": 2}, 1)
+    assert preview.samples[0] == "We moved to Bern"
+    assert preview.dry_run
+    assert store.get(NS, "only") is not None, "a dry run changes nothing"
+    store.forget(NS, owner="alice")
+    assert {item.key for item in store.search(NS, limit=99)} == {theirs, "both"}
+    with store.knowledge(NS) as knowledge:
+        both = knowledge.by_key("both")
+        assert both is not None
+        assert both.evidence == (theirs,)
+
+
+def test_it_does_not_come_back(store: MemoryStore) -> None:
+    """A client that sends a forgotten message again, a run that derives a forgotten fact again and an
+    export from before do not bring it back; a new put under the key does what it says. The file
+    knows the key again without holding it."""
+    [turn] = said(store, "alice", "I am Zqxgeheim")
+    said(store, "bob", "Hello")
+    apply(store, "r", fact("fact/1", "Alice is Zqxgeheim", turn))
+    export = list(store.iter_export())
+    store.forget(NS, keys=[turn])
+    assert said(store, "alice", "I am Zqxgeheim") == []
+    done = apply(store, "r2", fact("fact/1", "Alice is Zqxgeheim"))
+    assert done.added == ()
+    assert "deleted" in done.lines[0]
+    store.import_rows(export)
+    assert store.get(NS, turn) is None
+    assert store.get(NS, "fact/1") is None
+    assert in_files(store, "alice-I am Zqx") == []
+    entries = store.history(NS, turn)
+    assert [(one.action, one.before, one.after) for one in entries] == [
+        ("add", None, None), ("forget", None, None)
+    ]  # fmt: skip
+    store.put(NS, turn, {"text": "something else"})
+    assert [one.action for one in store.history(NS, turn)] == ["add", "forget", "add"]
+
+
+def test_names_of_places_go(tmp_path: Path) -> None:
+    """A namespace that held nothing but the forgotten is named no more, and still what was forgotten
+    there does not come back."""
+    home = ("memories", "zqxalice")
+    with MemoryStore(tmp_path / "memory.db") as store:
+        messages = [{"role": "user", "content": "Hello there", "id": "1"}]
+        store.remember(home, messages, thread_id="zqxfaden", owner="zqxalice")
+        store.put(("memories", "bob"), "k", {"text": "Bob"})
+        store.put((*home, "core"), "human", {"text": "is tall", "owner": "zqxalice"})
+        store.forget((), owner="zqxalice")
+        assert in_files(store, "zqxalice", "zqxfaden") == []
+        assert store.remember(home, messages, thread_id="zqxfaden", owner="zqxalice") == []
+        assert [one.action for one in store.history(home, "zqxfaden/1")] == ["add", "forget"]
+        assert store.list_namespaces() == [("memories", "bob")]
+        assert problems(store) == []
+        store.forget((), owner="nobody")
+        store.put(("zqxalice",), "k", {"text": "a", "owner": "zqxalice"})
+        store.forget(("zqxalice",), owner="zqxalice")
+        assert in_files(store, "zqxalice") == []
+        assert store.history(("zqxalice",), "k")[-1].action == "forget"
+
+
+def test_everything_that_speaks_of_somebody(store: MemoryStore) -> None:
+    """Forgetting an entity takes what mentions it, under any of its names and links, what was said
+    of it in words alone, and what was written before; not who is only called alike."""
+    turns = said(
+        store,
+        "bob",
+        "Zqxmarlene came by",
+        "Marles cousin too",
+        "Zqxmarlene-Marie paints",
+        "It rained",
+    )
+    store.put(NS, "note", {"text": "Zqxmarlene owes me ten"})
+    store.put(NS, "note", {"text": "Nobody owes me"})
+    apply(
+        store, "r",
+        AddEntity(key="e/zqxmarlene", name="Zqxmarlene"),
+        AddEntity(key="e/zqxhelene", name="Zqxhelene", aliases=("the Zqxgrosse",)),
+        LinkEntities(key="e/zqxhelene", same_as="e/zqxmarlene"),
+        AddEntity(key="e/bob", name="Bob"),
+        fact("f", "She paints", mentions=("e/zqxhelene",)),
+        fact("g", "Bob sleeps", mentions=("e/bob",)),
+        AddEdge(fact="f", subject="e/zqxhelene", relation="knows", object="e/bob"),
+    )  # fmt: skip
+    done = store.forget(NS, entity="zqxMARLENE")
+    assert in_files(store, "Zqxmarlene", "Zqxhelene", "Zqxgrosse") == []
+    left = {item.key for item in store.search(NS, limit=99)}
+    assert left == {turns[1], turns[3], "note", "g"}
+    assert (done.entities, done.edges) == (2, 1)
+    assert [entity.name for entity in store.graph(NS).entities()] == ["Bob"]
+    assert store.history(NS, "note")[1].before is None
+
+
+def test_undo_is_refused(store: MemoryStore) -> None:
+    """Neither a forgetting nor a run that touched what is forgotten can be undone, and it is said."""
+    [turn] = said(store, "alice", "I like tea")
+    said(store, "bob", "I like coffee")
+    store.put(NS, "pet", {"text": "a cat", "owner": "alice"})
+    apply(store, "r", fact("f", "Alice likes tea", turn), fact("g", "Bob likes coffee"))
+    apply(store, "s", UpdateMemory(key="pet", value={"text": "a dog", "owner": "alice"}))
+    forgotten = store.forget(NS, owner="alice")
+    for run in (forgotten.run_id, "r", "s"):
+        with pytest.raises(UndoRefusedError, match="forg"):
+            store.undo(run)
+    found = store.get(NS, "g")
+    assert found is not None
+
+
+def test_failure_to_prove_is_an_error(tmp_path: Path) -> None:
+    """While another process reads an older state of the file, forgetting says that bytes may be left
+    and why; done again afterwards it completes."""
+    config_ms = 300
+    from langmemory.config import load_config
+
+    config = load_config()
+    database = config.database.model_copy(
+        update={"path": str(tmp_path / "memory.db"), "busy_timeout_ms": config_ms}
+    )
+    with MemoryStore(config=config.model_copy(update={"database": database})) as store:
+        said(store, "alice", "The word is Zqxlosung")
+        reader = subprocess.Popen(
+            [
+                sys.executable, "-c",
+                "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.execute('BEGIN'); "
+                "c.execute('SELECT count(*) FROM item').fetchall(); print('ready', flush=True); "
+                "sys.stdin.read()",
+                store.path,
+            ],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert reader.stdout is not None
+        assert reader.stdout.readline()
+        with pytest.raises(ForgettingError, match="another process"):
+            store.forget(NS, owner="alice")
+        assert store.search(NS) == []
+        reader.communicate(b"")
+        store.forget(NS, owner="alice")
+        assert in_files(store, "Zqxlosung") == []
+
+
+def test_a_purge_that_failed_is_made_up_for(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the file cannot be written anew, what is forgotten is out of reach and that is said; the
+    next forgetting cleans up."""
+    from langmemory.errors import DatabaseError
+
+    def fail(self: Database) -> bool:
+        raise DatabaseError("The disk is full")
+
+    said(store, "alice", "The word is Zqxlosung")
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "purge", fail)
+        with pytest.raises(ForgettingError, match="disk is full"):
+            store.forget(NS, owner="alice")
+    assert store.search(NS) == []
+    store.forget(NS, owner="alice")
+    assert in_files(store, "Zqxlosung") == []
+
+
+async def test_other_stores_see_it(store: MemoryStore) -> None:
+    """Another store on the file, which had all of it in memory, finds nothing after it."""
+    said(store, "alice", "The word is Zqxlosung")
+    with MemoryStore(store.path) as other:
+        assert other.search(NS, query="Zqxlosung")
+        done = await store.aforget(NS, owner="alice")
+        assert done.memories == 1
+        assert other.search(NS, query="Zqxlosung") == []
+        assert len(other.recall("Zqxlosung", NS)) == 0
+
+
+@pytest.mark.parametrize(
+    ("owner", "text"),
+    [("алиса", "Мой секрет: зкъпароль"), ("爱丽丝", "我的秘密是紫水晶"), ("al", "PIN 4711")],
+)
+def test_any_language_and_short_secrets(tmp_path: Path, owner: str, text: str) -> None:
+    """The proof works for other scripts, and for texts without a long word; also in memory."""
+    for path in (tmp_path / "memory.db", ":memory:"):
+        with MemoryStore(path) as store:
+            store.put(NS, "k", {"text": text, "owner": owner})
+            store.put(NS, "l", {"text": "something else"})
+            done = store.forget((), owner=owner)
+            assert (done.memories, done.words > 0) == (1, True)
+            assert [item.key for item in store.search(())] == ["l"]
+
+
+def test_nothing_to_forget(store: MemoryStore) -> None:
+    """An empty file, an unknown person or key: nothing happens. Nobody named: an error."""
+    assert store.forget((), owner="alice").memories == 0
+    store.put(NS, "k", {"text": "here"})
+    assert store.forget(NS, keys=["other"]).memories == 0
+    assert store.forget(("elsewhere",), keys=["k"]).memories == 0
+    assert store.forget((), entity="nobody").memories == 0
+    for wrong in ({}, {"owner": " "}, {"entity": ""}, {"keys": "k"}):
+        with pytest.raises(ConfigError):
+            store.forget(NS, **wrong)  # type: ignore[arg-type]
+    assert store.get(NS, "k") is not None
+
+
+def test_a_remaining_memory_keeps_its_words(store: MemoryStore) -> None:
+    """Words that somebody else used as well are no proof and no loss: that memory is untouched, and
+    so are jobs and questions about it."""
+    said(store, "alice", "the garden needs water")
+    said(store, "bob", "the garden needs water")
+    changes: tuple[Change, ...] = (
+        fact("g", "The garden needs water"),
+        OpenReview(id="q", about="a", question="the garden?", memories=("g",), options={}),
+    )
+    apply(store, "r", *changes)
+    done = store.forget(NS, owner="alice")
+    assert len(store.recall("garden", NS)) > 0
+    assert [review.id for review in store.reviews()] == ["q"]
+    assert done.memories == 1

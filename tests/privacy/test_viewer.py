@@ -1,0 +1,251 @@
+"""A store bound to a viewer: the same file, in which other people's private memories do not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.store.base import GetOp, PutOp, SearchOp
+
+from langmemory.changes import AddMemory, ChangeSet, Facets
+from langmemory.errors import ConfigError, OwnershipError
+from langmemory.nodes import RecallNode
+from langmemory.nodes.core_memory import CoreMemory
+from langmemory.stores import MemoryStore
+from langmemory.stores.viewer import ViewerStore
+from langmemory.tools import create_memory_tools
+
+HOME = ("home",)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.put(
+            HOME, "hers", {"text": "Alice hides a key", "owner": "alice", "privacy": "private"}
+        )
+        store.put(HOME, "all", {"text": "the key is lost"})
+        store.put((*HOME, "diary"), "d", {"text": "x", "owner": "alice", "privacy": "private"})
+        yield store
+
+
+def test_what_is_not_there(store: MemoryStore) -> None:
+    """For another viewer a private memory is not got, found, listed or remembered by history; its
+    deletion does nothing, and deleting the namespace leaves it. For its owner everything is there."""
+    alice, bob, anyone = store.for_viewer("alice"), store.for_viewer("bob"), store.for_anyone()
+    for other in (bob, anyone):
+        assert other.get(HOME, "hers") is None
+        assert [item.key for item in other.search(HOME)] == ["all"]
+        assert [item.key for item in other.search(HOME, query="key Alice hides")] == ["all"]
+        assert [one.memory.key for one in other.recall("key Alice hides", HOME)] == ["all"]
+        assert other.list_namespaces() == [HOME]
+        assert other.history(HOME, "hers") == []
+        assert {row.get("key") for row in other.iter_export()} == {None, "all"}
+    bob.delete(HOME, "hers")
+    assert bob.delete_namespace(HOME) == 1
+    assert {item.key for item in alice.search(HOME)} == {"hers", "d"}
+    assert alice.list_namespaces() == [HOME, (*HOME, "diary")]
+    assert len(alice.history(HOME, "hers")) == 1
+    assert alice.delete_namespace(HOME) == 2
+    assert store.search(()) == []
+
+
+def test_what_may_be_written(store: MemoryStore) -> None:
+    """What a viewer writes is the viewer's. A key that something hidden has is refused without a word
+    about it, and nobody makes a memory private for, or takes one from, somebody else."""
+    bob = store.for_viewer("bob")
+    with pytest.raises(OwnershipError, match="not free") as caught:
+        bob.batch([PutOp(HOME, "new", {"text": "n"}), PutOp(HOME, "hers", {"text": "mine"})])
+    assert "alice" not in str(caught.value)
+    assert "private" not in str(caught.value)
+    assert store.get(HOME, "new") is None, "all or nothing"
+    assert store.get(HOME, "hers").value["text"] == "Alice hides a key"  # type: ignore[union-attr]
+    bob.put(HOME, "mine", {"text": "a pin", "privacy": "private"})
+    assert bob.get(HOME, "mine").value["owner"] == "bob"  # type: ignore[union-attr]
+    assert store.for_viewer("alice").get(HOME, "mine") is None
+    with pytest.raises(OwnershipError, match="private"):
+        bob.put(HOME, "k", {"text": "for you", "owner": "alice", "privacy": "private"})
+    store.put(HOME, "hers too", {"text": "open", "owner": "alice"})
+    with pytest.raises(OwnershipError, match="private"):
+        bob.put(HOME, "hers too", {"text": "mine now", "owner": "bob", "privacy": "private"})
+    with pytest.raises(OwnershipError):
+        store.for_anyone().put(HOME, "k", {"text": "whose?", "privacy": "private"})
+    bob.put(HOME, "hers too", {"text": "open, and corrected"})
+    assert store.forget(HOME, owner="alice", dry_run=True).memories == 3, "it stays Alice's"
+
+
+def test_the_viewer_is_fixed(store: MemoryStore) -> None:
+    """Nothing on a bound store takes another viewer or owner, and what it has no method for, such as
+    applying changes, is out of reach."""
+    bob = store.for_viewer("bob")
+    assert isinstance(bob, ViewerStore)
+    assert bob.for_viewer("bob") is bob
+    for viewer in ("alice", None):
+        with pytest.raises(OwnershipError, match="bob"):
+            bob.recall("key", HOME, viewer=viewer)
+    with pytest.raises(OwnershipError):
+        bob.for_viewer("alice")
+    with pytest.raises(OwnershipError):
+        bob.remember(HOME, [("user", "hi")], thread_id="t", owner="alice")
+    with pytest.raises(OwnershipError):
+        store.for_anyone().remember(HOME, [("user", "hi")], thread_id="t", privacy="private")
+    for name in (
+        "apply",
+        "undo",
+        "runs",
+        "knowledge",
+        "import_rows",
+        "decide",
+        "jobs",
+        "stats",
+        "conn",
+    ):
+        assert not hasattr(bob, name)
+    with pytest.raises(ConfigError, match="for_anyone"):
+        store.for_viewer("")
+
+
+async def test_async_is_the_same(store: MemoryStore) -> None:
+    """The async methods see and refuse what the sync ones do."""
+    bob = store.for_viewer("bob")
+    found = await bob.abatch([GetOp(HOME, "hers"), SearchOp(HOME, query="key")])
+    assert found[0] is None
+    assert [item.key for item in found[1]] == ["all"]
+    with pytest.raises(OwnershipError):
+        await bob.aput(HOME, "hers", {"text": "mine"})
+    assert [one.memory.key for one in await bob.arecall("key", HOME)] == ["all"]
+    assert await bob.ahistory(HOME, "hers") == []
+    added = await bob.aremember(HOME, [("user", "psst")], thread_id="t", privacy="private")
+    assert len(added) == 1
+    assert store.for_viewer("alice").get(HOME, added[0]) is None
+    assert await bob.areviews() == []
+    assert await bob.adelete_namespace(HOME) == 2
+    assert (await bob.aforget((), dry_run=True)).history == 1, "the turn he deleted was his"
+
+
+def test_a_turn_is_not_found_by_its_private_neighbour(tmp_path: Path) -> None:
+    """The words around a turn help to find it, but not those of a private turn beside it: nobody can
+    ask around what somebody else said."""
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        said = {"thread_id": "t", "owner": "alice"}
+        store.remember(HOME, [("user", "Zqxa is ill")], privacy="private", **said)  # type: ignore[arg-type]
+        store.remember(HOME, [("user", "poor thing")], privacy="shared", **said)  # type: ignore[arg-type]
+        store.remember(HOME, [("user", "Zqxb helps")], privacy="private", **said)  # type: ignore[arg-type]
+        store.remember(HOME, [("user", "do not tell")], privacy="private", **said)  # type: ignore[arg-type]
+        bob, alice = store.for_viewer("bob"), store.for_viewer("alice")
+        assert bob.search(HOME, query="Zqxa") == bob.search(HOME, query="Zqxb") == []
+        assert [one.value["content"] for one in alice.search(HOME, query="Zqxb")] == [
+            "Zqxb helps", "do not tell",
+        ]  # fmt: skip
+        assert len(bob.search(HOME, query="poor")) == 1
+        assert len(alice.search(HOME, query="poor")) == 3, (
+            "what is open is around private turns too"
+        )
+
+
+def test_history_of_what_was_private_once(store: MemoryStore) -> None:
+    """A memory its owner published shows what it says now, not what it said in private; one that its
+    facets alone made private is as private, deleted or not."""
+    store.put(HOME, "hers", {"text": "found", "owner": "alice", "privacy": "shared"})
+    bob = store.for_viewer("bob")
+    assert bob.get(HOME, "hers").value["text"] == "found"  # type: ignore[union-attr]
+    assert bob.history(HOME, "hers") == []
+    assert [row["type"] for row in bob.iter_export() if row.get("key") == "hers"] == ["item"]
+    facets = Facets(owner="alice", privacy="private")
+    store.apply(
+        ChangeSet(
+            namespace=HOME, run_id="r", kind="reflection", reason="",
+            changes=(AddMemory(key="f", value={"text": "secret"}, facets=facets),),
+        )
+    )  # fmt: skip
+    assert bob.get(HOME, "f") is None
+    assert bob.history(HOME, "f") == []
+    store.delete(HOME, "f")
+    assert bob.history(HOME, "f") == []
+    assert len(store.for_viewer("alice").history(HOME, "f")) == 2
+    assert not [row for row in bob.iter_export() if row.get("key") == "f"]
+
+
+def call(store: Any, user: str, name: str, **arguments: Any) -> str:
+    """A model's call of a tool in a run of this user."""
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("tools", ToolNode(create_memory_tools(HOME)))
+        .add_edge(START, "tools")
+        .compile(store=store)
+    )
+    wanted = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+    messages = [AIMessage("", tool_calls=[wanted])]
+    state = graph.invoke({"messages": messages}, {"configurable": {"user_id": user}})
+    return str(state["messages"][-1].content)
+
+
+def test_tools_act_for_the_person_of_the_run(store: MemoryStore) -> None:
+    """Every tool reads and writes as the run's person: what is written is theirs, others' private
+    memories, turns and core blocks are neither shown nor touched, whatever arguments a model sends."""
+    said = [{"role": "user", "content": text, "id": str(n)} for n, text in enumerate("ab")]
+    store.remember(HOME, said[:1], thread_id="t", owner="alice", privacy="private")
+    store.remember(HOME, said[1:], thread_id="t", owner="bob")
+    block = {"kind": "core", "content": "secret", "owner": "alice", "privacy": "private"}
+    store.put((*HOME, "core"), "human", block, index=False)
+    assert "hides" not in call(store, "bob", "search_memory", query="key")
+    assert "hides" in call(store, "alice", "search_memory", query="key")
+    assert "hides" not in call(
+        store,
+        "bob",
+        "search_memory",
+        query="key",
+        viewer="alice",
+        owner="alice",
+        namespace=["home"],
+    )
+    assert "no memory" in call(store, "bob", "get_memory", id="hers")
+    assert call(store, "bob", "memory_timeline", id="t/1").count("user") == 1
+    assert "not free" in call(store, "bob", "core_memory_append", block="human", content="x")
+    assert "secret" in call(store, "alice", "core_memory_append", block="human", content="x")
+    assert "created" in call(store, "bob", "manage_memory", content="bobs plan")
+    [plan] = [item for item in store.search(HOME) if item.value.get("content") == "bobs plan"]
+    assert store.forget(HOME, owner="bob", dry_run=True).samples[-1] == "bobs plan"
+    mine = {"content": "private", "privacy": "private", "owner": "alice"}
+    store.put(HOME, plan.key, mine)
+    refused = call(store, "bob", "manage_memory", action="update", id=plan.key, content="mine")
+    assert "not free" in refused
+    call(store, "bob", "manage_memory", action="delete", id=plan.key)
+    assert store.get(HOME, plan.key) is not None
+
+
+def test_no_tool_lets_a_model_choose_whose() -> None:
+    """No argument of any tool names a viewer, an owner, a namespace, a user or a store."""
+    for tool in create_memory_tools(HOME):
+        schema = convert_to_openai_tool(tool)["function"]["parameters"]
+        names = {name.lower() for name in schema["properties"]}
+        assert not names & {
+            "viewer",
+            "owner",
+            "namespace",
+            "user",
+            "user_id",
+            "store",
+            "config",
+            "privacy",
+        }
+
+
+def test_the_recall_node_sees_as_its_person(store: MemoryStore) -> None:
+    """Recalled memories, mandates and core blocks are those open to the run's person."""
+    rule = {"text": "Alice's rule", "priority": "mandate", "owner": "alice", "privacy": "private"}
+    store.put(HOME, "rule", rule)
+    block = {"kind": "core", "content": "hers alone", "owner": "alice", "privacy": "private"}
+    store.put((*HOME, "core"), "human", block, index=False)
+    node = RecallNode(HOME, store=store)
+    state = {"messages": [HumanMessage("where is the key that Alice hides?", id="1")]}
+    for user, sees in (("alice", True), ("bob", False), ("", False)):
+        shown = repr(node.invoke(state, {"configurable": {"user_id": user}}))
+        for words in ("Alice's rule", "hers alone", "Alice hides a key"):
+            assert (words in shown) == sees, (user, words)
+    assert CoreMemory(store.for_viewer("bob"), HOME).block("human").content == ""

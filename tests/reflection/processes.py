@@ -1,0 +1,81 @@
+"""What the child processes of these tests do; run as ``python -c`` or by multiprocessing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from langmemory import MemoryStore
+from langmemory.reflection import LocalReflectionExecutor, Worker, WorkOptions
+from langmemory.types import Job
+
+QUICK = WorkOptions(poll_seconds=0.02, lease_seconds=30)
+
+
+def say(path: Path, text: str) -> None:
+    """Append a line to the diary beside the file; short appends are never torn."""
+    diary = os.open(f"{path}.diary", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(diary, f"{text}\n".encode())
+    os.close(diary)
+
+
+def drain(path: Path, name: str) -> None:
+    """Do everything that waits, and end."""
+
+    def perform(job: Job) -> None:
+        say(path, f"{name} {job.id}")
+        time.sleep(0.005)
+
+    with MemoryStore(path, index=False) as store:
+        worker = Worker(store.jobs, perform, kind="shared", lanes=2, options=QUICK)
+        worker.start(until_idle=True)
+        worker.join()
+
+
+def leave(path: Path) -> None:
+    """Submit, begin something that takes for ever, and reach the end of the program."""
+    store = MemoryStore(path, index=False)
+
+    def reflect(payload: dict[str, Any]) -> None:
+        say(path, f"began {payload['n']}")
+        time.sleep(600)
+
+    executor = LocalReflectionExecutor(reflect, store, name="shared", options=QUICK)
+    for n in range(3):
+        executor.submit({"n": n}, thread_id=None)
+    while not Path(f"{path}.diary").exists():
+        time.sleep(0.01)
+
+
+class State(TypedDict):
+    namespace: list[str]
+    thread_id: str
+
+
+def command_line(path: Path) -> None:
+    """`langmemory …` with a reflection graph that only takes its time."""
+    from langmemory.cli import app
+
+    def build_reflection_graph(**options: Any) -> Any:
+        def reflect(state: State) -> None:
+            say(path, f"began {state['thread_id']}")
+            time.sleep(float(os.environ.get("TAKES", "0")))
+            say(path, f"ended {state['thread_id']}")
+
+        builder = StateGraph(State)
+        builder.add_node("reflect", reflect)
+        builder.add_edge(START, "reflect")
+        builder.add_edge("reflect", END)
+        return builder.compile(name="reflection")
+
+    module: Any = ModuleType("langmemory.graphs.reflection")
+    module.build_reflection_graph = build_reflection_graph
+    sys.modules[module.__name__] = module
+    app()

@@ -1,0 +1,248 @@
+"""The queue in the file: who gets which job when, and what becomes of it. The clock is moved by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.reflection import Debounce, TurnQueue, Worker, WorkOptions
+from langmemory.sqlite.jobs import NewJob
+from langmemory.stores.jobs import Jobs
+from langmemory.types import Job, JobState
+from tests.reflection.clock import Clock
+
+LEASE_US = 60_000_000
+PLACE = ("memories", "anna")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        yield store
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def jobs(store: MemoryStore, clock: Clock) -> Jobs:
+    jobs = store.jobs
+    jobs.clock = clock
+    return jobs
+
+
+def add(jobs: Jobs, *, lane: str = "a", thread: str | None = None, **more: Any) -> int:
+    new = NewJob(kind="test", lane=lane, thread=thread, payload={"n": 1}, config={}, **more)
+    return jobs.enqueue(new, lambda _: None).result(10).id
+
+
+def claim(jobs: Jobs, worker: str = "w", max_attempts: int = 3) -> Job | None:
+    return jobs.claim("test", worker, lease_us=LEASE_US, max_attempts=max_attempts)
+
+
+def state(jobs: Jobs, job: int) -> JobState:
+    return jobs.find([job])[0].state
+
+
+def test_a_later_job_of_a_thread_replaces_the_pending_one(jobs: Jobs) -> None:
+    """Of one kind, lane and thread only the last waits; other threads, lanes and jobs without a
+    thread are left alone, and so is one that was begun."""
+    first = add(jobs, thread="t")
+    others = [add(jobs, thread="u"), add(jobs, lane="b", thread="t"), add(jobs), add(jobs)]
+    second = add(jobs, thread="t")
+    assert state(jobs, first) == "replaced"
+    assert {state(jobs, job) for job in [*others, second]} == {"pending"}
+    begun = claim(jobs)
+    assert begun is not None
+    after = add(jobs, thread=begun.thread)
+    assert state(jobs, begun.id) == "running"
+    assert state(jobs, after) == "pending"
+
+
+def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
+    jobs: Jobs, store: MemoryStore, clock: Clock
+) -> None:
+    """A job waits for quiet after the last turn, but never longer than the limit after the first."""
+    queue = TurnQueue(store, kind="test", debounce=Debounce(quiet_seconds=30))
+    queue._jobs = jobs
+    queue.submit(PLACE, thread_id="t", keys=["a"])
+    clock.forward(29)
+    assert claim(jobs) is None
+    queue.submit(PLACE, thread_id="t", keys=["b"])
+    clock.forward(29)
+    assert claim(jobs) is None
+    clock.forward(1)
+    job = claim(jobs)
+    assert job is not None
+    assert job.payload == {"namespace": list(PLACE), "thread_id": "t"}
+    assert jobs.finish(job, "null")
+    for _ in range(100):
+        queue.submit(PLACE, thread_id="t")
+        if (found := claim(jobs)) is not None:
+            break
+        clock.forward(20)
+    assert found is not None
+    assert clock.us - 1_800_000_000_000_000 == (29 + 30 + 600) * 1_000_000
+
+
+def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:
+    """While a job runs, others of its lane wait; other lanes do not."""
+    first, second, other = add(jobs), add(jobs), add(jobs, lane="b")
+    one, two = claim(jobs), claim(jobs)
+    assert one is not None
+    assert two is not None
+    assert (one.id, two.id) == (first, other)
+    assert claim(jobs) is None
+    jobs.finish(one, "null")
+    three = claim(jobs)
+    assert three is not None
+    assert three.id == second
+
+
+def test_a_lost_lease_is_taken_over_and_the_loser_has_no_say(jobs: Jobs, clock: Clock) -> None:
+    """A job whose worker is silent goes to the next one; a renewed lease holds, and what the former
+    worker says afterwards changes nothing."""
+    job = add(jobs)
+    slow = claim(jobs, "slow")
+    assert slow is not None
+    clock.forward(59)
+    assert jobs.renew([slow], LEASE_US) == []
+    clock.forward(59)
+    assert claim(jobs, "other") is None
+    clock.forward(1)
+    other = claim(jobs, "other")
+    assert other is not None
+    assert (other.id, other.attempts) == (job, 2)
+    assert jobs.renew([slow], LEASE_US) == [slow]
+    assert not jobs.finish(slow, '"slow"')
+    assert jobs.fail(slow, "late", None) is None
+    jobs.release([slow])
+    assert state(jobs, job) == "running"
+    assert jobs.finish(other, '"other"')
+    assert jobs.find([job])[0].result == "other"
+
+
+def test_a_job_that_kills_its_workers_is_buried(jobs: Jobs, clock: Clock) -> None:
+    """A job nobody lives to finish is given up after the last attempt, with the reason."""
+    job = add(jobs)
+    for _ in range(3):
+        assert claim(jobs) is not None
+        clock.forward(61)
+    assert claim(jobs) is None
+    found = jobs.find([job])[0]
+    assert found.state == "dead"
+    assert found.error == "WorkerLost: no worker lived to finish it in 3 attempts"
+
+
+def test_failures_are_retried_with_growing_delays_and_then_kept(jobs: Jobs, clock: Clock) -> None:
+    """15, 30, 60 … seconds and a jitter between attempts, at most the longest; then the job is dead
+    with its reason, and a retry begins as new."""
+    options = WorkOptions(max_attempts=5, longest_retry_seconds=100, jitter=0.1)
+    begun: list[int] = []
+
+    def perform(job: Job) -> str:
+        begun.append(clock.us)
+        if len(begun) <= 5:
+            raise ModelUnavailableError("no answer")
+        return "fine"
+
+    worker = Worker(jobs, perform, kind="test", options=options, chance=lambda: 1.0)
+    job = add(jobs)
+    while state(jobs, job) == "pending":
+        worker.run_due()
+        clock.forward(0.5)
+    delays = [(after - before) / 1e6 for before, after in pairwise(begun)]
+    assert delays == [16.5, 33, 66, 110]
+    found = jobs.find([job])[0]
+    assert (found.state, found.attempts) == ("dead", 5)
+    assert found.error == "ModelUnavailableError: no answer"
+    assert worker.run_due() == 0
+    assert jobs.retry() == [job]
+    assert worker.run_due() == 1
+    found = jobs.find([job])[0]
+    assert (found.state, found.attempts, found.result, found.error) == ("done", 1, "fine", None)
+    assert options.retry_delay_us(2, 0.0) == 27_000_000
+
+
+SECRET = "Anna's diary"
+
+
+def test_hopeless_errors_are_not_repeated_and_no_error_quotes_memory(jobs: Jobs) -> None:
+    """A wrong setting or program is dead at once; a stale plan, a time-out or a strange error is
+    tried again. What foreign errors say is not written down, only what they are and where."""
+    outcomes: list[tuple[type[BaseException], JobState]] = [
+        (ConfigError, "dead"),
+        (TypeError, "dead"),
+        (StalePlanError, "pending"),
+        (TimeoutError, "pending"),
+        (ValueError, "pending"),
+    ]
+    raised: list[BaseException] = []
+
+    def perform(job: Job) -> None:
+        raise raised[-1]
+
+    worker = Worker(jobs, perform, kind="test")
+    for kind, expected in outcomes:
+        raised.append(kind("our own words" if issubclass(kind, ConfigError) else SECRET))
+        job = add(jobs, lane=kind.__name__)
+        worker.run_due()
+        found = jobs.find([job])[0]
+        assert found.state == expected
+        assert found.error is not None
+        assert found.error.startswith(kind.__name__)
+        if kind not in (ConfigError, StalePlanError):
+            assert SECRET not in found.error
+            assert "perform, line" in found.error
+
+
+def test_a_failure_gives_way_to_a_newer_job_of_its_thread(jobs: Jobs) -> None:
+    """Instead of a retry beside it, the newer one alone goes on."""
+
+    def perform(job: Job) -> None:
+        if not newer:
+            newer.append(add(jobs, thread="t", wait_seconds=5))
+        raise TimeoutError
+
+    newer: list[int] = []
+    job = add(jobs, thread="t")
+    Worker(jobs, perform, kind="test").run_due()
+    assert state(jobs, job) == "replaced"
+    assert state(jobs, newer[0]) == "pending"
+
+
+def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: Clock) -> None:
+    """Done and replaced jobs go after their days, and lose their payload at once; dead ones stay."""
+    done, replaced = add(jobs), add(jobs, lane="b", thread="t", wait_seconds=9)
+    add(jobs, lane="b", thread="t", wait_seconds=9)
+    job = claim(jobs)
+    assert job is not None
+    assert job.id == done
+    jobs.finish(job, '"x"')
+    assert [found.payload for found in jobs.find([done, replaced])] == [{}, {}]
+    dead = add(jobs)
+    job = claim(jobs)
+    assert job is not None
+    jobs.fail(job, "TypeError", None)
+    clock.forward(86_400)
+    assert jobs.prune(2 * 86_400_000_000) == 0
+    clock.forward(2 * 86_400)
+    assert jobs.prune(2 * 86_400_000_000) == 2
+    assert state(jobs, dead) == "dead"
+    assert jobs.find([dead])[0].payload == {"n": 1}
+    assert jobs.drop([dead, done]) == [dead]
+
+
+@pytest.mark.parametrize("options", [{"max_attempts": 0}, {"lease_seconds": -1}, {"jitter": 2}])
+def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
+    """The message names the option and its value."""
+    with pytest.raises(ConfigError, match=next(iter(options))):
+        WorkOptions(**options)

@@ -1,0 +1,173 @@
+"""The journal: pages that follow the memory, files that follow the pages, names that stay inside."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langmemory import MemoryStore
+from langmemory.config import Config
+from langmemory.formation.facts import Extraction, SessionSummary
+from langmemory.formation.rules import RuleExtractor
+from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.lifecycle.journal import MARK, file_name
+from langmemory.stores.journal import JournalFiles
+
+LENA = ("memories", "Lena")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+@pytest.fixture
+def store(tmp_path: Path, folder: Path) -> Iterator[MemoryStore]:
+    config = Config.model_validate({"journal": {"path": str(folder)}})
+    with MemoryStore(tmp_path / "memory.db", config=config) as store:
+        yield store
+
+
+class Summarising(RuleExtractor):
+    """The rules, and a summary a model could have written."""
+
+    def extract(self, batch: Any, *, names: Any = ()) -> Extraction:
+        found = super().extract(batch, names=names)
+        summary = SessionSummary(
+            text=f"They spoke of {batch.thread_id}.\n# Not a heading",
+            decisions=("Go by train.",),
+            open_points=("Who feeds the cat?",),
+        )
+        return Extraction(facts=found.facts, summary=summary)
+
+
+def reflect(store: MemoryStore, text: str, at: str, thread: str, **facets: Any) -> dict[str, Any]:
+    message = {"role": "user", "name": "Lena", "content": text, "at": at}
+    store.remember(LENA, [message], thread_id=thread, **facets)
+    graph = build_reflection_graph(store, extractor=Summarising())
+    done: dict[str, Any] = graph.invoke({"namespace": list(LENA)})
+    return done
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        for file in sorted(folder.rglob("*.md"))
+    }
+
+
+HAMBURG = "I live in Hamburg. My sister Katrin lives in Bremen."
+
+
+def told(store: MemoryStore) -> dict[str, Any]:
+    """Two days of Lena: she lives in Hamburg, and moves."""
+    reflect(store, HAMBURG, "2026-01-11T23:30:00-05:00", "hello")
+    return reflect(store, "I live in Valencia now.", "2026-07-12T08:00:00+02:00", "summer")
+
+
+def test_a_page_tells_the_day(store: MemoryStore, folder: Path) -> None:
+    """A day's page has its summary, what was learned and changed, decided and left open, by the
+    clock of who spoke."""
+    told(store)
+    first, second = files(folder).values()
+    assert [name.rpartition("/")[2] for name in files(folder)] == ["2026-01-11.md", "2026-07-12.md"]
+    assert first.startswith(
+        f"# Sunday, 11 January 2026\n{MARK}\n\n## hello\n\nThey spoke of hello."
+    )
+    assert "\n# Not" not in first
+    assert "- Lena lives in Hamburg. (until 2026-07-12)" in first
+    assert "### Changed\n\n- ~~Lena lives in Hamburg.~~ → Lena lives in Valencia." in second
+    assert "### Decided\n\n- Go by train." in second
+    assert "### Open\n\n- Who feeds the cat?" in second
+
+
+def test_rebuilt_it_is_the_same_to_the_byte(store: MemoryStore, folder: Path) -> None:
+    """What was written run by run is what a rebuild writes; a second rebuild changes nothing."""
+    told(store)
+    before = files(folder)
+    assert JournalFiles(folder).rebuild(store) == 0
+    elsewhere = folder.parent / "elsewhere"
+    assert JournalFiles(elsewhere).rebuild(store) == 2
+    assert files(elsewhere) == before
+
+
+def test_what_is_forgotten_or_undone_leaves_it(store: MemoryStore, folder: Path) -> None:
+    """No file tells of what was undone and the journal rebuilt, or of what was forgotten."""
+    moved = told(store)
+    store.undo(moved["runs"][0])
+    JournalFiles(folder).rebuild(store)
+    assert "Valencia" not in "".join(files(folder).values())
+    assert "- Lena lives in Hamburg.\n" in "".join(files(folder).values())
+    store.forget(LENA, entity="Katrin")
+    assert "Katrin" not in "".join(files(folder).values())
+    store.forget(LENA, keys=[item.key for item in store.search(LENA, limit=100)])
+    assert files(folder) == {}
+    assert not any(path.is_dir() for path in folder.iterdir())
+
+
+def test_private_memories_have_pages_of_their_own(store: MemoryStore, folder: Path) -> None:
+    """What is private stands in a folder of its owner's, and nowhere else."""
+    told(store)
+    reflect(store, "I am allergic to nuts.", "2026-07-12T09:00:00+02:00", "doctor",
+            owner="lena", privacy="private")  # fmt: skip
+    private = {name for name, text in files(folder).items() if "nuts" in text}
+    assert {Path(name).parent.name for name in private} == {"lena.private"}
+    assert len(private) == 1
+    assert len(files(folder)) == 3
+
+
+def test_somebody_elses_file_is_left_alone(store: MemoryStore, folder: Path) -> None:
+    """A file that does not begin as a page does is neither overwritten nor removed."""
+    told(store)
+    [page, _] = [folder / name for name in files(folder)]
+    page.write_text("# My own notes\n", encoding="utf-8")
+    (page.parent / "todo.md").write_text("buy milk", encoding="utf-8")
+    JournalFiles(folder).rebuild(store)
+    assert page.read_text(encoding="utf-8") == "# My own notes\n"
+    assert (page.parent / "todo.md").exists()
+
+
+def test_days_can_be_chosen(store: MemoryStore) -> None:
+    """Pages of single days are those of the whole journal."""
+    told(store)
+    pages = store.journal()
+    assert [page.day for page in pages] == [date(2026, 1, 11), date(2026, 7, 12)]
+    assert store.journal(LENA, days=[date(2026, 7, 12)]) == pages[1:]
+    assert store.journal(("memories", "nobody")) == []
+
+
+NAMES = st.one_of(
+    st.text(min_size=1, max_size=80),
+    st.sampled_from(
+        ["..", ".", "a/b", "C:\\x", "con", "NUL.txt", "a ", "a.", " a", "%2E", "~x", "Lena", "lena",
+         "LENA", "Zoë", "Zoe\u0308", "\u212a", "k", "你好", "x" * 300, "ß", "ss", "a\0b"]
+    ),
+)  # fmt: skip
+
+
+@given(NAMES, NAMES)
+def test_names_stay_in_their_folder_and_apart(one: str, other: str) -> None:
+    """Any name is one path component on every system, and two names are two files, also where case
+    and normal form do not count."""
+    for name in (one, other):
+        safe = file_name(name)
+        assert PurePosixPath(safe).parts == PureWindowsPath(safe).parts == (safe,)
+        assert safe not in {".", ".."}
+        assert not safe.endswith((" ", "."))
+        assert len(safe.encode()) < 200
+        assert not PureWindowsPath(safe).is_reserved()
+    if one != other:
+        folded = [unicodedata.normalize("NFC", file_name(name)).casefold() for name in (one, other)]
+        assert folded[0] != folded[1]
+
+
+def test_names_keep_their_letters() -> None:
+    """Plain names of any script stay as they are."""
+    assert [file_name(name) for name in ("lena", "你好", "zoë-3")] == ["lena", "你好", "zoë-3"]

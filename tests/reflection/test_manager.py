@@ -1,0 +1,373 @@
+"""create_memory_store_manager and create_memory_manager: LangMem's, by changing the import line."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import langmem
+import pytest
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.func import entrypoint
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from pydantic import BaseModel
+
+from langmemory import MemoryStore
+from langmemory.context.marking import mark_injected
+from langmemory.errors import ConfigError, ExtractionError, ModelUnavailableError
+from langmemory.reflection.manager import create_memory_store_manager
+from langmemory.reflection.memories import create_memory_manager
+from langmemory.reflection.schemas import RemoveDoc
+from tests.scripted import ScriptedModel
+
+CONFIG: RunnableConfig = {"configurable": {"langgraph_user_id": "anna", "user_id": "anna"}}
+PLACE = ("memories", "anna")
+
+
+class UserProfile(BaseModel):
+    """The user."""
+
+    name: str | None = None
+    language: str | None = None
+
+
+class Triple(BaseModel):
+    subject: str
+    predicate: str
+    object: str
+    context: str | None = None
+
+
+def changes(*entries: dict[str, Any]) -> str:
+    return json.dumps({"changes": list(entries)})
+
+
+def insert(content: Any, kind: str = "Memory", **more: Any) -> dict[str, Any]:
+    return {"action": "insert", "kind": kind, "content": content, **more}
+
+
+def update(id: str, content: Any, kind: str = "Memory") -> dict[str, Any]:
+    return {"action": "update", "id": id, "kind": kind, "content": content}
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+@pytest.fixture(params=["MemoryStore", "InMemoryStore"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    if request.param == "InMemoryStore":
+        yield InMemoryStore()
+        return
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def stored(store: BaseStore, place: tuple[str, ...] = PLACE) -> list[dict[str, Any]]:
+    return [item.value for item in store.search(place)]
+
+
+def shown(prompt: list[BaseMessage]) -> str:
+    return prompt[-1].text
+
+
+@pytest.mark.parametrize("name", ["create_memory_store_manager", "create_memory_manager"])
+def test_the_signatures_are_langmems(name: str) -> None:
+    """Every argument of LangMem is taken under its name, with the same default."""
+    ours = {"create_memory_store_manager": create_memory_store_manager}.get(
+        name, create_memory_manager
+    )
+    theirs = inspect.signature(getattr(langmem, name)).parameters
+    mine = inspect.signature(ours).parameters
+    assert [(p.name, p.kind) for p in theirs.values()] == [(p.name, p.kind) for p in mine.values()]
+    for p in theirs.values():
+        if p.name not in ("instructions", "schemas"):
+            assert mine[p.name].default == p.default
+
+
+async def test_sentences_are_stored_updated_and_found_again(store: BaseStore) -> None:
+    """The default memory is a sentence; the next conversation changes it instead of adding one."""
+    model = ScriptedModel(
+        script=[
+            changes(insert({"content": "Anna prefers dark mode"}), insert("Anna has a dog")),
+            changes(update("m1", {"content": "Anna prefers light mode"})),
+        ]
+    )
+    manager = create_memory_store_manager(model, store=store)
+    first = manager.invoke(says("I prefer dark mode, my dog likes it"), CONFIG)
+    assert [put["value"] for put in first] == [
+        {"kind": "Memory", "content": {"content": "Anna prefers dark mode"}},
+        {"kind": "Memory", "content": {"content": "Anna has a dog"}},
+    ]
+    assert {put["namespace"] for put in first} == {PLACE}
+    assert sorted(map(str, stored(store))) == sorted(str(put["value"]) for put in first)
+
+    second = await manager.ainvoke(says("Dark mode hurts my eyes, light it is"), CONFIG)
+    assert [m for m in shown(model.prompts[1]).splitlines() if m.startswith("[m")] == [
+        "[m1] Memory",
+        "[m2] Memory",
+    ]
+    (changed,) = second
+    known = {item.key: item.value for item in store.search(PLACE)}
+    assert len(known) == 2
+    assert known[changed["key"]]["content"] == {"content": "Anna prefers light mode"}
+    assert len(model.prompts) == 2
+
+
+def test_a_profile_is_one_memory_that_grows(store: BaseStore) -> None:
+    """With enable_inserts=False the first memory is made, and every later change completes it."""
+    model = ScriptedModel(
+        script=[
+            changes(insert({"name": "Alice"}, "UserProfile")),
+            changes(update("m1", {"name": None, "language": "Spanish"}, "UserProfile")),
+            changes(insert({"name": "Bob"}, "UserProfile")),
+            changes(),
+        ]
+    )
+    manager = create_memory_store_manager(
+        model,
+        namespace=("users", "{user_id}", "profile"),
+        schemas=[UserProfile],
+        enable_inserts=False,
+        store=store,
+    )
+    for text in ("I'm Alice", "Hablo español", "Bob says hi"):
+        manager.invoke(says(text), CONFIG)
+    assert stored(store, ("users", "anna")) == [
+        {"kind": "UserProfile", "content": {"name": "Alice", "language": "Spanish"}}
+    ]
+    assert "only these actions are possible: update" in shown(model.prompts[3])
+
+
+async def test_within_a_graph_store_and_namespace_come_from_the_run(store: BaseStore) -> None:
+    """As in LangMem's guides: the manager is made without a store and called without a config."""
+    model = ScriptedModel(otherwise=changes(insert({"content": "Anna likes tea"})))
+    manager = create_memory_store_manager(model, namespace=("chat", "{user_id}"))
+
+    @entrypoint(store=store)
+    def app(text: str) -> Any:
+        manager.invoke(says(text))
+        return [item.value for item in manager.search(query="tea")]
+
+    @entrypoint(store=store)
+    async def async_app(text: str) -> Any:
+        await manager.ainvoke(says(text))
+        return [item.value for item in await manager.asearch(query="tea")]
+
+    (found,) = app.invoke("I like tea", CONFIG)
+    assert found.content == "Anna likes tea"
+    assert len(await async_app.ainvoke("I like tea", CONFIG)) == 2
+    with pytest.raises(ConfigError, match="has no store"):
+        manager.invoke(says("Hi"), CONFIG)
+    with pytest.raises(ConfigError, match="user_id"):
+        app.invoke("I like tea", {"configurable": {}})
+
+
+@pytest.mark.parametrize("permitted", [True, False])
+def test_deletes_happen_only_where_they_are_permitted(store: BaseStore, permitted: bool) -> None:
+    """A model may remove what became wrong if the application said so, and is told if not."""
+    remove = changes({"action": "delete", "id": "m1"})
+    model = ScriptedModel(
+        script=[changes(insert({"content": "Anna works at Initech"})), remove, changes()]
+    )
+    manager = create_memory_store_manager(model, store=store, enable_deletes=permitted)
+    manager.invoke(says("I work at Initech"), CONFIG)
+    assert manager.invoke(says("Forget that"), CONFIG) == []
+    assert len(stored(store)) == (0 if permitted else 1)
+    assert len(model.prompts) == (2 if permitted else 3)
+
+
+def test_a_pass_over_a_memory_store_can_be_undone(tmp_path: Path) -> None:
+    """Each pass is a run with its history, and `undo` takes it back."""
+    model = ScriptedModel(
+        script=[
+            changes(insert({"content": "Anna lives in Bonn"})),
+            changes(update("m1", {"content": "Anna lives in Rome"})),
+        ]
+    )
+    with MemoryStore(tmp_path / "memory.db") as store:
+        manager = create_memory_store_manager(model, store=store)
+        manager.invoke(says("I live in Bonn"), CONFIG)
+        manager.invoke(says("I live in Rome"), CONFIG)
+        newest, oldest = store.runs(PLACE)
+        assert (newest.kind, newest.reason) == ("reflection", "memory manager")
+        store.undo(newest.id)
+        assert [v["content"]["content"] for v in stored(store)] == ["Anna lives in Bonn"]
+        store.undo(oldest.id)
+        assert stored(store) == []
+
+
+def test_other_items_of_the_namespace_are_left_alone(tmp_path: Path) -> None:
+    """Turns and facts that lie beside the memories are neither shown to the model nor changed."""
+    model = ScriptedModel(otherwise=changes())
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.remember(PLACE, [HumanMessage("I like jam", id="1")], thread_id="t")
+        store.put(PLACE, "note", {"text": "jam"})
+        create_memory_store_manager(model, store=store).invoke(says("jam"), CONFIG)
+        assert "(none yet)" in shown(model.prompts[0])
+        assert len(store.search(PLACE)) == 2
+
+
+async def test_a_query_model_finds_what_the_last_message_does_not(store: BaseStore) -> None:
+    """Its queries are used for the search, in one call more."""
+    queries = ScriptedModel(otherwise='{"queries": ["Anna\'s diet", "", 3]}')
+    model = ScriptedModel(script=[changes(insert({"content": "Anna eats no meat"})), changes()])
+    manager = create_memory_store_manager(model, store=store, query_model=queries, query_limit=10)
+    await manager.ainvoke(says("I eat no meat"), CONFIG)
+    manager.invoke(says("Steak please"), CONFIG)
+    assert len(queries.prompts) == 2
+    assert "Steak please" in shown(queries.prompts[1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"default": "The user likes light mode"},
+        {"default_factory": lambda config: f"The user is {config['configurable']['user_id']}"},
+        {"default": UserProfile(name="Anna"), "schemas": [UserProfile]},
+        {"default": {"name": "Anna"}, "schemas": [UserProfile]},
+    ],
+)
+async def test_a_default_is_there_before_anything_was_said(
+    store: BaseStore, options: dict[str, Any]
+) -> None:
+    """It is what get and search give, and the memory that the first conversation changes."""
+    model = ScriptedModel(otherwise=changes())
+    manager = create_memory_store_manager(model, store=store, **options)
+    (found,) = manager.search(config=CONFIG)
+    got = await manager.aget("default", config=CONFIG)
+    assert got is not None
+    assert (found.key, found.value) == ("default", got.value)
+    assert store.search(PLACE) == []
+    manager.invoke(says("Hello"), CONFIG)
+    assert "[m1]" in shown(model.prompts[0])
+    (item,) = store.search(PLACE)
+    assert item.value["content"] == got.value.model_dump()
+    manager.delete("default", config=CONFIG)
+    manager.put("x", {"kind": "Other", "content": 1}, config=CONFIG)
+    assert [each.value for each in await manager.asearch(config=CONFIG)] == [
+        {"kind": "Other", "content": 1}
+    ]
+
+
+def test_phases_are_further_passes(store: BaseStore) -> None:
+    """A phase sees the memories as they are by then, and the conversation only if it asks for it."""
+    model = ScriptedModel(
+        script=[
+            changes(insert({"content": "Anna likes tea"}), insert({"content": "Anna loves tea"})),
+            changes({"action": "delete", "id": "m2"}, update("m1", {"content": "Anna loves tea"})),
+        ]
+    )
+    manager = create_memory_store_manager(
+        model, store=store, phases=[{"instructions": "Consolidate."}]
+    )
+    manager.invoke(says("I love tea"), CONFIG)
+    assert "I love tea" not in shown(model.prompts[1])
+    assert model.prompts[1][0].text.count("Consolidate.") == 1
+    assert stored(store) == [{"kind": "Memory", "content": {"content": "Anna loves tea"}}]
+
+
+def test_nothing_is_stored_when_the_model_fails(store: BaseStore) -> None:
+    """Bad answers and outages are errors that leave the store as it was."""
+    wrong = changes(insert({"subject": "Anna"}, "Triple"))
+    for script, error in (
+        ([wrong, wrong], ExtractionError),
+        (["I cannot", "I cannot"], ExtractionError),
+        ([ConnectionError("gone")], ModelUnavailableError),
+    ):
+        model = ScriptedModel(script=script)
+        manager = create_memory_store_manager(model, schemas=[Triple], store=store)
+        with pytest.raises(error):
+            manager.invoke(says("Anna manages Bob"), CONFIG)
+    assert store.search(()) == []
+
+
+def test_injected_memories_and_system_prompts_are_not_read() -> None:
+    """What langmemory put into the conversation is not learnt from it."""
+    model = ScriptedModel(otherwise=changes())
+    messages = [
+        SystemMessage("Be kind."),
+        mark_injected(HumanMessage("Anna hates jam")),
+        HumanMessage("<b> I like jam\n[m1] Memory"),
+    ]
+    create_memory_manager(model).invoke({"messages": messages})
+    text = shown(model.prompts[0])
+    assert "Be kind" not in text
+    assert "hates" not in text
+    assert "| &lt;b> I like jam\n| [m1] Memory" in text
+
+
+async def test_without_a_store_memories_are_handed_back() -> None:
+    """create_memory_manager: new ones, changed ones, removals and those that stay, with their ids."""
+    model = ScriptedModel(
+        script=[
+            changes(
+                insert({"subject": "Alice", "predicate": "manages", "object": "ML"}, "Triple"),
+                insert({"subject": "Bob", "predicate": "is in", "object": "ML"}, "Triple"),
+                insert({"subject": "Bob", "predicate": "likes", "object": "tea"}, "Triple"),
+            ),
+            changes(
+                {"action": "delete", "id": "m1"},
+                update("m2", {"predicate": "leads"}, "Triple"),
+                insert({"subject": "Bob", "predicate": "leads", "object": "<NLP>"}, "Triple"),
+            ),
+        ]
+    )
+    manager = create_memory_manager(model, schemas=[Triple], enable_deletes=True)
+    first = manager.invoke(says("Alice manages the ML team, Bob is in it and likes tea."))
+    alice, bob, tea = first
+    after = await manager(says("Bob now leads ML.")["messages"], first)
+    assert [memory.id for memory in after if memory.id in (alice.id, bob.id, tea.id)] == [
+        bob.id,
+        alice.id,
+        tea.id,
+    ]
+    by_id = {memory.id: memory.content for memory in after}
+    assert by_id[bob.id] == Triple(subject="Bob", predicate="leads", object="ML")
+    assert by_id[alice.id] == RemoveDoc(json_doc_id=alice.id)
+    assert by_id[tea.id] is tea.content
+    assert len(after) == 4
+
+
+def test_existing_memories_come_in_every_form_of_langmem() -> None:
+    """Strings, pairs and triples are taken; an unchanged one is handed back as it was."""
+    model = ScriptedModel(otherwise=changes(update("m1", {"content": "x y"})))
+    for existing in (["old"], [("1", {"content": "old"})], [("1", "Memory", {"content": "old"})]):
+        (memory,) = create_memory_manager(model).invoke({**says("x"), "existing": existing})
+        assert memory.content.content == "x y"
+    silent = create_memory_manager(ScriptedModel(otherwise=changes()))
+    (memory,) = silent.invoke({**says("x"), "existing": [("1", "Odd", {"a": 1})]})
+    assert memory == ("1", {"a": 1})
+
+
+def test_max_steps_goes_on_until_nothing_changes() -> None:
+    """Each step is one call; it ends early when a step changes nothing."""
+    for steps, calls in ((1, 1), (2, 2), (5, 3)):
+        model = ScriptedModel(
+            script=[changes(insert({"content": "a b"})), changes(update("m1", {"content": "a c"}))],
+            otherwise=changes(),
+        )
+        found = create_memory_manager(model).invoke({**says("x"), "max_steps": steps})
+        assert len(model.prompts) == calls
+        assert found[0].content.content == ("a b" if steps == 1 else "a c")
+
+
+def test_what_is_not_supported_says_so() -> None:
+    """Wrong arguments are errors when the manager is made, not when it runs."""
+    model = ScriptedModel()
+    for options in (
+        {"schemas": [dict]},
+        {"default": "a", "default_factory": lambda config: "b"},
+        {"default": {"nom": 1}, "schemas": [Triple]},
+    ):
+        with pytest.raises(ConfigError):
+            create_memory_store_manager(model, **options)
+    with pytest.raises(TypeError):
+        create_memory_store_manager(model, unknown=1)  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match="string"):
+        create_memory_manager(model).invoke({**says("x"), "existing": [3]})

@@ -1,0 +1,300 @@
+"""`store.graph`: entities, edges and ways between them, as far as the memories behind them go."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import networkx
+import pytest
+
+from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
+from langmemory.errors import EntityNameError
+from langmemory.stores import MemoryStore
+from langmemory.stores.graph import Graph
+from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    return furnish(MemoryStore(tmp_path / "memory.db"))
+
+
+def claims(graph: Graph, name: str, *, past: bool = False) -> set[tuple[str, str]]:
+    """(relation, object or literal) of an entity's edges."""
+    edges = graph.entity(name, past=past).edges
+    return {(edge.relation, edge.object or str(edge.literal)) for edge in edges}
+
+
+def test_an_entity_has_the_edges_that_hold_now(store: MemoryStore) -> None:
+    """By name in any case or by key; what was superseded only comes when asked for."""
+    graph = store.graph(NAMESPACE)
+    now = {
+        ("sister_of", "person/mira"),
+        ("favourite_colour", "teal"),
+        ("works_at", "organisation/globex"),
+    }
+    assert claims(graph, "LENA") == claims(graph, "person/lena") == now
+    assert claims(graph, "Lena", past=True) == now | {("works_at", "organisation/hooli")}
+    assert graph.entity("Hooli").edges == ()
+
+
+def test_a_date_asks_for_what_held_then(store: MemoryStore) -> None:
+    """``as_of`` is time in the world, ``known_at`` what the system believed."""
+    before = store.graph(NAMESPACE, as_of=day("2022-01-01"))
+    assert ("works_at", "organisation/hooli") in claims(before, "Lena")
+    assert ("works_at", "organisation/globex") not in claims(before, "Lena")
+    assert {one.name for one in store.graph(NAMESPACE, as_of=day("2019-01-01")).entities()} == set()
+    first = store.history(NAMESPACE, "hooli")[0].at
+    believed = store.graph(NAMESPACE, known_at=first)
+    assert claims(believed, "Lena") >= {("works_at", "organisation/hooli")}
+
+
+def test_links_are_followed_and_can_be_taken_back(store: MemoryStore) -> None:
+    """Linked entities are one under either name; nothing was rewritten, so unlinking parts them."""
+    nicknamed(store)
+    graph = store.graph(NAMESPACE)
+    merged = graph.entity("Mimi")
+    assert (merged.name, merged.aliases) == ("Mira", ("Mimi",))
+    assert claims(graph, "Mira") >= {("works_at", "organisation/initech"), ("bakes", "cake")}
+    assert "Mimi" not in {one.name for one in graph.entities()}
+    apply(store, "parted", UnlinkEntities(key="person/mimi"))
+    assert claims(graph, "Mimi") == {("bakes", "cake")}
+    assert ("bakes", "cake") not in claims(graph, "Mira")
+
+
+def test_chains_and_circles_of_links_end(store: MemoryStore) -> None:
+    """A link to a linked entity leads to the end; entities linked in a circle stand for one."""
+    names = {f"person/m{n}": (f"Mi{n}", "person") for n in range(3)}
+    apply(
+        store,
+        "chain",
+        *entities(names),
+        *fact("chain", "Mi0 swims.", "person/m0", "does", literal="swimming"),
+        LinkEntities(key="person/m0", same_as="person/m1"),
+        LinkEntities(key="person/m1", same_as="person/m2"),
+    )
+    graph = store.graph(NAMESPACE)
+    assert graph.entity("Mi0").key == "person/m2"
+    with store._engine.write() as connection:  # no change set makes one, a damaged import might
+        connection.execute(
+            "UPDATE entity SET same_as = (SELECT id FROM entity WHERE key = 'person/m0') "
+            "WHERE key = 'person/m2'"
+        )
+    assert graph.entity("Mi1").key == graph.entity("Mi2").key == "person/m0"
+    assert claims(graph, "Mi2") == {("does", "swimming")}
+
+
+def test_paths_go_both_directions_shortest_first(store: MemoryStore) -> None:
+    """Ways read as sentences; longer than allowed is not found, and none is no error."""
+    graph = store.graph(NAMESPACE)
+    (way,) = graph.paths("Zurich", "Lena")
+    assert str(way) == "Zurich <-located_in- Initech <-works_at- Mira <-sister_of- Lena"
+    assert [edge.fact for edge in way.edges] == ["office", "job", "sister"]
+    assert graph.paths("Zurich", "Lena", max_length=2) == ()
+    assert graph.paths("Paul", "Lena") == ()
+    apply(
+        store,
+        "short",
+        *fact("home", "Mira lives in Zurich.", "person/mira", "lives_in", "place/zurich"),
+    )
+    assert [len(way) for way in graph.paths("Lena", "Zurich")] == [2, 3]
+
+
+def test_what_is_around_somebody(store: MemoryStore) -> None:
+    """Neighbours come nearest first; a subgraph has the edges among what it reaches, no others."""
+    graph = store.graph(NAMESPACE)
+    assert [one.name for one in graph.neighbours("Lena", 2)] == ["Globex", "Mira", "Initech"]
+    part = graph.subgraph("Mira", 1)
+    assert [one.name for one in part.entities] == ["Mira", "Initech", "Lena"]
+    assert {edge.fact for edge in part.edges} == {"sister", "job", "colour"}
+
+
+def test_names_that_are_not_known_or_not_clear(store: MemoryStore) -> None:
+    """An unknown name is answered with near ones, an ambiguous one with the keys to choose from."""
+    graph = store.graph(NAMESPACE)
+    with pytest.raises(EntityNameError, match=r"'Initec' in memories/lena. Near it: Initech"):
+        graph.entity("Initec")
+    with pytest.raises(EntityNameError, match="none with a name near it"):
+        graph.edges("Qxqxqx")
+    with pytest.raises(EntityNameError, match="Nothing was ever stored in memories/nobody"):
+        store.graph(("memories", "nobody")).entity("Lena")
+    assert store.graph(("memories", "nobody")).entities() == ()
+    apply(
+        store,
+        "other",
+        AddEntity(key="person/lena-2", name="Lena", kind="person"),
+        *fact("other", "Another Lena sings.", "person/lena-2", "does", literal="singing"),
+    )
+    with pytest.raises(EntityNameError, match=r"2 are called 'Lena'.*person/lena .*person/lena-2 "):
+        graph.entity("Lena")
+    assert claims(graph, "person/lena-2") == {("does", "singing")}
+
+
+def test_a_viewer_sees_what_open_memories_speak_of(store: MemoryStore) -> None:
+    """Entities, edges and names that only another's private memory holds do not exist for them."""
+    clinic = "Clinic Sankt Anna"
+    assert clinic in {one.name for one in store.graph(NAMESPACE).entities()}
+    assert claims(store.graph(NAMESPACE, viewer="paul"), "Paul") == {("treated_at", "place/clinic")}
+    for viewer in ("lena", ""):
+        graph = store.graph(NAMESPACE, viewer=viewer)
+        assert "clinic" not in json.dumps(graph.to_json()).casefold()
+        assert not {"Paul", clinic} & {one.name for one in graph.entities(past=True)}
+        with pytest.raises(EntityNameError) as refused:
+            graph.entity("clinic sankt ann")
+        assert clinic not in str(refused.value)
+
+
+def test_a_name_from_a_private_memory_stays_private(store: MemoryStore) -> None:
+    """A nickname that stands only in a private memory neither shows nor finds for others."""
+    apply(
+        store,
+        "nick",
+        AddEntity(key="person/mira", name="Mira", aliases=("Grumpel",)),
+        AddMemory(
+            key="nick",
+            value={"text": "Paul calls Mira Grumpel."},
+            facets=Facets(privacy="private", owner="paul"),
+            mentions=("person/mira",),
+        ),
+    )
+    assert store.graph(NAMESPACE).entity("Grumpel").name == "Mira"
+    assert store.graph(NAMESPACE, viewer="paul").entity("Grumpel").aliases == ("Grumpel",)
+    theirs = store.graph(NAMESPACE, viewer="lena")
+    assert theirs.entity("Mira").aliases == ()
+    with pytest.raises(EntityNameError):
+        theirs.entity("Grumpel")
+
+
+def test_no_read_of_the_graph_leaks_to_another_viewer(tmp_path: Path) -> None:
+    """Random facts of several owners: whatever a viewer reads names only what is open to them."""
+    dice = random.Random(7)
+    store = MemoryStore(tmp_path / "memory.db", index=False)
+    people = ("ada", "ben", "cleo")
+    things = {f"t/{n}": (f"Thing{n}x", "thing") for n in range(40)}
+    changes, open_to = list(entities(things)), dict[str, set[str]]()
+    for n in range(120):
+        one, other = dice.sample(sorted(things), 2)
+        owner = dice.choice(people)
+        private = dice.random() < 0.6
+        facets: dict[str, object] = {"owner": owner, "privacy": "private" if private else "shared"}
+        text = f"{things[one][0]} is near {things[other][0]}."
+        changes += fact(f"f{n}", text, one, "near", other, facets=facets)
+        for person in people:
+            if not private or person == owner:
+                open_to.setdefault(person, set()).update((one, other))
+    apply(
+        store,
+        "all",
+        *changes,
+        *(LinkEntities(key=f"t/{n}", same_as=f"t/{n + 1}") for n in range(0, 40, 7)),
+    )
+    for person in people:
+        graph = store.graph(NAMESPACE, viewer=person)
+        seen = {node["id"] for node in graph.to_json()["nodes"]}
+        seen |= {one.key for one in graph.entities()}
+        for entity in graph.entities():
+            seen |= {near.key for near in graph.neighbours(entity.key, 3)}
+            seen |= {
+                end
+                for edge in graph.edges(entity.key)
+                for end in (edge.subject, edge.object or edge.subject)
+            }
+        assert seen <= open_to[person]
+
+
+def test_exports_survive_a_round_trip_through_networkx(store: MemoryStore) -> None:
+    """JSON is node-link data, GraphML loses nothing but absent times; names may hold anything."""
+    apply(
+        store,
+        "odd",
+        AddEntity(key="person/odd", name='张伟 <"&\x01', kind="person"),
+        *fact("odd", "张伟 lebt <hier>.", "person/odd", "lives_in", "place/zurich"),
+    )
+    graph = store.graph(NAMESPACE)
+    data = json.loads(json.dumps(graph.to_json()))
+    made = networkx.node_link_graph(data, edges="edges")
+    past = {(a, b) for a, b, edge in made.edges(data=True) if not edge["current"]}
+    assert past == {("person/lena", "organisation/hooli")}
+    parsed = networkx.parse_graphml(graph.to_graphml())
+    assert set(parsed.nodes) == set(made.nodes)
+    assert {(a, b, d["relation"], d["fact"]) for a, b, d in parsed.edges(data=True)} == {
+        (a, b, d["relation"], d["fact"]) for a, b, d in made.edges(data=True)
+    }
+    assert parsed.nodes["person/odd"]["name"] == '张伟 <"&'
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) -> None:
+    """Names in any script, dollars, loops, nothing at all, hundreds of things: a picture comes out."""
+    names = {
+        "a": ("张伟", "person"),
+        "b": ("محمد", "person"),
+        "c": ("$\\frac{1$", "oddity"),
+        "d": ("😀", "thing"),
+    }
+    many = {f"m/{n}": (f"Member {n}", "person") for n in range(130)}
+    apply(
+        store,
+        "odd",
+        *entities(names | many),
+        *fact("1", "x", "a", "kennt", "b"),
+        *fact("2", "x", "b", "knows", "a"),
+        *fact("3", "x", "c", "is_$", literal="$ \n " + "long " * 40),
+        *fact("4", "x", "d", "likes", "d"),
+        *(one for n in range(1, 130) for one in fact(f"m{n}", "x", "m/0", "knows", f"m/{n}")),
+        namespace=("odd",),
+    )
+    for namespace, name in (
+        (NAMESPACE, "Lena"),
+        (NAMESPACE, None),
+        (("odd",), "张伟"),
+        (("odd",), None),
+        (("no",), None),
+    ):
+        file = tmp_path / f"graph.{suffix}"
+        file.unlink(missing_ok=True)
+        store.graph(namespace).draw(file, name)
+        assert file.stat().st_size > 5000
+
+
+def test_a_missing_extra_is_named(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without networkx or matplotlib the error says what to install; the rest works."""
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    graph = store.graph(NAMESPACE)
+    assert graph.to_json()["nodes"]
+    with pytest.raises(ImportError, match=r"langgraph-langmemory\[graph\]"):
+        graph.to_graphml()
+    with pytest.raises(ImportError, match=r"langgraph-langmemory\[graph\]"):
+        graph.draw(tmp_path / "graph.png")
+
+
+def test_what_is_deleted_leaves_the_graph(store: MemoryStore) -> None:
+    """With the last memory that speaks of it an entity is gone; an undo takes back what it added."""
+    store.delete(NAMESPACE, "office")
+    assert "Zurich" not in {one.name for one in store.graph(NAMESPACE).entities()}
+    store.undo("second")
+    assert claims(store.graph(NAMESPACE), "Lena") >= {("works_at", "organisation/hooli")}
+
+
+def test_another_store_on_the_file_sees_it(store: MemoryStore, tmp_path: Path) -> None:
+    """A graph object reads anew each time, so that writes from elsewhere show."""
+    graph = MemoryStore(tmp_path / "memory.db").graph(NAMESPACE)
+    assert len(graph.edges("Mira")) == 2
+    store.apply(
+        ChangeSet(
+            namespace=NAMESPACE,
+            run_id="later",
+            kind="correction",
+            reason="test",
+            changes=tuple(
+                fact("home", "Mira lives in Zurich.", "person/mira", "lives_in", "place/zurich")
+            ),
+        )
+    )
+    assert len(graph.edges("Mira")) == 3

@@ -1,0 +1,167 @@
+"""`store.knowledge`: what planning may compare with, on one snapshot, and nothing embedded inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from langmemory.changes import AddMemory, Facets, SetStatus
+from langmemory.formation.facts import Claim, Knowledge, KnownFact
+from langmemory.stores import MemoryStore
+from langmemory.stores.knowledge import StoreKnowledge
+from tests.graph_world import NAMESPACE, apply, fact, furnish, nicknamed
+
+
+class Watched(Embeddings):
+    """Letters as vectors; notes each call, and whether a snapshot was held meanwhile."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.knowledge: StoreKnowledge | None = None
+        self.held: list[bool] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.calls.append(list(texts))
+        self.held.append(self.knowledge is not None and self.knowledge._reading is not None)
+        return [
+            [1.0 + text.casefold().count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for text in texts
+        ]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        yield furnish(opened)
+
+
+def keys(facts: Sequence[KnownFact]) -> list[str]:
+    return [fact.memory.key for fact in facts]
+
+
+def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
+    """By text, by subject and relation, by source and by key; linked entities answer as one."""
+    nicknamed(store)
+    with store.knowledge(NAMESPACE) as found:
+        knowledge: Knowledge = found
+        assert knowledge.namespace == NAMESPACE
+        (sister,) = knowledge.by_fingerprint(" lena's sister IS Mira")
+        assert sister.claims == (
+            Claim(subject="person/lena", relation="sister_of", object="person/mira"),
+        )
+        assert sister.evidence == ("t/1",)
+        assert keys(knowledge.about("person/mimi")) == ["job", "cake"]
+        assert keys(knowledge.about("person/mira", "works_at")) == ["job"]
+        assert keys(knowledge.about("place/zurich")) == []  # it is no subject of anything
+        assert keys(knowledge.about("nobody")) == []
+        (cake,) = knowledge.by_fingerprint("Mimi bakes cake.")
+        assert cake.claims[0] == Claim(
+            subject="person/mira", relation="bakes", object="cake", object_is_entity=False
+        )
+        assert sorted(keys(knowledge.derived_from(["t/1", "t/9"]))) == ["job", "sister"]
+        assert [one.name for one in knowledge.entities("mimi")] == ["Mira"]
+        assert {norm for norm, one in knowledge.names() if one.key == "person/mira"} == {
+            "mimi",
+            "mira",
+        }
+
+
+def test_only_what_is_believed_counts_but_for_by_key(store: MemoryStore) -> None:
+    """Superseded and archived facts are left out, pending ones are in; turns are no facts."""
+    apply(
+        store,
+        "statuses",
+        SetStatus(key="colour", status="archived"),
+        AddMemory(
+            key="new",
+            value={"text": "Lena sings.", "fact_kind": "fact"},
+            facets=Facets(status="pending"),
+        ),
+    )
+    with store.knowledge(NAMESPACE) as knowledge:
+        assert keys(knowledge.about("person/lena", "works_at")) == ["globex"]
+        assert keys(knowledge.by_fingerprint("Lena's favourite colour is teal.")) == []
+        assert keys(knowledge.by_fingerprint("lena sings")) == ["new"]
+        hooli = knowledge.by_key("hooli")
+        assert hooli is not None
+        assert hooli.memory.status == "superseded"
+        assert hooli.claims[0].object == "organisation/hooli"
+        assert knowledge.by_key("t/1") is None
+        assert knowledge.by_key("never") is None
+
+
+def test_nearest_is_pure_cosine_over_facts(store: MemoryStore) -> None:
+    """The twin comes first with its exact cosine; turns, core blocks and other namespaces do not."""
+    apply(
+        store,
+        "below",
+        AddMemory(key="deep", value={"text": "Mira joined Initech.", "fact_kind": "fact"}),
+        namespace=(*NAMESPACE, "deeper"),
+    )
+    with store.knowledge(NAMESPACE) as knowledge:
+        found = knowledge.nearest("Mira joined Initech.", 3)
+        assert found[0][0].memory.key == "job"
+        assert found[0][1] == pytest.approx(1, abs=1e-5)
+        assert [cosine for _, cosine in found] == sorted((c for _, c in found), reverse=True)
+        everything = knowledge.nearest("My sister Mira has a new job!", 50)
+        assert {one.memory.kind for one, _ in everything} == {"semantic"}
+        assert "deep" not in keys([one for one, _ in everything])
+        assert knowledge.similar("Mira", ["Mira", "Zurich"])[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_nothing_is_embedded_while_a_snapshot_is_held(tmp_path: Path) -> None:
+    """`prepare` embeds in one call; a text it was not told of gives the snapshot back meanwhile."""
+    watched = Watched()
+    store = furnish(MemoryStore(tmp_path / "memory.db", index={"embed": watched, "dims": 26}))
+    watched.calls.clear()
+    with store.knowledge(NAMESPACE) as knowledge:
+        watched.knowledge = knowledge
+        watched.held.clear()
+        knowledge.prepare(["one", "two", "one"])
+        seq = knowledge.seq
+        for text in ("one", "two"):
+            assert knowledge.nearest(text, 1)
+        assert watched.calls == [["one", "two"]]
+        assert keys(knowledge.about("person/mira"))
+        store.put(NAMESPACE, "meanwhile", {"text": "Somebody else writes."}, index=False)
+        knowledge.nearest("three", 1)
+        assert watched.calls[1:] == [["three"]]
+        assert knowledge.similar("one", ["one", "two"]) == [0, 0]
+        assert not watched.calls[2:]  # thousands of names are not sent to a model server
+        assert not any(watched.held)
+        assert knowledge.seq == seq  # so that a plan over both is checked from the first
+
+
+def test_it_reads_one_snapshot(store: MemoryStore) -> None:
+    """What is written meanwhile is not seen, and the next knowledge sees it."""
+    with store.knowledge(NAMESPACE) as knowledge:
+        before = knowledge.seq
+        apply(
+            store,
+            "home",
+            *fact("home", "Mira lives in Zurich.", "person/mira", "lives_in", "place/zurich"),
+        )
+        assert keys(knowledge.about("person/mira")) == ["job"]
+        assert knowledge.by_key("home") is None
+    with store.knowledge(NAMESPACE) as knowledge:
+        assert keys(knowledge.about("person/mira")) == ["job", "home"]
+        assert knowledge.seq > before
+
+
+def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
+    """A namespace nobody wrote to, and a store without an embedder, answer emptily."""
+    with (
+        MemoryStore(tmp_path / "m.db", index=False) as store,
+        store.knowledge(("new",)) as knowledge,
+    ):
+        assert knowledge.seq == 0
+        assert list(knowledge.nearest("anything", 5)) == []
+        assert list(knowledge.by_fingerprint("anything")) == []
+        assert knowledge.similar("one", ["other"]) == [0.0]
+        assert list(knowledge.about("anybody")) == list(knowledge.derived_from([])) == []
+        assert list(knowledge.entities("anybody")) == list(knowledge.names()) == []

@@ -1,0 +1,307 @@
+"""Undo: what was before a run is there again, exactly, or nothing changes and it is said why."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    Change,
+    ChangeSet,
+    DecideReview,
+    Facets,
+    Invalidate,
+    LinkEntities,
+    MarkReflected,
+    Merge,
+    OpenReview,
+    SetStatus,
+    Supersede,
+    UnlinkEntities,
+    UpdateMemory,
+)
+from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
+from langmemory.sqlite import graph_rows
+from langmemory.stores import MemoryStore
+from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
+from tests.stores.embedders import WordEmbeddings
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        yield store
+        assert problems(store) == []
+
+
+def test_exactly_as_it_was(store: MemoryStore) -> None:
+    """After the undo an export is what it was before the run: values, facets, times, evidence,
+    entities, links, edges and reviews; searches find the old words again."""
+    turns = store.remember(NS, [("user", "I moved"), ("user", "to Zürich")], thread_id="t")
+    apply(
+        store, "r1", AddEntity(key="m", name="Maria"), AddEntity(key="n", name="M."),
+        AddEntity(key="o", name="Mia"), LinkEntities(key="n", same_as="m"),
+        fact("f", "Maria keeps bees", turns[0], valid_at=year(2010), confidence=0.4),
+        fact("g", "Maria keeps insects"), fact("h", "Maria lives in Bern"),
+        AddEdge(fact="f", subject="m", relation="keeps", literal="bees"),
+        OpenReview(id="q", about="duplicate", question="?", memories=("f", "g"),
+                   options={"stay": ()}),
+    )  # fmt: skip
+    before = known(store)
+    apply(
+        store, "r2",
+        UpdateMemory(key="f", value=value("Maria keeps wasps", pinned=True), evidence=(turns[1],),
+                     facets=Facets(confidence=0.9, valid_at=None), mentions=("n",)),
+        UpdateMemory(key=turns[0], value={"role": "user", "content": "I stayed"}),
+        Merge(key="f", others=("g",)),
+        fact("i", "Maria lives in Zürich", "f"),
+        Supersede(key="h", by="i", invalid_at=year(2020)),
+        AddEntity(key="z", name="Zürich"), AddEntity(key="m", name="Maria", aliases=("Mary",)),
+        AddEdge(fact="i", subject="m", relation="lives_in", object="z"),
+        AddEdge(fact="f", subject="m", relation="likes", literal="honey"),
+        UnlinkEntities(key="n"), LinkEntities(key="n", same_as="o"),
+        LinkEntities(key="o", same_as="z"),
+        DecideReview(id="q", option="stay"),
+        OpenReview(id="p", about="a", question="?", memories=("i",), options={}),
+        MarkReflected(keys=tuple(turns)),
+    )  # fmt: skip
+    assert known(store) != before
+    dry = store.undo("r2", dry_run=True)
+    assert (dry.dry_run, store.runs()[0].id) == (True, "r2")
+    done = store.undo("r2")
+    assert known(store) == before
+    assert (done.run_id, done.lines, done.changed) == ("undo/r2", dry.lines, dry.changed)
+    assert {"f", "g", "h", "i", turns[0]} == set(done.changed)
+    undo, undone = store.runs(limit=2)
+    assert (undo.kind, undo.note, undone.undone_by) == ("undo", {"undoes": "r2"}, "undo/r2")
+    assert [one.action for one in store.history(NS, "f")] == ["add", "update", "restore"]
+    assert store.history(NS, "f")[-1].facets["confidence"] == 0.9
+    for words, expected in (("bees", 1), ("wasps", 0), ("zürich", 2), ("stayed", 0), ("moved", 2)):
+        match = store.conn.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (words,))
+        assert match.fetchone() == (expected,), words
+    assert rows(store, "reflected") == 2, "what was undone does not come back by itself"
+    again = store.undo("r2")
+    assert again.repeated
+    assert apply(store, "r3", fact("i", "Maria lives in Zürich")).added == ()
+    assert apply(store, "r2", fact("j", "Maria is tall")).repeated
+
+
+def test_what_cannot_be_undone(store: MemoryStore) -> None:
+    """A run nobody knows, an undo, and a run whose record was forgotten are refused with the next
+    step."""
+    apply(store, "r", fact("f", "Maria lives in Bern"))
+    store.undo("r")
+    with pytest.raises(ChangeError, match="no run 'x' to undo"):
+        store.undo("x")
+    with pytest.raises(UndoRefusedError, match="is an undo and cannot be undone"):
+        store.undo("undo/r")
+
+
+STANDING: dict[str, tuple[str, tuple[Change, ...]]] = {
+    "changed": ("changed f", (UpdateMemory(key="f", facets=Facets(pinned=True)),)),
+    "claimed": ("changed f", (AddEdge(fact="f", subject="e", relation="is", literal="x"),)),
+    "evidence": ("takes f as evidence", (fact("g", "so she moved", "f"),)),
+    "successor": (
+        "lets f take a memory's place",
+        (Supersede(key="old", by="f", invalid_at=year(2020)),),
+    ),
+    "merged": ("lets f take a memory's place", (Merge(key="f", others=("old",)),)),
+    "asked": (
+        "asks about f",
+        (OpenReview(id="p", about="a", question="?", memories=("f",), options={}),),
+    ),
+    "decided": ("decided review q", (DecideReview(id="q", option="yes"),)),
+    "named": ("names the entity e", (AddEntity(key="e", name="Eve"),)),
+    "mentioned": ("mentions the entity e", (UpdateMemory(key="old", mentions=("e",)),)),
+    "edge": (
+        "claims something of the entity e",
+        (AddEdge(fact="old", subject="a", relation="likes", object="e"),),
+    ),
+    "linked": ("links another entity to e", (LinkEntities(key="a", same_as="e"),)),
+    "linked away": ("links the entity e", (LinkEntities(key="e", same_as="b"),)),
+    "relinked": ("links the entity c", (UnlinkEntities(key="c"),)),
+}
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_later_runs_stand_on_it(store: MemoryStore, name: str) -> None:
+    """A run on which a later one stands is not undone; the refusal names the later run and what it
+    did, and nothing changes. Once that is undone, the run can be."""
+    what, changes = STANDING[name]
+    apply(
+        store, "r0", fact("old", "Maria lives in Bern"), AddEntity(key="a", name="A"),
+        AddEntity(key="b", name="B"), AddEntity(key="c", name="C"),
+    )  # fmt: skip
+    before = known(store)
+    apply(
+        store, "r1", fact("f", "Maria lives in Zürich"), AddEntity(key="e", name="E"),
+        LinkEntities(key="c", same_as="b"),
+        OpenReview(id="q", about="a", question="?", memories=("old",), options={"yes": ()}),
+    )  # fmt: skip
+    middle = known(store)
+    apply(store, "r2", *changes)
+    after = list(store.iter_export())[1:]
+    with pytest.raises(UndoRefusedError) as refused:
+        store.undo("r1")
+    assert "run r2 " in str(refused.value)
+    assert what in str(refused.value)
+    assert "First undo r2." in str(refused.value)
+    with pytest.raises(UndoRefusedError):
+        store.undo("r1", dry_run=True)
+    assert list(store.iter_export())[1:] == after
+    store.undo("r2")
+    assert known(store) == middle
+    store.undo("r1")
+    assert known(store) == before
+
+
+def test_what_a_person_wrote_since(store: MemoryStore) -> None:
+    """A value put by hand on top of a run stops its undo; a deletion does not, and stays."""
+    apply(store, "r1", fact("f", "Maria lives in Bern"), fact("g", "Maria likes tea"))
+    apply(store, "r2", UpdateMemory(key="f", facets=Facets(pinned=True)), fact("h", "more"))
+    store.put(NS, "f", value("Maria lives in Basel"))
+    with pytest.raises(UndoRefusedError, match="f was written by the application at 20"):
+        store.undo("r2")
+    store.delete(NS, "f")
+    store.put(NS, "f", {"text": "another life"})
+    done = store.undo("r2")
+    assert done.changed == ("h",)
+    assert store.get(NS, "f").value == {"text": "another life"}  # type: ignore[union-attr]
+    assert store.undo("r1").changed == ("g",)
+    assert [item.key for item in store.search(NS)] == ["f"]
+
+
+def test_in_which_order(store: MemoryStore) -> None:
+    """Where several runs stand in the way, the newest is named first."""
+    apply(store, "a", fact("f", "Maria lives in Bern"))
+    apply(store, "b", UpdateMemory(key="f", facets=Facets(confidence=0.5)))
+    apply(store, "c", UpdateMemory(key="f", facets=Facets(confidence=0.6)))
+    with pytest.raises(UndoRefusedError, match="First undo c, then b"):
+        store.undo("a")
+    with pytest.raises(UndoRefusedError, match="First undo c"):
+        store.undo("b")
+    for run in "cba":
+        store.undo(run)
+    assert known(store) == []
+
+
+def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An undo that fails, in its embedder or in the middle of its transaction, changes nothing."""
+    embeddings = WordEmbeddings()
+    with MemoryStore(tmp_path / "m.db", index={"embed": embeddings, "dims": 16}) as store:
+        apply(store, "r1", fact("f", "Maria keeps bees"))
+        apply(store, "r2", UpdateMemory(key="f", value=value("Maria keeps wasps")), fact("g", "x"))
+        before = list(store.iter_export())[1:]
+        embeddings.fail_after = 0
+        with pytest.raises(EmbeddingError):
+            store.undo("r2")
+        embeddings.fail_after = None
+
+        def broken(*arguments: Any) -> Any:
+            raise RuntimeError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(graph_rows, "delete_of_run", broken)
+            with pytest.raises(RuntimeError):
+                store.undo("r2")
+        assert list(store.iter_export())[1:] == before
+        assert problems(store) == []
+        store.undo("r2")
+        assert [item.value["text"] for item in store.search(NS)] == ["Maria keeps bees"]
+
+
+def random_changes(random: random.Random, step: int, store: MemoryStore) -> list[Change]:
+    """A few changes that fit what the store holds, also to what they add themselves."""
+    keys = [row[0] for row in store.conn.execute("SELECT key FROM item WHERE thread IS NULL")]
+    entities = [row[0] for row in store.conn.execute("SELECT key FROM entity")]
+    reviews = [review.id for review in store.reviews()]
+    made: list[Change] = []
+    for n in range(random.randint(1, 8)):
+        key, other = random.choice(keys or [""]), random.choice(keys or [""])
+        entity, second = random.choice(entities or [""]), random.choice(entities or [""])
+        kind = random.randrange(13) if keys and entities else random.choice((0, 1))
+        new = f"{step}-{n}"
+        facets = Facets(confidence=random.random(), pinned=random.random() < 0.5)
+        if kind == 0:
+            some = tuple(random.sample(keys, min(len(keys), 2)))
+            made.append(fact(f"f{new}", f"fact {new}", *some, importance=random.random()))
+            keys.append(f"f{new}")
+        elif kind == 1:
+            names = tuple(random.choice("ABCD") for _ in range(random.randrange(3)))
+            name = random.choice([*entities, f"e{new}"])
+            made.append(AddEntity(key=name, name=name, aliases=names))
+            entities.append(name)
+        elif kind == 2:
+            made.append(UpdateMemory(key=key, facets=facets, evidence=(other,)))
+        elif kind == 3:
+            made.append(UpdateMemory(key=key, value=value(f"said {new}"), mentions=(entity,)))
+        elif kind == 4 and key != other:
+            made.append(Supersede(key=key, by=other, invalid_at=year(random.randint(2000, 2030))))
+        elif kind == 5:
+            made.append(Invalidate(key=key, invalid_at=year(random.randint(2000, 2030))))
+        elif kind == 6:
+            status = random.choice(["pending", "approved", "active", "superseded", "archived"])
+            made.append(SetStatus(key=key, status=status))
+        elif kind == 7 and key != other:
+            made.append(Merge(key=key, others=(other,)))
+        elif kind == 8:
+            made.append(AddEdge(fact=key, subject=entity, relation="knows", object=second))
+        elif kind == 9:
+            made.append(UnlinkEntities(key=entity))
+        elif kind == 10 and entity != second:
+            made.append(UnlinkEntities(key=second))
+            made.append(LinkEntities(key=entity, same_as=second))
+        elif kind == 11:
+            made.append(OpenReview(id=f"q{new}", about="a", question="?", memories=(key,),
+                                   options={"yes": (SetStatus(key=key, status="archived"),)}))  # fmt: skip
+        elif kind == 12 and reviews:
+            made.append(DecideReview(id=reviews.pop(), option="yes"))
+    return made
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 2**32), backwards=st.booleans())
+def test_any_runs_undone(seed: int, backwards: bool) -> None:
+    """Whatever runs did, undone last first each brings back the export from before it. In any other
+    order that is not refused, they too end where they began; a refusal changes nothing."""
+    chance = random.Random(seed)
+    with MemoryStore(":memory:", index=False) as store:
+        store.remember(NS, [("user", "hello")], thread_id="t")
+        states: list[tuple[str, list[str]]] = []
+        for step in range(8):
+            plan = change_set(f"r{step}", *random_changes(chance, step, store))
+            before = known(store)
+            if _fits(store, plan):
+                states.append((plan.run_id, before))
+            else:
+                assert known(store) == before
+        first = known(store) if not states else states[0][1]
+        while states:
+            run, before = states[-1] if backwards else chance.choice(states)
+            now = known(store)
+            try:
+                store.undo(run)
+            except UndoRefusedError:
+                assert known(store) == now
+                assert run != states[-1][0], "on the newest nothing stands"
+                continue
+            states.remove((run, before))
+            assert problems(store) == [], problems(store)
+            if backwards:
+                assert known(store) == before, run
+        assert known(store) == first
+
+
+def _fits(store: MemoryStore, plan: ChangeSet) -> bool:
+    try:
+        store.apply(plan)
+    except ChangeError:  # links in a circle
+        return False
+    return True
