@@ -74,7 +74,6 @@ class DatabaseConfig(Section):
         "above it a search streams them from the file.",
     )
 
-
     vector_copy_bytes: int = Field(
         default=64 * MIB,
         ge=0,
@@ -116,12 +115,12 @@ class ModelsConfig(Section):
     )
     rerank: ModelName | None = Field(
         default=None,
-        description='Chat model that has the last word on the order of a recall, as '
+        description="Chat model that has the last word on the order of a recall, as "
         '`"provider:model"`; null asks none. An application may pass its own reranker instead.',
     )
     expand: ModelName | None = Field(
         default=None,
-        description='Chat model that says a query in other words when a recall found little, as '
+        description="Chat model that says a query in other words when a recall found little, as "
         '`"provider:model"`; null asks none.',
     )
     chat_timeout_seconds: float = Field(
@@ -160,11 +159,10 @@ class SearchConfig(Section):
         description="Recall preset that ranks a hybrid `search`; `recall` has its own.",
     )
 
-
     exact: bool = Field(
         default=False,
         description="Let no sign bits choose which vectors a search compares: slower (about 30 ms "
-        "at 100,000), for vectors without structure. `index={\"exact\": …}` says it for one store.",
+        'at 100,000), for vectors without structure. `index={"exact": …}` says it for one store.',
     )
 
 

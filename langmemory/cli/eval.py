@@ -18,6 +18,7 @@ class SystemName(StrEnum):
     """What `--system` takes."""
 
     langmemory = "langmemory"
+    facts = "facts"
     no_embedder = "no-embedder"
     search = "search"
     keyword = "keyword"

@@ -10,12 +10,19 @@ from langmemory.errors import ConfigError
 from langmemory.evals.ablation import switches
 from langmemory.evals.corpus import CorpusKind
 from langmemory.evals.ours import MemorySystem
-from langmemory.evals.systems import System, SystemFactory, in_memory_store, sqlite_store
+from langmemory.evals.systems import (
+    System,
+    SystemFactory,
+    SystemUnavailableError,
+    in_memory_store,
+    sqlite_store,
+)
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.types import Granularity
 
 SYSTEMS = (
     "langmemory",
+    "facts",
     "no-embedder",
     "search",
     "keyword",
@@ -35,9 +42,10 @@ def named_systems(
     """Factories by the name a report shows.
 
     Args:
-        names: out of `SYSTEMS`. "langmemory" is `recall`, one system a preset; "no-embedder" the
-            first preset without vectors; "search" the same store as any LangGraph application
-            searches it, "keyword" and "semantic" the two arms of that; the rest are LangGraph's.
+        names: out of `SYSTEMS`. "langmemory" is `recall`, one system a preset; "facts" the first
+            preset over turns and the facts reflection makes of them; "no-embedder" the first preset
+            without vectors; "search" the same store as any LangGraph application searches it,
+            "keyword" and "semantic" the two arms of that; the rest are LangGraph's.
         presets: of langmemory's recall.
         kind: what the corpus is made of.
         granularity: what langmemory's recall ranks.
@@ -51,6 +59,7 @@ def named_systems(
     embeddings = StaticEmbedder().embeddings
     known: Mapping[str, Mapping[str, Callable[[], System]]] = {
         "langmemory": {preset: partial(ours, preset=preset) for preset in presets},
+        "facts": {"with facts": partial(_with_facts, kind, granularity, presets[0])},
         "no-embedder": {"no embedder": partial(ours, preset=presets[0], mode="keyword")},
         "search": {"store.search": partial(ours, door="search")},
         "keyword": {"keyword arm": partial(ours, door="search", mode="keyword")},
@@ -76,6 +85,14 @@ def ablations(
         )
         for stage, changes in switches(_known(preset)).items()
     }
+
+
+def _with_facts(kind: CorpusKind, granularity: Granularity, preset: str) -> System:
+    if kind == "documents":
+        raise SystemUnavailableError("documents are not reflected")
+    from langmemory.evals.replay import FactsSystem
+
+    return FactsSystem(kind=kind, granularity=granularity, preset=preset)
 
 
 def _known(preset: str) -> Preset:

@@ -28,6 +28,15 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """What a model noted down while reading a session."""
+
+    text: str
+    evidence: tuple[str, ...]
+    """Ids of the turns it rests on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
     """Turns said in one sitting."""
 
@@ -36,6 +45,7 @@ class Session:
     turns: tuple[Turn, ...]
     at: datetime | None = None
     """When it began, timezone-aware; None when unknown."""
+    observations: tuple[Observation, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

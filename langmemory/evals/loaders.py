@@ -9,13 +9,13 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
+from langmemory.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
 
 SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
 """Two small conversations of our own, to try the evaluation with."""
@@ -93,11 +93,25 @@ def _locomo_conversation(sample: Mapping[str, Any]) -> Conversation:
                 Turn(id=turn["id"], speaker=turn["speaker"], text=_with_caption(turn))
                 for turn in session["turns"]
             ),
+            observations=tuple(_locomo_observations(session)),
         )
         for session in sample["sessions"]
         if session["turns"]
     )
     return Conversation(id=str(sample["conversation"]), sessions=sessions)
+
+
+def _locomo_observations(session: Mapping[str, Any]) -> Iterator[Observation]:
+    there = {turn["id"] for turn in session["turns"]}
+    for notes in (session.get("observations") or {}).values():
+        for text, evidence in notes:
+            named = _ids(evidence if isinstance(evidence, list) else [evidence])
+            yield Observation(text=text, evidence=tuple(one for one in named if one in there))
+
+
+def _ids(texts: Iterable[str]) -> list[str]:
+    """A few annotations hold two ids in one string: "D8:6; D9:17"."""
+    return [part for text in texts for part in re.split(r"[;,\s]+", text) if part]
 
 
 def _with_caption(turn: Mapping[str, Any]) -> str:
@@ -119,15 +133,14 @@ def _locomo_questions(
 ) -> Iterator[Question]:
     turn_ids = {turn.id for turn in conversation.turns}
     for number, question in enumerate(questions):
-        # A few annotations hold two ids in one string: "D8:6; D9:17".
-        named = [part for text in question["evidence"] for part in re.split(r"[;,\s]+", text)]
+        named = _ids(question["evidence"])
         category = LOCOMO_CATEGORIES.get(question["category"], str(question["category"]))
         yield Question.resolve(
             id=f"{conversation.id}/{number}",
             conversation=conversation.id,
             text=question["question"],
             category=category,
-            evidence={part: 1.0 for part in named if part},
+            evidence=dict.fromkeys(named, 1.0),
             turn_ids=turn_ids,
         )
 

@@ -92,15 +92,19 @@ class MemorySystem:
         if self._door == "search":
             items = self._store.search(namespace, query=question.text, limit=k)
             return self._keys.turn_ids(namespace, [item.key for item in items])
+        return self._keys.turn_ids(namespace, self._recalled(question, k))
+
+    def _recalled(self, question: Question, k: int) -> list[str]:
+        """Keys of the memories recalled for a question."""
         recall = self._store.recall(
             question.text,
-            namespace,
+            self._keys.namespace(question.conversation),
             limit=k,
             preset=self._preset,
             granularity=self._granularity,
             now=self._now.get(question.conversation),
         )
-        return self._keys.turn_ids(namespace, [result.memory.key for result in recall.results])
+        return [result.memory.key for result in recall.results]
 
     def close(self) -> None:
         self._resources.close()

@@ -37,18 +37,24 @@ class Lookup:
         self.speaker = speaker
 
     def find(self, name: str, kind: str) -> Found | Which:
+        """Somebody known, somebody new, or several it may be.
+
+        Args:
+            name: as it was written.
+            kind: of entity, as far as the relation tells; ``thing`` is any.
+        """
         cast, fact = self.cast, self.fact
         norm = normalised(name)
         exact = [e for e in cast.called(norm) if _kinds_agree(e.kind, kind)]
         exact = [e for e in exact if within_reach(e, fact)]
         exact = list({cast.links.get(e.key, e.key): e for e in exact}.values())
-        if (self.fact.privacy == "private") and len(exact) > 1:
+        if fact.privacy == "private" and len(exact) > 1:
             exact = [e for e in exact if is_private(e, fact)] or exact
         if len(exact) == 1:
             return cast.use(exact[0])
         if exact:
             return self._by_company(exact) or Which(tuple(exact))
-        if self.fact.privacy == "private":
+        if fact.privacy == "private":
             return cast.use(cast.make(name, kind, fact))
         if kind == "person":
             part = self._part_of_name(name, norm)

@@ -86,6 +86,7 @@ def plan(
         "extracted": len(extraction.facts),
         "dropped": len(extraction.dropped),
         "repeated": division.within + len(division.repeated),
+        "groups": len(verdicts),
         "verdicts": dict(Counter(one.verdict for one in outcome.decisions)),
         "model_calls": extraction.model_calls + sum(one.model_calls for one in verdicts),
         "unreadable_verdicts": sum(one.problem is not None for one in verdicts),

@@ -137,9 +137,7 @@ def run(
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     ids = ranking.pool.rows.ids
     for memory in source.memories(ids[ranking.folded]):
-        removed[memory.key] = (
-            "derivation: a fact that rests on it is shown"
-        )
+        removed[memory.key] = "derivation: a fact that rests on it is shown"
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
     orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
     return explained(
@@ -218,6 +216,8 @@ def rank(
     properties = scoring.facets(pool.rows, _micros(now), half_life_days=preset.half_life_days)
     factors = scoring.multipliers(properties, preset.spreads)
     old = stale(pool.rows, _micros(now))
+    if preset.families and preset.stale_factor < 1:
+        old = np.maximum(old, np.isin(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
         factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
     if preset.profile == "measured":

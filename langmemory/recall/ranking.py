@@ -67,8 +67,8 @@ def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | N
 def with_families(
     source: CandidateSource, pool: Pool, vector: Floats | None
 ) -> tuple[Pool, Families | None]:
-    """The pool together with what was derived from its items and what they were derived from; None
-    where nothing was."""
+    """The pool together with what was derived from its turns, and the turns its other items were
+    derived from; None where nothing was."""
     derived, sources = source.families(pool.rows.ids)
     if not len(derived):
         return pool, None
@@ -78,6 +78,7 @@ def with_families(
         pool = extended(source, pool, source.rows(missing), vector)
     first, second = places(pool.rows.ids, derived), places(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
+    known &= pool.rows.position[second] >= 0  # a fact says no less than what was concluded from it
     return pool, Families(derived=first[known], sources=second[known])
 
 

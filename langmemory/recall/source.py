@@ -126,6 +126,10 @@ class CandidateSource(Protocol):
         int64[m] their sources."""
         ...
 
+    def outdated(self, ids: Ids) -> Ids:
+        """Those of the ids that something was derived from, of which all has given way since."""
+        ...
+
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
         """Memories that speak of people and things with these names, as a query spells them: those
         of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer

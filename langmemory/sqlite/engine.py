@@ -22,7 +22,6 @@ from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Scope, Stats
 
-
 logger = logging.getLogger("langmemory.sqlite")
 
 SEARCHES_BEFORE_COPY: Final = 64

@@ -138,6 +138,17 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
+def outdated(connection: Connection, items: Ids) -> Ids:
+    """Those of the items that something was derived from, of which all has given way since."""
+    rows = connection.execute(
+        "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
+        "CROSS JOIN item i ON i.id = v.item GROUP BY v.source "
+        "HAVING max(i.status = 'superseded') AND NOT max(i.status = 'active')",
+        (graph.array(items.tolist()),),
+    )
+    return np.fromiter((row[0] for row in rows), np.int64)
+
+
 def _evidence(
     connection: Connection, scope: CompiledScope, asked: Any
 ) -> Iterable[tuple[int, int, str]]:

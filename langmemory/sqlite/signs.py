@@ -262,7 +262,11 @@ class SignIndex:
         total = 0
         if exhaustive and self.coarse is None:
             limit = EVERY
-        near = EVERY if exhaustive else max(COARSE * limit, sorted((self._chunk.n // HAMMING_SHARE, *HAMMING_RANGE))[1])
+        near = (
+            EVERY
+            if exhaustive
+            else max(COARSE * limit, sorted((self._chunk.n // HAMMING_SHARE, *HAMMING_RANGE))[1])
+        )
         for chunk in self.chunks(connection):
             rows = self._in_scope(connection, chunk, namespace)
             size = chunk.n if rows is None else len(rows)

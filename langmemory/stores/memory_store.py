@@ -450,9 +450,7 @@ class MemoryStore(Changing, Gathering, Journaling):
         """
         prefix = self._check_namespace(prefix, may_be_empty=True)
         with self._engine.read() as snapshot:
-            yield from transfer.export_rows(
-                snapshot.connection, prefix, viewer, history=history
-            )
+            yield from transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.

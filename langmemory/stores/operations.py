@@ -87,9 +87,7 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
             reads.append((position, op))
         else:
             raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
-    return Batch(
-        reads=reads, puts=list(puts.values()), results=[None] * count, viewer=viewer
-    )
+    return Batch(reads=reads, puts=list(puts.values()), results=[None] * count, viewer=viewer)
 
 
 def queries(batch: Batch) -> list[str]:

@@ -68,6 +68,11 @@ class SnapshotSource:
             return hops.NOTHING.ids, hops.NOTHING.ids
         return hops.families(self._snapshot.connection, self._scope, ids)
 
+    def outdated(self, ids: Ids) -> Ids:
+        if hops.is_empty(self._snapshot.connection):
+            return hops.NOTHING.ids
+        return hops.outdated(self._snapshot.connection, ids)
+
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
         if graph.is_empty(self._snapshot.connection):
             return Found(*candidates.NOTHING)

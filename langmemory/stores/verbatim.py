@@ -297,9 +297,7 @@ class _Said:
     """Who alone may read it: the owner of a private turn; None for everybody."""
 
     @classmethod
-    def of(
-        cls, value: str, index_fields: str | None, privacy: str, owner: str | None
-    ) -> _Said:
+    def of(cls, value: str, index_fields: str | None, privacy: str, owner: str | None) -> _Said:
         words = readable_text(from_json(value)) if index_fields is None else ""
         return cls(words, (owner or "") if privacy == "private" else None)
 

@@ -111,7 +111,7 @@ def asked(run: Run, tmp_path: Path) -> Run:
                 kind="reflection",
                 reason="test",
                 changes=(*changes, review),
-            )  # fmt: skip
+            )
         )
     return run
 

@@ -26,7 +26,8 @@ def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Pat
     report = json.loads((tmp_path / "out.json").read_text())
     names = [system["name"] for system in report["systems"]]
     assert names == [
-        *("balanced", "no embedder", "store.search", "keyword arm", "semantic arm"),
+        *("balanced", "with facts", "no embedder", "store.search", "keyword arm"),
+        "semantic arm",
         *("InMemoryStore", "SqliteStore"),
     ]
     assert report["systems"][0]["groups"][0]["metrics"]["recall@10"]["value"] == 1.0

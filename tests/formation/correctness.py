@@ -328,11 +328,17 @@ class Play:
         return problems + self._graph_problems()
 
     def _recalled(self, memories: Mapping[str, Memory], **options: Any) -> set[str]:
-        """Texts that recall answers with when it is asked for them, at that time."""
+        """Texts that recall answers with when it is asked for them alone, at that time: what
+        holds, not how it ranks."""
+        keys = {memory.key for memory in memories.values()}
         found: set[str] = set()
         for text, memory in memories.items():
             recall = self.store.recall(
-                memory.text, NS, limit=20, kinds=("semantic", "procedural"), **options
+                memory.text,
+                NS,
+                kinds=("semantic", "procedural"),
+                exclude=keys - {memory.key},
+                **options,
             )
             if any(result.memory.key == memory.key for result in recall.results):
                 found.add(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,12 @@ def test_what_was_said_is_reflected(client: SyncLangGraphClient, project: Path) 
 
 
 def waiting(path: Path, user: str) -> list[Job]:
-    """The jobs in the server's memory file that are for this person."""
+    """The jobs in the server's memory file that are for this person, once there is one: the chat does
+    not wait until they are written."""
     with MemoryStore(path) as store:
-        return [job for job in store.jobs.listed() if job.lane == f"memories.{user}"]
+        for _ in range(300):
+            found = [job for job in store.jobs.listed() if job.lane == f"memories.{user}"]
+            if found:
+                break
+            time.sleep(0.1)
+    return found

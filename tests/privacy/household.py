@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from langgraph.store.base import BaseStore
+
 from langmemory.changes import (
     AddEdge,
     AddEntity,
@@ -60,6 +62,8 @@ class Household:
         """Owners' tokens up to their last forgetting."""
         self.open: set[str] = set()
         """Tokens of keys that others wrote to when they were free: no secrets any more."""
+        self.whispered: list[str] = []
+        """Tokens in what private turns say."""
         self.live: dict[str, list[str]] = {owner: [] for owner in OWNERS}
         self.keys: list[tuple[Namespace, str]] = []
         """Where something is, or was."""
@@ -106,6 +110,7 @@ class Household:
         messages = []
         for _ in range(self.random.randint(1, 3)):
             text = self.secret(owner) if private else self.random.choice(TOPICS)
+            self.whispered.extend(_tokens(text))
             name = f"{self.token(owner)}" if private and self.random.random() < 0.3 else owner
             messages.append(
                 {
@@ -168,13 +173,25 @@ class Household:
             core.rethink("human", self.random.choice(TOPICS))
 
     def deletes(self, owner: str, space: Namespace) -> None:
-        if self.keys:
-            place, key = self.random.choice(self.keys)
-            target = self.store.for_viewer(owner) if self.random.random() < 0.7 else self.store
-            target.delete(place, key)
+        if not self.keys:
+            return
+        place, key = self.random.choice(self.keys)
+        viewer = self.store.for_viewer(owner)
+        there, seen = self.store.get(place, key), viewer.get(place, key)
+        target = viewer if self.random.random() < 0.7 else self.store
+        target.delete(place, key)
+        if seen is None and target is viewer:
+            assert self.store.get(place, key) == there, "deleted what is somebody else's"
 
     def clears(self, owner: str, space: Namespace) -> None:
-        self.store.for_viewer(owner).delete_namespace(("home", "kitchen"))
+        viewer, kitchen = self.store.for_viewer(owner), ("home", "kitchen")
+        there, seen = self.stock(self.store, kitchen), self.stock(viewer, kitchen)
+        viewer.delete_namespace(kitchen)
+        assert self.stock(self.store, kitchen) == there - seen, "cleared what is somebody else's"
+
+    @staticmethod
+    def stock(store: BaseStore, space: Namespace) -> set[tuple[Namespace, str]]:
+        return {(item.namespace, item.key) for item in store.search(space, limit=100_000)}
 
     def forgets(self, owner: str, space: Namespace) -> None:
         self.store.for_viewer(owner).forget(())

@@ -50,7 +50,7 @@ class Reader:
             "keyword": MemoryStore(path, index={"search": "keyword"}),
         }
         self.reads: tuple[Callable[[], Iterator[Answer]], ...] = (
-            self.gets, self.searches, self.searches, self.recalls, self.recalls, self.recalls,
+            self.gets, self.searches, self.asks_around, self.recalls, self.recalls, self.recalls,
             self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
             self.tools, self.node, self.core,
         )  # fmt: skip
@@ -89,9 +89,14 @@ class Reader:
             space, query=query, filter=filter, limit=self.random.choice((3, 100)), offset=offset
         )
         yield "", [item.dict() for item in found]
-        if mode == "keyword" and query and self.hides(query):
-            # Not even that some memory beside it, or its neighbour, has the word.
-            assert not found, f"{self.viewer} finds something by {query}"
+
+    def asks_around(self) -> Iterator[Answer]:
+        """A word that only somebody's private turn has finds nothing, nor the turns beside it."""
+        for word in self.home.whispered[-10:]:
+            if TOKEN.fullmatch(word)[1] != self.viewer:  # type: ignore[index]
+                found = self.eyes("keyword").search((), query=word)
+                assert found == [], f"{self.viewer!r} finds something by {word}"
+                yield "", found
 
     def recalls(self) -> Iterator[Answer]:
         query = self.query()
@@ -187,10 +192,6 @@ class Reader:
         space = self.random.choice(SPACES)
         labels = labels_in(self.eyes(), space)
         yield "", [dict(labels), CoreMemory(self.eyes(), space, labels=labels).blocks()]
-
-    def hides(self, query: str) -> bool:
-        found = TOKEN.fullmatch(query)
-        return found is not None and found[1] != self.viewer
 
 
 def tokens(answer: Any) -> set[str]:

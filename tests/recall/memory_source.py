@@ -172,6 +172,9 @@ class MemorySource:
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
+    def outdated(self, ids: Ids) -> Ids:
+        return np.empty(0, np.int64)
+
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         reached: list[int] = []
         origins: list[int] = []

@@ -1,0 +1,110 @@
+"""langmemory with facts: conversations are remembered and reflected, then turns and facts recalled.
+
+Where the data set has what a real model noted down of each session, a scripted model answers with
+that, so that everything behind the model runs as it does with one; elsewhere the rules extract.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from langmemory.errors import LangMemoryError
+from langmemory.evals.corpus import Conversation, Question, Session
+from langmemory.evals.ours import MemorySystem
+from langmemory.formation.judging import StructuralJudge
+from langmemory.graphs.reflection import build_reflection_graph
+
+WHOLE_SESSION = 1_000_000
+"""Tokens of a batch: each session is read at once, as the notes were taken."""
+
+
+class ReplayModel(BaseChatModel):
+    """Answers every question with the notes on one session."""
+
+    answer: str = ""
+    calls: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "replay"
+
+    def turn_to(self, session: Session) -> None:
+        """From now on it reads this session."""
+        said = [turn.id for turn in session.turns if turn.text.strip()]
+        number = {turn: f"t{place}" for place, turn in enumerate(said, start=1)}
+        facts = [
+            {
+                "text": note.text,
+                "evidence": [number[turn] for turn in note.evidence if turn in number],
+                "kind": "fact",
+                "claims": [],
+            }
+            for note in session.observations
+        ]
+        # Notes without a turn they rest on are dropped by whoever reads the answer.
+        self.answer = json.dumps({"facts": facts, "summary": {"text": ""}, "core": []})
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        self.calls += 1
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.answer))])
+
+
+class FactsSystem(MemorySystem):
+    """`MemorySystem`, reflecting on each session after remembering it.
+
+    A fact that is found counts as the turns it rests on, in their order; the turns of the first ten
+    memories are cut to the first ten turns, so that a fact with much evidence gains nothing by it.
+    """
+
+    def ingest(self, conversation: Conversation) -> None:
+        super().ingest(conversation)
+        self.reflect(conversation)
+
+    def reflect(self, conversation: Conversation) -> None:
+        """Read what has not been read yet.
+
+        Raises:
+            LangMemoryError: The model was asked more than once for a session.
+        """
+        namespace = self._keys.namespace(conversation.id)
+        model = ReplayModel()
+        noted = any(session.observations for session in conversation.sessions)
+        graph = build_reflection_graph(
+            self._store,
+            model=model if noted else None,
+            judge=StructuralJudge(),
+            batch_tokens=WHOLE_SESSION,
+            journal=False,
+        )
+        for number, session in enumerate(conversation.sessions):
+            model.turn_to(session)
+            graph.invoke({"namespace": list(namespace), "thread_id": f"thread{number}"})
+        if model.calls > len(conversation.sessions):
+            raise LangMemoryError(
+                f"{model.calls} model calls for {len(conversation.sessions)} sessions: at most one "
+                "for each is allowed."
+            )
+
+    def search(self, question: Question, k: int) -> list[str]:
+        namespace = self._keys.namespace(question.conversation)
+        with self._store.knowledge(namespace) as known:
+
+            def sources(key: str) -> Sequence[str]:
+                fact = known.by_key(key)
+                return (key,) if fact is None else fact.evidence
+
+            found = [key for one in self._recalled(question, k) for key in sources(one)]
+        return self._keys.turn_ids(namespace, list(dict.fromkeys(found)))[:k]
