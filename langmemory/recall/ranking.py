@@ -43,10 +43,14 @@ def widened(
     source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None, radius: int
 ) -> Pool:
     """The pool and the neighbours of some of it, given by index."""
-    best = best[pool.rows.thread[best] >= 0]
+    placed = (pool.rows.thread >= 0) & (pool.rows.position >= 0)
+    best = best[placed[best]]
     if len(best) == 0:
         return pool
-    return extended(source, pool, source.neighbours(pool.rows.ids[best], radius), vector)
+    place = (pool.rows.thread << 32) + pool.rows.position
+    around = place[best, None] + np.arange(-radius, radius + 1)
+    wanted = np.setdiff1d(around.ravel(), place[placed])
+    return extended(source, pool, source.at(wanted), vector)
 
 
 def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:

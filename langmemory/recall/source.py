@@ -111,9 +111,9 @@ class CandidateSource(Protocol):
         """Facets of these items, in any order."""
         ...
 
-    def neighbours(self, ids: Ids, radius: int) -> Rows:
-        """Facets of the items at most ``radius`` positions from any of these in the same thread,
-        each once, without these; in any order."""
+    def at(self, places: Ids) -> Rows:
+        """Facets of the items at these places, ``thread << 32 | position`` as in `Rows`, in any
+        order; there may be none at a place."""
         ...
 
     def edges(self, ids: Ids, fan_out: int) -> Edges:

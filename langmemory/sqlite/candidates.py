@@ -241,27 +241,16 @@ def rows(connection: Connection, items: Ids) -> RowTuples:
     return found
 
 
-def neighbours(connection: Connection, scope: CompiledScope, items: Ids, radius: int) -> RowTuples:
-    """`ROW_COLUMNS` of the items in scope at most ``radius`` positions from any of these in the
-    same thread, each once, without these; in any order."""
-    if not len(items) or radius < 1:
+def at_places(connection: Connection, scope: CompiledScope, places: Ids) -> RowTuples:
+    """`ROW_COLUMNS` of the items in scope at these places, ``thread << 32 | position``, in any
+    order."""
+    if not len(places):
         return []
-    placed = connection.execute(
-        "SELECT i.thread, i.position FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
-        "WHERE i.thread IS NOT NULL AND i.position IS NOT NULL",
-        (apsw.carray(np.ascontiguousarray(items)),),
-    ).fetchall()
-    if not placed:
-        return []
-    # Thread and position in one number, so that overlapping neighbourhoods are looked up once.
-    here = np.array([thread << 32 | position for thread, position in placed], np.int64)
-    offsets = np.arange(-radius, radius + 1)
-    around = np.setdiff1d((here[:, None] + offsets).ravel(), here)
     found: RowTuples = connection.execute(
         f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
         "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
         f"WHERE i.thread IS NOT NULL AND {scope.where}",
-        (apsw.carray(around), *scope.bindings),
+        (apsw.carray(places), *scope.bindings),
     ).fetchall()
     return found
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import islice, zip_longest
 from typing import Final
 
 from langmemory.sqlite.connection import Connection, Database
@@ -28,6 +29,7 @@ MOST_WORDS: Final = 1_000
 MOST_BYTES: Final = 20_000_000_000
 """… and fewer in a large one: so many bytes are looked at in all (about 20 s)."""
 
+MOST_PASSAGES: Final = 50
 FEW_WORDS: Final = 3
 """What has so many distinctive words of one forgotten text, or all it has, tells of it."""
 
@@ -54,6 +56,26 @@ ASIDE: Final = {
 """Tables that speak of memories in passing: what names a row, and the columns that may tell."""
 
 
+class _Vocabulary:
+    """The words of some texts, case folded."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words: set[str] = set()
+        for text in texts:
+            self._words.update(_WORD.findall(_ESCAPE.sub(" ", text).casefold()))
+        self._together = "\n".join(self._words)
+
+    def __contains__(self, word: str) -> bool:
+        """Whether one of the texts has the word, also within a longer one."""
+        folded = word.casefold()
+        return folded in self._words or folded in self._together
+
+    def may_look_like(self, word: str) -> bool:
+        """Whether one of the words, and a byte or two of a number beside it, may pass for this one."""
+        folded = word.casefold()
+        return any(part in self._words for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
+
+
 class Traces:
     """By which words forgotten texts would be known again. Made after they are erased."""
 
@@ -64,15 +86,15 @@ class Traces:
             connection: The writer.
             texts: The forgotten texts, as the tables had them.
         """
-        self._phrases: set[str] = set()
-        words: list[list[str]] = []
-        for text in dict.fromkeys(texts):
-            plain = _ESCAPE.sub(" ", text)
-            long = {word for word in _WORD.findall(plain) if len(word.encode()) >= FEWEST_BYTES}
-            words.append(sorted(long, key=lambda word: (-len(word), word)))
-            self._phrases.update(one for one in _PHRASE.findall(text) if _long(one))
-        self._known = _vocabulary(_texts(connection, REMAINING))
-        self.words = [[word for word in one if not self.is_known(word)] for one in words]
+        self._texts = list(dict.fromkeys(texts))
+        self._known = _Vocabulary(_texts(connection, REMAINING))
+        self.words = [
+            sorted(
+                {word for word in words if _long(word) and word not in self._known},
+                key=lambda word: (-len(word), word),
+            )
+            for words in (_WORD.findall(_ESCAPE.sub(" ", text)) for text in self._texts)
+        ]
         """The distinctive words of each text, the longest first."""
         self._texts_with: dict[str, list[int]] = {}
         for place, found in enumerate(self.words):
@@ -80,8 +102,8 @@ class Traces:
                 self._texts_with.setdefault(word, []).append(place)
 
     def is_known(self, word: str) -> bool:
-        """Whether something remaining has the word, also within a longer one."""
-        return word.casefold() in self._known
+        """Whether something remaining has the word."""
+        return word in self._known
 
     def tells(self, *texts: str | None) -> bool:
         """Whether a text that speaks of memories in passing speaks of a forgotten one."""
@@ -97,52 +119,38 @@ class Traces:
         queries = [
             f"SELECT {one} FROM {table}" for table, (_, ones) in ASIDE.items() for one in ones
         ]
-        aside = _vocabulary(_texts(connection, queries))
-        known = f"\n{self._known}\n{aside}\n"
-        left = [
-            [word for word in one if word.casefold() not in aside and not _by_chance(word, known)]
-            for one in self.words
+        aside = _Vocabulary(_texts(connection, queries))
+
+        def usable(word: str) -> bool:
+            return word not in aside and not (
+                self._known.may_look_like(word) or aside.may_look_like(word)
+            )
+
+        turns = (word for turn in zip_longest(*self.words) for word in dict.fromkeys(turn) if word)
+        found = dict.fromkeys(islice(filter(usable, turns), MOST_WORDS))
+        silent = [
+            text
+            for text, words in zip(self._texts, self.words, strict=True)
+            if not found.keys() & set(words)
         ]
-        found = list(dict.fromkeys(word for turn in _by_turns(left) for word in turn))
-        if not all(left):
-            texts = _texts(connection, (*REMAINING, *queries))
-            passages = _unknown(texts, self._phrases)
-            found.extend(one for one in passages if not _by_chance(one, known))
-        return found
-
-
-def _by_chance(word: str, known: str) -> bool:
-    """Whether a known word and a byte or two of a number beside it may look like this one."""
-    folded = word.casefold()
-    return any(f"\n{part}\n" in known for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
-
-
-def _vocabulary(texts: Iterable[str]) -> str:
-    words: set[str] = set()
-    for text in texts:
-        words.update(_WORD.findall(_ESCAPE.sub(" ", text).casefold()))
-    return "\n".join(words)
+        phrases = {one for text in silent for one in _PHRASE.findall(text) if _long(one)}
+        texts = _texts(connection, (*REMAINING, *queries))
+        return [*found, *filter(usable, _unknown(texts, phrases))]
 
 
 def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
-    """Passages that stand in none of the texts."""
-    left = {phrase: phrase.casefold() for phrase in sorted(phrases, key=len)[-MOST_WORDS:]}
-    for text in texts:
+    """Passages, of at most `MOST_PASSAGES`, that stand in none of the texts."""
+    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))[:MOST_PASSAGES]
+    left = {phrase: phrase.casefold() for phrase in longest}
+    for text in texts if left else ():
         folded = text.casefold()
         for phrase in [phrase for phrase, one in left.items() if one in folded]:
             del left[phrase]
-    return sorted(left, key=lambda phrase: (-len(phrase), phrase))
+    return list(left)
 
 
 def _long(text: str) -> bool:
     return len(text.encode()) >= FEWEST_BYTES
-
-
-def _by_turns(lists: Iterable[list[str]]) -> Iterator[list[str]]:
-    rest = [words for words in lists if words]
-    while rest:
-        yield [words[0] for words in rest]
-        rest = [words[1:] for words in rest if len(words) > 1]
 
 
 def _texts(connection: Connection, queries: Iterable[str]) -> Iterator[str]:

@@ -55,8 +55,8 @@ class SnapshotSource:
     def rows(self, ids: Ids) -> Rows:
         return _rows(candidates.rows(self._snapshot.connection, ids))
 
-    def neighbours(self, ids: Ids, radius: int) -> Rows:
-        return _rows(candidates.neighbours(self._snapshot.connection, self._scope, ids, radius))
+    def at(self, places: Ids) -> Rows:
+        return _rows(candidates.at_places(self._snapshot.connection, self._scope, places))
 
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         if hops.is_empty(self._snapshot.connection):

@@ -153,18 +153,13 @@ class MemorySource:
             expired_at=whole([micros(m.expired_at) for m in found]),
         )
 
-    def neighbours(self, ids: Ids, radius: int) -> Rows:
-        asked = {int(i) for i in ids}
-        found: dict[int, None] = {}
-        for i in asked:
-            m = self.by_id[i]
-            if m.position is None:
-                continue
-            for step in range(-radius, radius + 1):
-                near = self.place.get((m.thread_id, m.position + step))
-                if near is not None and near not in asked:
-                    found[near] = None
-        return self.rows(np.array(list(found), dtype=np.int64))
+    def at(self, places: Ids) -> Rows:
+        threads = {number: name for name, number in self.threads.items()}
+        near = (
+            self.place.get((threads.get(place >> 32), place & 0xFFFFFFFF))
+            for place in places.tolist()
+        )
+        return self.rows(np.array([one for one in near if one is not None], dtype=np.int64))
 
     def families(self, ids: Ids) -> tuple[Ids, Ids]:
         asked = set(ids.tolist())
