@@ -164,7 +164,7 @@ class Engine:
         return emptied
 
     def pack_signs(self) -> None:
-        """Pack a long tail of the sign log, so that the file opens fast."""
+        """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""
         with self.database.read() as connection:
             if signs.tail_length(connection) < signs.PACK_AFTER:
                 return
@@ -172,6 +172,11 @@ class Engine:
             model = read_model(connection)  # of the file as it is now, not as last seen
             if model.dims is not None:
                 signs.pack(connection, model.words)
+        # Much was written since the last time: searches by words have many small parts to look into.
+        merging = True
+        while merging:
+            with self.database.write() as connection:
+                merging = keywords.merge(connection)
 
 
 class Snapshot:
