@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,11 @@ class TokenTable:
     "?", 66 for "the", 200 for "adoption". Divide by it for a unit vector, where it is not 0."""
 
 
+THREADED_FROM: Final = 8
+"""Texts from which the tokenizer's threads are worth waking: on a busy machine that takes longer
+than splitting a few texts."""
+
+
 class StaticEmbedder(LocalEmbedder):
     """Embeds about 30,000 short texts a second without a model server, torch or the network.
 
@@ -50,7 +56,10 @@ class StaticEmbedder(LocalEmbedder):
         """Token ids of each text, whole however long it is."""
         tokenizer = _load()[0]
         batch = [text if text.isascii() else _valid_unicode(text) for text in texts]
-        encodings = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        if len(batch) < THREADED_FROM:
+            encodings = [tokenizer.encode(text, add_special_tokens=False) for text in batch]
+        else:
+            encodings = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
         tokens = [np.array(encoding.ids, dtype=np.uint16) for encoding in encodings]
         return [ids[ids != UNKNOWN_TOKEN] for ids in tokens]
 

@@ -382,9 +382,9 @@ class MemoryStore(Changing, Gathering, Journaling):
         """Take memories out of the file for good, with all that was made from them, and prove it.
 
         Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
-        jobs said of them, facts without other evidence, entities nobody else speaks of. That they
-        were forgotten stays in the history, under a sealed key, and a client that sends a forgotten
-        message again does not bring it back. The file is then written anew, and its bytes are
+        jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
+        configured journal's files tell. That they were forgotten stays in the history, under a
+        sealed key; neither a client that sends a message again nor an import brings them back. The file is then written anew, and its bytes are
         searched. It cannot be undone.
 
         Args:
@@ -408,11 +408,10 @@ class MemoryStore(Changing, Gathering, Journaling):
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            forgotten = forgetting.carry_out(self._engine)
-        finally:
+            return forgetting.carry_out(self._engine)
+        finally:  # the memories are gone, even where the file could not be purged
+            self._given = GivenLog()
             follow(self)
-        self._given = GivenLog()
-        return forgotten
 
     async def aforget(
         self,

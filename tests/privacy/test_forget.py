@@ -21,11 +21,13 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
-from langmemory.errors import ConfigError, ForgettingError, UndoRefusedError
+from langmemory.config import load_config
+from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.sqlite import signs
 from langmemory.sqlite.connection import Database
 from langmemory.sqlite.vectors import sign_bits
 from langmemory.stores import MemoryStore
+from langmemory.stores.journal import JournalFiles
 from tests.privacy.household import START
 from tests.stores.change_sets import NS, apply, problems
 from tests.stores.change_sets import fact as plain_fact
@@ -280,12 +282,33 @@ def test_undo_is_refused(store: MemoryStore) -> None:
     assert found is not None
 
 
+def test_the_journal_follows(tmp_path: Path) -> None:
+    """The pages of the configured journal do not tell of what is forgotten, and a page with nothing
+    else is gone, name and all."""
+    config = load_config()
+    journal = config.journal.model_copy(update={"path": str(tmp_path / "journal")})
+    config = config.model_copy(update={"journal": journal})
+    with MemoryStore(tmp_path / "memory.db", config=config) as store:
+        said = AddMemory(
+            key="fact/1",
+            value=plain_fact("", "Zqxgeheim").value,
+            facets=Facets(owner="zqxalice", privacy="private"),
+        )
+        apply(store, "r", said, AddMemory(key="fact/2", value=plain_fact("", "It rained").value))
+        JournalFiles(journal.path).rebuild(store)
+        pages = {path: path.read_text() for path in (tmp_path / "journal").rglob("*.md")}
+        assert len(pages) == 2
+        assert "Zqxgeheim" in "".join(pages.values())
+        store.forget(NS, owner="zqxalice")
+        [left] = (tmp_path / "journal").rglob("*.md")
+        assert "It rained" in left.read_text()
+        assert "zqxalice" not in str(list((tmp_path / "journal").rglob("*")))
+
+
 def test_failure_to_prove_is_an_error(tmp_path: Path) -> None:
     """While another process reads an older state of the file, forgetting says that bytes may be left
     and why; done again afterwards it completes."""
     config_ms = 300
-    from langmemory.config import load_config
-
     config = load_config()
     database = config.database.model_copy(
         update={"path": str(tmp_path / "memory.db"), "busy_timeout_ms": config_ms}
@@ -317,7 +340,6 @@ def test_a_purge_that_failed_is_made_up_for(
 ) -> None:
     """If the file cannot be written anew, what is forgotten is out of reach and that is said; the
     next forgetting cleans up."""
-    from langmemory.errors import DatabaseError
 
     def fail(self: Database) -> bool:
         raise DatabaseError("The disk is full")
