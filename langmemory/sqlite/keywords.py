@@ -160,9 +160,7 @@ def merge(connection: Connection) -> bool:
     """
     before = connection.total_changes()
     # Negative: parts of all sizes at once, as `optimize` does.
-    connection.execute(
-        "INSERT INTO keyword (keyword, rank) VALUES ('merge', ?)", (-MERGED_PAGES,)
-    )
+    connection.execute("INSERT INTO keyword (keyword, rank) VALUES ('merge', ?)", (-MERGED_PAGES,))
     return bool(connection.total_changes() - before >= 2)  # the statement itself counts as one
 
 

@@ -15,22 +15,30 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.sqlite.chunks import (
+    BLOCK,
+    COARSE_BLOCK,
+    Chunk,
+    Coarse,
+    Words,
+    closest,
+    empty,
+    merged,
+    rows_in,
+    rows_of,
+)
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits
 from langmemory.types import Namespace
 
-Words = NDArray[np.uint64]
-
-BLOCK: Final = 65_536
-"""Vectors compared at a time, so that the intermediate arrays stay in the CPU cache."""
 COARSE: Final = 6
 """Vectors kept by Hamming distance for each one kept by the finer comparison."""
 HAMMING_SHARE: Final = 100
@@ -40,91 +48,8 @@ HAMMING_RANGE: Final = (400, 4_096)
 EVERY: Final = 1 << 40
 KEPT_SCOPES: Final = 64
 """Namespaces whose rows are kept, of at most `BLOCK` rows or all."""
-COARSE_BLOCK: Final = 4_096
-"""Vectors read at a time for the coarse copy, while a refresh waits (about 5 ms)."""
 PACK_AFTER: Final = 65_536
 """Log rows after which the tail is packed into a segment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Coarse:
-    """Vectors at a byte a dimension, row for row those of a `Chunk`."""
-
-    values: NDArray[np.int8]
-    """int8[>= n, dims]; zero where there is no vector any more."""
-    scale: Floats
-    """float32[>= n]: what a value of 1 stands for."""
-
-    def cosines(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
-        """float32[rows]: dot products with a query of unit length, right to about 0.002."""
-        # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
-        cosines = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), COARSE_BLOCK):
-            some = rows[start : start + COARSE_BLOCK]
-            vectors = self.values.take(some, axis=0).astype(np.float32)
-            cosines[start : start + COARSE_BLOCK] = np.vecdot(vectors, query)
-        cosines *= self.scale[rows]
-        return cosines
-
-    def lay(self, rows: NDArray[np.int64], vectors: Floats) -> None:
-        """Put float32[rows, dims] in."""
-        scale = np.maximum(np.abs(vectors).max(axis=1), 1e-9) / np.float32(127)
-        self.scale[rows] = scale
-        self.values[rows] = np.rint(vectors / scale[:, None])
-
-    def with_room(self, n: int, capacity: int) -> Coarse:
-        values = np.zeros((capacity, self.values.shape[1]), np.int8)
-        scale = np.ones(capacity, np.float32)
-        values[:n], scale[:n] = self.values[:n], self.scale[:n]
-        return Coarse(values, scale)
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Sign bits of n vectors; rows beyond ``n`` of the arrays are spare room."""
-
-    n: int
-    ids: Ids
-    """int64[>= n], ascending."""
-    namespaces: NDArray[np.int32]
-    """int32[>= n]; -1 where the vector is gone."""
-    bits: Words
-    """uint64[words, >= n]."""
-    coarse: Coarse | None = None
-
-    def distances(self, query: Words, rows: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
-        """Hamming distances, uint16[n or len(rows)], to the sign bits uint64[words] of a query."""
-        if rows is not None:
-            found = np.bitwise_count(self.bits[:, rows] ^ query[:, None])
-            total: NDArray[np.uint16] = found.sum(axis=0, dtype=np.uint16)
-            return total
-        distances = np.empty(self.n, np.uint16)
-        scratch, counts = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint8)
-        for start in range(0, self.n, BLOCK):
-            end = min(start + BLOCK, self.n)
-            block, count, out = scratch[: end - start], counts[: end - start], distances[start:end]
-            for word, wanted in enumerate(query):
-                np.bitwise_xor(self.bits[word, start:end], wanted, out=block)
-                np.bitwise_count(block, out=count)
-                if word:
-                    np.add(out, count, out=out)
-                else:
-                    out[:] = count
-        return distances
-
-    def scores(self, query: Floats, rows: NDArray[np.int64], *, coarse: bool) -> Floats:
-        """What tells the rows apart best: the coarse copy if it is whole, else their signs."""
-        if coarse and self.coarse is not None:
-            return self.coarse.cosines(query, rows)
-        return self.dots(query, rows)
-
-    def dots(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
-        """Dot products of the query with the signs of some rows, up to a constant: float32[rows]."""
-        packed = np.ascontiguousarray(self.bits[:, rows].T).view(np.uint8)
-        ones = np.unpackbits(packed, axis=1, count=len(query), bitorder="little")
-        # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
-        scores: Floats = np.vecdot(ones.astype(np.float32), query)
-        return scores
 
 
 class SignIndex:
@@ -135,7 +60,7 @@ class SignIndex:
         self.budget_bytes = budget_bytes
         self._lock = threading.Lock()
         self._seq = -1
-        self._chunk = _empty(words)
+        self._chunk = empty(words)
         self._streaming = False
         self._coarse_rows = 0
         self._coarse_ready = False
@@ -157,7 +82,7 @@ class SignIndex:
                 self._seq = -1  # the rows in between are packed away: read the segments
             if self._seq < 0:
                 if self._too_large(connection):
-                    self._streaming, self._chunk = True, _empty(self.words)
+                    self._streaming, self._chunk = True, empty(self.words)
                     self._seq = max(newest)
                     return
                 self._streaming = self._coarse_ready = False
@@ -165,7 +90,7 @@ class SignIndex:
                 self._seq = packed
             tail = _read_tail(connection, self._seq, self.words)
             if tail is not None:
-                self._chunk = _merge(self._chunk, *tail)
+                self._chunk = merged(self._chunk, *tail)
                 self._scopes.clear()
                 _lay_coarse(connection, self._chunk, tail[0])
             self._seq = max(newest)
@@ -207,7 +132,7 @@ class SignIndex:
         chunk = self._chunk
         if not self._coarse_ready or chunk.coarse is None:
             return None
-        rows, owner = _rows_of(chunk, items)
+        rows, owner = rows_of(chunk, items)
         best = np.full(len(items), np.nan, np.float32)
         np.fmax.at(best, owner, chunk.coarse.cosines(query, rows))
         return best
@@ -229,7 +154,7 @@ class SignIndex:
             yield _segment(connection, last, self.words)
         tail = _read_tail(connection, _packed_seq(connection), self.words)
         if tail is not None:
-            yield _merge(_empty(self.words), *tail)
+            yield merged(empty(self.words), *tail)
 
     def candidates(
         self,
@@ -274,9 +199,9 @@ class SignIndex:
                 best = np.arange(size)
             elif rows is None or size > chunk.n // 4:
                 found = chunk.distances(bits)
-                best = _closest(found if rows is None else found[rows], near)
+                best = closest(found if rows is None else found[rows], near)
             else:
-                best = _closest(chunk.distances(bits, rows), near)
+                best = closest(chunk.distances(bits, rows), near)
             total += size
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])
@@ -301,7 +226,7 @@ class SignIndex:
         if kept is not None and kept[0] is chunk:
             return kept[1]
         ids = np.array(ids_below(connection, namespace), np.int64) if namespace else None
-        rows = _in_scope(chunk, ids)
+        rows = rows_in(chunk, ids)
         if not self._streaming and (rows is None or len(rows) <= BLOCK):
             if len(self._scopes) >= KEPT_SCOPES:
                 self._scopes.clear()
@@ -313,23 +238,11 @@ class SignIndex:
         if self._streaming:
             return None
         chunk = self._chunk
-        rows, _ = _rows_of(chunk, items)
+        rows, _ = rows_of(chunk, items)
         if len(rows) > limit:
             scores = chunk.scores(query, rows, coarse=self._coarse_ready)
             rows = rows[np.argpartition(-scores, limit - 1)[:limit]]
         return np.ascontiguousarray(chunk.ids[rows])
-
-
-def _rows_of(chunk: Chunk, items: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the vectors of some items, and for each the index of its item."""
-    ids = chunk.ids[: chunk.n]
-    start = np.searchsorted(ids, items << SLOT_BITS)
-    counts = np.searchsorted(ids, (items + 1) << SLOT_BITS) - start
-    owner = np.repeat(np.arange(len(items)), counts)
-    rows = np.repeat(start - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-    rows = rows + np.arange(len(rows))
-    alive = chunk.namespaces[rows] >= 0
-    return rows[alive], owner[alive]
 
 
 def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
@@ -345,40 +258,6 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
     found, vectors = fetch(connection, ids)
     if len(found):
         coarse.lay(rows[np.searchsorted(ids, found)], vectors)
-
-
-def _in_scope(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-    """Rows of the chunk in scope; None when it is all of them."""
-    own = chunk.namespaces[: chunk.n]
-    if namespaces is None:
-        mask = own >= 0
-    elif len(namespaces) == 1:
-        mask = own == namespaces[0]
-    elif not len(namespaces):
-        return np.empty(0, np.int64)
-    else:
-        table = np.zeros(max(int(namespaces.max()), int(own.max(initial=0))) + 2, np.bool_)
-        table[namespaces] = True  # -1, "gone", reads the last entry, which stays False
-        mask = table[own]
-    if np.count_nonzero(mask) == chunk.n:
-        return None
-    return np.flatnonzero(mask)
-
-
-def _closest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
-    if len(distances) <= limit:
-        return np.arange(len(distances))
-    threshold = np.partition(distances, limit - 1)[limit - 1]
-    found = np.flatnonzero(distances <= threshold)
-    if len(found) > 2 * limit:  # one distance shared by very many: keep the first of them
-        closer = np.flatnonzero(distances < threshold)
-        ties = np.flatnonzero(distances == threshold)[: limit - len(closer)]
-        found = np.concatenate((closer, ties))
-    return found
-
-
-def _empty(words: int) -> Chunk:
-    return Chunk(0, np.empty(0, np.int64), np.empty(0, np.int32), np.empty((words, 0), np.uint64))
 
 
 def _packed_seq(connection: Connection) -> int:
@@ -399,12 +278,12 @@ def _segment(connection: Connection, last_seq: int, words: int) -> Chunk:
 
 
 def _load(connection: Connection, words: int) -> Chunk:
-    chunk = _empty(words)
+    chunk = empty(words)
     for (last,) in connection.execute(
         "SELECT last_seq FROM code_segment ORDER BY last_seq"
     ).fetchall():
         segment = _segment(connection, last, words)
-        chunk = _merge(chunk, segment.ids, segment.namespaces, segment.bits) if chunk.n else segment
+        chunk = merged(chunk, segment.ids, segment.namespaces, segment.bits) if chunk.n else segment
     return chunk
 
 
@@ -425,60 +304,6 @@ def _read_tail(
     ).reshape(len(rows), words)
     newest = len(rows) - 1 - np.unique(ids[::-1], return_index=True)[1]  # ascending by id
     return ids[newest], namespaces[newest], bits[newest].T
-
-
-def _merge(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Words) -> Chunk:
-    """The chunk with newer entries laid over it. ``ids`` ascend and are distinct.
-
-    New vectors have higher ids than all before as a rule, so they go into the spare room at the
-    end; a reader that still holds the old chunk does not see them. Changes of known vectors are
-    written in place: a reader sees them early, and exact scoring against the rows decides anyway.
-    """
-    known = chunk.ids[: chunk.n]
-    place = np.searchsorted(known, ids)
-    inside = place < chunk.n
-    same = inside.copy()
-    same[inside] = known[place[inside]] == ids[inside]
-    if same.any():
-        if not chunk.ids.flags.writeable:
-            chunk = replace(
-                chunk,
-                ids=chunk.ids.copy(),
-                namespaces=chunk.namespaces.copy(),
-                bits=chunk.bits.copy(),
-            )
-        chunk.namespaces[place[same]] = namespaces[same]
-        chunk.bits[:, place[same]] = bits[:, same]
-    new = ~same & (namespaces >= 0)
-    if not new.any():
-        return chunk
-    ids, namespaces, bits = ids[new], namespaces[new], bits[:, new]
-    if chunk.n and ids[0] < known[-1]:  # an old item indexed for the first time: rare
-        order = np.argsort(np.concatenate((known, ids)), kind="stable")
-        return Chunk(
-            len(order),
-            np.concatenate((known, ids))[order],
-            np.concatenate((chunk.namespaces[: chunk.n], namespaces))[order],
-            np.concatenate((chunk.bits[:, : chunk.n], bits), axis=1)[:, order],
-        )
-    total = chunk.n + len(ids)
-    if total > len(chunk.ids) or not chunk.ids.flags.writeable:
-        chunk = _with_room(chunk, max(total, chunk.n + chunk.n // 4, 1024))
-    chunk.ids[chunk.n : total] = ids
-    chunk.namespaces[chunk.n : total] = namespaces
-    chunk.bits[:, chunk.n : total] = bits
-    return replace(chunk, n=total)
-
-
-def _with_room(chunk: Chunk, capacity: int) -> Chunk:
-    ids = np.empty(capacity, np.int64)
-    namespaces = np.empty(capacity, np.int32)
-    bits = np.empty((len(chunk.bits), capacity), np.uint64)
-    ids[: chunk.n] = chunk.ids[: chunk.n]
-    namespaces[: chunk.n] = chunk.namespaces[: chunk.n]
-    bits[:, : chunk.n] = chunk.bits[:, : chunk.n]
-    coarse = None if chunk.coarse is None else chunk.coarse.with_room(chunk.n, capacity)
-    return Chunk(chunk.n, ids, namespaces, bits, coarse)
 
 
 def tail_length(connection: Connection) -> int:
@@ -502,10 +327,10 @@ def pack(connection: Connection, words: int) -> None:
     stored = int(
         connection.execute("SELECT coalesce(sum(count), 0) FROM code_segment").fetchone()[0]
     )
-    chunk = _merge(_empty(words), *tail)
+    chunk = merged(empty(words), *tail)
     gone = tail[1] < 0
     if stored + len(tail[0]) > 1.5 * live + 1024 or gone.all():
-        chunk = _merge(_load(connection, words), *tail)
+        chunk = merged(_load(connection, words), *tail)
         keep = np.flatnonzero(chunk.namespaces[: chunk.n] >= 0)
         chunk = Chunk(len(keep), chunk.ids[keep], chunk.namespaces[keep], chunk.bits[:, keep])
         connection.execute("DELETE FROM code_segment")
