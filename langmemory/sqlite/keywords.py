@@ -38,10 +38,10 @@ def delete(connection: Connection, item: int) -> None:
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 800
-"""Rows worth scoring in one search (about 0.6 ms). In a larger file only rows with one of the query's
-rarest words are scored, as many words as together stand in so many rows. Of 43,000 memories, with
-all rows scored, R@10 was .779; with 3,000 .778, 1,000 .780, 600 .786, 300 .779."""
+SCORED_ROWS: Final = 500
+"""Rows worth scoring in one search (about 0.4 ms). In a larger file only rows with one of the query's
+rarest words are scored, as many words as together stand in so many rows. Of 43,000 memories in one
+namespace a search had R@10 .778 with 3,000, .784 with 800, .786 with 600 to 500, .779 with 300."""
 FEWEST_WORDS: Final = 2
 """Words that may bring a row however frequent they are."""
 HEADROOM: Final = 4

@@ -1,4 +1,8 @@
-"""Extraction without a model: the engine, and one module of rules a language."""
+"""Extraction without a model: the engine, and one module of rules a language.
+
+`extractor` reads a batch with `reader`, which knows clauses and grammar, and the patterns of a
+language, which are data. Modest and precise: what is not said plainly is left to a model.
+"""
 
 from __future__ import annotations
 
