@@ -358,6 +358,25 @@ def test_known_names_are_subjects_and_keep_their_spelling() -> None:
     assert [f.text for f in later] == ["Jonas is Lena's brother.", "Jonas lives in Kiel."]
 
 
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        (
+            "My sister Katrin has a son called Emil.",
+            {("Katrin", "sister_of", "Lena"), ("Emil", "son_of", "Katrin")},
+        ),
+        ("Katrin has a dog called Bello.", {("Katrin", "has_pet", "Bello")}),
+        (
+            "Meine Schwester Katrin hat einen Sohn namens Emil.",
+            {("Katrin", "sister_of", "Lena"), ("Emil", "son_of", "Katrin")},
+        ),
+    ],
+)
+def test_the_relatives_of_others_are_theirs(text: str, claims: set[tuple[str, str, str]]) -> None:
+    """Whose son or pet somebody is, the subject of the sentence says, not who tells it."""
+    assert set(said(text, names=("Katrin",))) == claims
+
+
 def test_relations_are_those_formation_knows() -> None:
     """Every relation of the rules is one of `relations`, so that the guards apply to it."""
     names = {rule.relation for grammar in GRAMMARS.values() for rule in grammar.rules}

@@ -88,12 +88,13 @@ class Reader:
         self, rule: Rule, match: re.Match[str], clause: Clause, subject: _Subject
     ) -> Iterator[Fact]:
         groups = {name: value for name, value in match.groupdict().items() if value}
-        if rule.whole:
-            subject = self._whose(groups)
         if rule.relation in ("kin", "pet"):
             word = groups["kinship" if rule.relation == "kin" else "pet"]
-            yield from self._relative(rule.relation, word, groups["object"])
+            whose = self.me if rule.whole else subject  # "my son is called", "she has a son called"
+            yield from self._relative(rule.relation, word, groups["object"], whose)
             return
+        if rule.whole:
+            subject = self._whose(groups)
         time = self._time(rule, match, clause)
         if time is None and rule.times in ("must", "over"):
             return
@@ -184,11 +185,11 @@ class Reader:
     def _kin(self, word: str) -> _Subject:
         """Somebody of the speaker's whose name is not said."""
         role = self.grammar.kin[word]
-        shown = self._of_me(word)
+        shown = self._of(self.me, word)
         return _Subject(shown=shown, claimed=f"{self.me.claimed}'s {role}")
 
-    def _of_me(self, word: str) -> str:
-        return self.grammar.whose.format(g=self._genitive(self.me.shown), kin=word)
+    def _of(self, subject: _Subject, word: str) -> str:
+        return self.grammar.whose.format(g=self._genitive(subject.shown), kin=word)
 
     def _genitive(self, name: str) -> str:
         normal, after_s, of_user = self.grammar.genitive
@@ -211,20 +212,20 @@ class Reader:
                 word = groups["kin"] or groups.get("kin2")
                 name = groups["name"] or groups.get("name2")
                 if word and name:
-                    yield from self._relative(what, word, name)
+                    yield from self._relative(what, word, name, self.me)
 
-    def _relative(self, what: str, word: str, name: str) -> Iterator[Fact]:
+    def _relative(self, what: str, word: str, name: str, whose: _Subject) -> Iterator[Fact]:
         name = self._name(name)
         if not self._is_name(name):
             return
         self.known.setdefault(name.casefold(), name)
         grammar = self.grammar
         if what == "pet":
-            text = grammar.pet_text.format(s=self.me.shown, kin=word, o=name)
-            claim = Claim(subject=self.me.claimed, relation="has_pet", object=name)
+            text = grammar.pet_text.format(s=whose.shown, kin=word, o=name)
+            claim = Claim(subject=whose.claimed, relation="has_pet", object=name)
         else:
-            text = grammar.kin_text.format(o=name, whose=self._of_me(word))
-            claim = Claim(subject=name, relation=f"{grammar.kin[word]}_of", object=self.me.claimed)
+            text = grammar.kin_text.format(o=name, whose=self._of(whose, word))
+            claim = Claim(subject=name, relation=f"{grammar.kin[word]}_of", object=whose.claimed)
         yield self._said(text, claim, importance=0.7)
 
     def _name(self, name: str) -> str:
