@@ -23,6 +23,7 @@ def test_it_writes_a_readable_project(tmp_path: Path) -> None:
         "config/memory.json",
         "graph.py",
         "langgraph.json",
+        "reflection.py",
         "requirements.txt",
         "store.py",
     ]
@@ -48,6 +49,9 @@ def test_it_runs_under_langgraph_dev(tmp_path: Path) -> None:
             thread = client.threads.create()["thread_id"]
             message = {"messages": [{"role": "user", "content": text}]}
             state = client.runs.wait(thread, "chat", input=message)
+            reflected = client.runs.wait(None, "reflection", input={})
     assert isinstance(state, dict)
     assert "Bello" in state["messages"][-1]["content"]
+    assert isinstance(reflected, dict)
+    assert not reflected["failures"]
     assert (tmp_path / "memory.db").exists()

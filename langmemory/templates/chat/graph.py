@@ -2,6 +2,7 @@
 
 from langmemory.config import load_config
 from langmemory.graphs import build_chat_graph, chat_model
+from langmemory.reflection import TurnQueue
 from langmemory.tools import create_memory_tools
 
 USER = "{user_id|local}"  # a run that names no user_id is the person at this machine
@@ -17,4 +18,5 @@ graph = build_chat_graph(
     namespace=NAMESPACE,
     viewer=USER,
     prompt=PROMPT,
+    reflection=TurnQueue(),  # what was said waits for `langmemory worker`, or the graph beside this
 )
