@@ -188,6 +188,14 @@ class MarkReflected(_Change):
     keys: tuple[str, ...]
 
 
+class ReadAgain(_Change):
+    """The turns that a reflection read count as unread, so that they are reflected once more."""
+
+    op: Literal["unread"] = "unread"
+    run: str
+    """Id of the reflection."""
+
+
 Change = Annotated[
     AddMemory
     | UpdateMemory
@@ -201,7 +209,8 @@ Change = Annotated[
     | AddEdge
     | OpenReview
     | DecideReview
-    | MarkReflected,
+    | MarkReflected
+    | ReadAgain,
     Field(discriminator="op"),
 ]
 

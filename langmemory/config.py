@@ -194,12 +194,62 @@ class RecallConfig(Section):
 
 
 class ReflectionConfig(Section):
-    """How conversations become knowledge."""
+    """How conversations become knowledge, and how the queue of reflections is worked on."""
 
     batch_tokens: int = Field(
         default=2_000,
         ge=1,
         description="Tokens of conversation, approximately, that one call of the model reads.",
+    )
+    quiet_seconds: float = Field(
+        default=30,
+        ge=0,
+        description="Seconds after the last turn of a conversation until it is reflected.",
+    )
+    longest_wait_seconds: float = Field(
+        default=600,
+        ge=0,
+        description="Seconds after the first turn that waits, at which it is reflected however "
+        "lively the conversation is.",
+    )
+    max_attempts: int = Field(
+        default=10,
+        ge=1,
+        description="Attempts until a failing job is given up (`langmemory jobs` retries it); with "
+        "the delays below, about two hours.",
+    )
+    first_retry_seconds: float = Field(
+        default=15,
+        gt=0,
+        description="Seconds until a failed job is tried again; doubled after each further failure.",
+    )
+    longest_retry_seconds: float = Field(
+        default=3_600, gt=0, description="Seconds between two attempts at most."
+    )
+    jitter: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Share by which these delays are longer or shorter by chance, so that many jobs "
+        "do not return at once.",
+    )
+    lease_seconds: float = Field(
+        default=60,
+        gt=0,
+        description="Seconds a job of a worker that died is left alone; a living one renews its "
+        "lease three times in them.",
+    )
+    longest_run_seconds: float = Field(
+        default=3_600,
+        gt=0,
+        description="Seconds after which a job that still runs is given up: its lease is not "
+        "renewed any more.",
+    )
+    poll_seconds: float = Field(
+        default=1, gt=0, description="Seconds between two looks for jobs of other processes."
+    )
+    keep_days: float = Field(
+        default=7, gt=0, description="Days that done and replaced jobs are kept."
     )
 
 

@@ -51,6 +51,7 @@ class AgentMemoryState(AgentState[Any]):
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
+    cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
     condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
 
 

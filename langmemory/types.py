@@ -349,8 +349,8 @@ class Entity:
 class Edge:
     """A claim of one memory about two entities, or about one and a literal.
 
-    Bi-temporal through its memory: true in the world from ``valid_at`` to ``invalid_at``, believed
-    by the system from ``created_at`` to ``expired_at``.
+    Bi-temporal through its memory: true in the world from ``valid_at`` to ``invalid_at`` (in the
+    timezone of who said so), believed by the system from ``created_at`` to ``expired_at`` (UTC).
     """
 
     subject: str

@@ -28,6 +28,18 @@ def reflect(
         bool,
         typer.Option("--dry-run", help="Show the plan for the next batch of each conversation."),
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Read once more what a model could make nothing of."),
+    ] = False,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            help="With --again: what this run read, also if it was undone.",
+            show_default=False,
+        ),
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -39,9 +51,17 @@ def reflect(
     """
     from rich.console import Console
 
+    if run is not None and (thread is not None or not again):
+        raise typer.BadParameter("--run goes with --again, and without --thread.")
+    if again and dry_run:
+        raise typer.BadParameter("--again changes what is unread; it has no --dry-run.")
     target = Target.of(context, db, namespace)
     console = Console(highlight=False, markup=False)
     with target.open() as store:
+        if again:
+            runs = store.read_again(target.namespace(), thread_id=thread, run_id=run)
+            if not as_json:
+                console.print(f"{len(runs)} batches to be read again", style="dim")
         waiting = [
             (one.namespace, one.thread_id)
             for one in store.unread_threads(target.namespace())

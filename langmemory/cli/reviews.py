@@ -37,14 +37,11 @@ def reviews(
     """Show what reflection is not sure of, and decide it."""
     from rich.console import Console
 
-    from langmemory.stores.journal import follow
-
     target = Target.of(context, db, namespace)
     console = Console(highlight=False, markup=False)
     with target.open() as store:
         if decide is not None:
             done = store.decide(*decide, by=by)
-            follow(store)
             for line in done.lines:
                 console.print(f"  {line}", soft_wrap=True)
             console.print(

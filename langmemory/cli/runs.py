@@ -61,12 +61,8 @@ def undo(
     db: DbOption = None,
 ) -> None:
     """Bring back what was before a run. What was read stays read, so it does not come back."""
-    from langmemory.stores.journal import follow
-
     with Target.of(context, db, None).open() as store:
         done = store.undo(run, dry_run=dry_run)
-        if not dry_run:
-            follow(store)
     for line in done.lines:
         typer.echo(f"  {line}")
     typer.echo("Nothing was changed" if dry_run or done.repeated else f"Undone, as {done.run_id}")

@@ -16,10 +16,6 @@ from langmemory.cli.target import DbOption, Target
 if TYPE_CHECKING:
     from types import FrameType
 
-    from langgraph.pregel import Pregel
-
-    from langmemory.stores import MemoryStore
-
 
 def worker(
     context: typer.Context,
@@ -40,14 +36,21 @@ def worker(
     Any number of workers and applications may share a file. Ctrl-C or SIGTERM finishes what is under
     way and leaves the rest in the file; a second one ends at once, and what was begun is begun again.
     """
+    from langmemory.graphs.reflection import build_reflection_graph
+    from langmemory.reflection.options import WorkOptions
     from langmemory.reflection.queue import REFLECTION
     from langmemory.reflection.reflector import performer
     from langmemory.reflection.worker import Worker
 
     _log_to_stderr()
     with Target.of(context, db, None).open(create=not once) as store:
-        graph = _reflection_graph(store)
-        working = Worker(store.jobs, performer(graph, store), kind=REFLECTION, lanes=lanes)
+        working = Worker(
+            store.jobs,
+            performer(build_reflection_graph(store), store),
+            kind=REFLECTION,
+            lanes=lanes,
+            options=WorkOptions.of(store.config.reflection),
+        )
         asked = _asked_to_stop()
         typer.echo(f"Reflecting {store.path}" + ("" if once else "; Ctrl-C stops"), err=True)
         working.start(until_idle=once)
@@ -63,13 +66,6 @@ def worker(
     typer.echo(f"{waiting} waiting, {dead} given up{hint}", err=True)
     if not finished:  # a model may still be asked in a thread, for which Python would wait
         os._exit(0)
-
-
-def _reflection_graph(store: MemoryStore) -> Pregel[Any, Any, Any, Any]:
-    """The reflection that the configuration describes."""
-    from langmemory.graphs.reflection import build_reflection_graph
-
-    return build_reflection_graph(store=store, config=store.config)
 
 
 def _asked_to_stop() -> threading.Event:

@@ -1,7 +1,15 @@
 """What the model sees: the window's budget, the memory block in layers, and the marks on both."""
 
 from langmemory.context.budget import BudgetReport, ContextBudget, SummarizationLimits, level
-from langmemory.context.citations import Usage, cited, savings, tally, usage, without_citations
+from langmemory.context.citations import (
+    Usage,
+    cited,
+    savings,
+    successes,
+    tally,
+    usage,
+    without_citations,
+)
 from langmemory.context.disclosure import Disclosed, DisclosureBudget, MemoryBlock, disclose
 from langmemory.context.marking import is_injected, mark_injected
 from langmemory.context.notes import Note, note_id, note_of, notes_of
@@ -35,6 +43,7 @@ __all__ = [
     "note_of",
     "notes_of",
     "savings",
+    "successes",
     "tally",
     "timeline",
     "usage",

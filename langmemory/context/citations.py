@@ -1,7 +1,8 @@
 """Citations: which of the memories shown did the answer rest on, and what that tells of them.
 
 ``loaded`` counts how often a memory stood in a prompt, ``referenced`` how often the answer cited
-it, ``succeeded`` how often such an answer turned out well. Read tokens are what showing it cost,
+it, ``succeeded`` how often such an answer turned out well: the person's next message did not correct
+it. Read tokens are what showing it cost,
 discovery tokens what it stands for: their difference is what remembering saved.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
@@ -52,12 +54,8 @@ def without_citations(answer: str) -> str:
     return _BRACKETS.sub("", answer)
 
 
-def usage(answer: str, block: MemoryBlock, *, succeeded: bool = False) -> list[Usage]:
-    """What one answer says about each memory of the block it was given.
-
-    Args:
-        succeeded: whether the answer did what was asked; counts for the memories it cites.
-    """
+def usage(answer: str, block: MemoryBlock) -> list[Usage]:
+    """What one answer says about each memory of the block it was given."""
     referenced = set(cited(answer, block))
     return [
         Usage(
@@ -65,11 +63,20 @@ def usage(answer: str, block: MemoryBlock, *, succeeded: bool = False) -> list[U
             key=entry.key,
             loaded=1,
             referenced=int((entry.namespace, entry.key) in referenced),
-            succeeded=int(succeeded and (entry.namespace, entry.key) in referenced),
+            succeeded=0,
             read_tokens=entry.read_tokens,
             discovery_tokens=entry.discovery_tokens,
         )
         for entry in block.entries
+    ]
+
+
+def successes(counts: Iterable[Usage]) -> list[Usage]:
+    """What is to be added to these counts of an answer once it turned out well: a success for each
+    memory it cited."""
+    nothing = {"loaded": 0, "referenced": 0, "read_tokens": 0}
+    return [
+        cast("Usage", {**one, **nothing, "succeeded": 1}) for one in counts if one["referenced"]
     ]
 
 

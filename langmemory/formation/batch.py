@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,7 +34,21 @@ class Batch:
     """In the order they were said."""
     before: tuple[Turn, ...] = ()
     """A few turns before them, read by an earlier run: for understanding, not for facts."""
+    again: int = 0
+    """How often a run that read just these turns was let go, so that they are read again."""
+
+    @property
+    def run_id(self) -> str:
+        """``reflect/<16 hex>`` of namespace, thread, turns and `again`: the same batch is the same
+        run."""
+        parts = [*self.namespace, "", self.thread_id, *(turn.key for turn in self.turns)]
+        return f"reflect/{digest(*parts, *([str(self.again)] if self.again else []))}"
 
     def turn(self, key: str) -> Turn | None:
         """The turn of this key, among those to be read."""
         return next((turn for turn in self.turns if turn.key == key), None)
+
+
+def digest(*parts: str) -> str:
+    """16 hex digits that name what the parts name."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

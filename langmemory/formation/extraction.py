@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -14,16 +13,15 @@ from langmemory.formation.asking import Answered, Asker, Method, Question
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary
 from langmemory.formation.junk import sift
+from langmemory.formation.ownership import kept_close
 from langmemory.formation.prompts import prompt
 from langmemory.formation.transcript import is_person, label, spoken, transcript
 from langmemory.lexicon import detect_language
 from langmemory.lexicon.language import word_set
-from langmemory.types import Privacy
 
 MAX_NAMES = 100
 """Known names shown to the model."""
 
-_STRICTNESS: tuple[Privacy, ...] = ("public", "shared", "private")
 _SPEAKER = frozenset({"i", "me", "myself", "user", "the user", "the speaker", "speaker"})
 """What models call the speaker in claims although they were given a name."""
 _PRONOUNS = word_set(
@@ -118,11 +116,11 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
     facts: list[Fact] = []
     for entry in answer.facts:
         turns = _evidence(batch, entry.evidence)
-        rights = _rights(turns, entry.privacy)
-        if rights is None:
+        fact = kept_close(_fact(entry, turns), batch)
+        if fact is None:
             dropped.append("rests on private words of several people")
         else:
-            facts.append(_fact(entry, turns, rights))
+            facts.append(fact)
     summary = answer.summary
     return sift(
         Extraction(
@@ -148,39 +146,15 @@ def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
     return sorted(turns, key=lambda turn: not is_person(turn))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Rights:
-    """Whose a fact is, and who may know it."""
-
-    owner: str | None
-    privacy: Privacy
-
-
-def _rights(turns: Sequence[Turn], wished: Privacy) -> _Rights | None:
-    """The strictest of what the turns allow and the model wishes: a model never widens.
-
-    Where nobody owns the turns, a wish for ``private`` would hide the fact from everybody and is
-    left aside. None: private words of several owners, which nobody may see together.
-    """
-    private = {turn.owner for turn in turns if turn.privacy == "private"}
-    if len(private) > 1:
-        return None
-    owner = private.pop() if private else turns[0].owner
-    if wished == "private" and owner is None:
-        wished = "shared"
-    wishes = [wished, *(turn.privacy for turn in turns)]
-    return _Rights(owner=owner, privacy=max(wishes, key=_STRICTNESS.index))
-
-
-def _fact(entry: AnswerFact, turns: Sequence[Turn], rights: _Rights) -> Fact:
+def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
     first = turns[0]
     claims = (_claim(each, first.speaker) for each in entry.claims)
     return Fact(
         text=entry.text,
         kind=entry.kind,
         speaker=first.speaker,
-        owner=rights.owner,
-        privacy=rights.privacy,
+        owner=first.owner,
+        privacy=entry.privacy,
         confidence=entry.confidence,
         importance=entry.importance,
         language=entry.language or detect_language(f"{entry.text} {first.text}").code,

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from langmemory.types import Entity, Memory, Namespace, Privacy
 
@@ -16,6 +16,11 @@ FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure
 ones."""
 
 Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
+
+
+EXTRACTION_FAILED: Final = "extraction failed"
+"""Among what an extraction dropped, and in the note of its run: a model answered, but nothing could be
+made of it, and the turns stay as they were said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

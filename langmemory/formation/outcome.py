@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
-from langmemory.formation.approval import Case, Objection, hearsay, kept_close, objection
+from langmemory.formation.approval import Case, Objection, hearsay, objection
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed
 from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
+from langmemory.formation.ownership import kept_close
 from langmemory.formation.pairs import Pair, gives_way
 from langmemory.formation.resolution import Resolution
 from langmemory.formation.statements import BEGINNING, END, Statement, fact_key

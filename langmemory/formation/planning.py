@@ -27,7 +27,7 @@ from langmemory.formation.facts import Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.outcome import Outcome
 from langmemory.formation.resolution import Resolution
-from langmemory.formation.writing import digest, edges, fact_memory, summary_memory
+from langmemory.formation.writing import edges, fact_memory, summary_memory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,11 +37,6 @@ class PlanOptions:
     objections: tuple[Objection, ...] = OBJECTIONS
     """What keeps a fact from becoming active by itself."""
     duplicates: DuplicateOptions = field(default_factory=DuplicateOptions)
-
-
-def run_id_of(batch: Batch) -> str:
-    """``reflect/<16 hex>`` of namespace, thread and turns: the same batch is the same run."""
-    return f"reflect/{digest(*batch.namespace, '', batch.thread_id, *(t.key for t in batch.turns))}"
 
 
 def plan(
@@ -67,7 +62,7 @@ def plan(
         verdicts: one for each group of `contradiction.groups`.
         knowledge: what is known.
         now: what is over only after it holds until then.
-        run_id: None is `run_id_of` the batch.
+        run_id: None is the batch's own.
         failures: steps of the run that failed, in a few words each without text of memories. A
             judge that could not be asked is one by itself. With any, nothing graduates (`approval`).
         options: rules and weights.
@@ -94,7 +89,7 @@ def plan(
     }
     return ChangeSet(
         namespace=batch.namespace,
-        run_id=run_id or run_id_of(batch),
+        run_id=run_id or batch.run_id,
         kind="reflection",
         reason=f"reflection of {len(batch.turns)} turns of {batch.thread_id}",
         changes=changes,

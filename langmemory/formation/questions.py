@@ -16,13 +16,14 @@ from langmemory.changes import (
     SetStatus,
     Supersede,
 )
-from langmemory.formation.approval import owner_of
+from langmemory.formation.batch import digest
 from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.outcome import Outcome
+from langmemory.formation.ownership import owner_of
 from langmemory.formation.pairs import Pair, gives_way
 from langmemory.formation.resolution import Unclear
 from langmemory.formation.statements import fact_key
-from langmemory.formation.writing import digest, edges
+from langmemory.formation.writing import edges
 
 Options = dict[str, tuple[Change, ...]]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langmemory.changes import AddEdge, AddMemory, Facets
-from langmemory.formation.approval import owner_of
-from langmemory.formation.batch import Batch
+from langmemory.formation.batch import Batch, digest
 from langmemory.formation.facts import Claim, Fact, SessionSummary
+from langmemory.formation.ownership import owner_of
 from langmemory.types import Status
 
 
@@ -86,11 +85,6 @@ def summary_memory(summary: SessionSummary, batch: Batch, *, status: Status) -> 
         evidence=tuple(turn.key for turn in turns),
         reason="summary",
     )
-
-
-def digest(*parts: str) -> str:
-    """16 hex digits that name what the parts name."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _value(fact: Fact, names: Mapping[str, str]) -> dict[str, Any]:

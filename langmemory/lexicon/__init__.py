@@ -13,6 +13,7 @@ from langmemory.lexicon.language import Language, Question, Unit
 from langmemory.lexicon.matching import (
     LANGUAGES,
     detect_language,
+    is_correction,
     keyword_terms,
     match_expression,
     register,
@@ -31,6 +32,7 @@ __all__ = [
     "Unit",
     "detect_language",
     "index_text",
+    "is_correction",
     "is_unspaced",
     "keyword_terms",
     "match_expression",

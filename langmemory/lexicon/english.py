@@ -63,6 +63,20 @@ ENGLISH = Language(
         "fall": (9, 3),
         "winter": (12, 3),
     },
+    corrections=(
+        # "No" may also begin a Spanish sentence; `SPANISH` excepts the same.
+        r"^\W*(no|nope|nah)\b(?!\W*(thank|problem|worries|need|doubt|matter"
+        r"|gracias|hay problema|pasa nada|importa|te preocupes))",
+        r"^\W*(wrong|incorrect|actually|correction)\b",
+        r"^\W*not (true|right|quite|really|correct|what i)\b",
+        r"\b(that|this|it|you)( is| was| are|['’]s|['’]re) (\w+ )?"
+        r"(wrong|incorrect|mistaken|false|nonsense)\b",
+        r"(n['’]t|\bnot|\bnever) (true|right|correct|what i (said|meant|asked|wanted))\b",
+        r"\bi (never|didn['’]t|did not) (say|said|mean|meant|ask|asked|tell|told|want|wanted)\b",
+        r"\bi (meant|already (said|told))\b",
+        r"\byou (misunderstood|misremember|forgot|mixed|got (it|that|this|me) wrong|confuse|confused)\b",
+        r"\b(doesn['’]t|didn['’]t|does not|did not|not|isn['’]t) (really )?help(ful)?\b|\buseless\b",
+    ),
     relative={
         r"\btoday\b": ("day", 0),
         r"\byesterday\b": ("day", -1),

@@ -65,6 +65,15 @@ GERMAN = Language(
         "herbst": (9, 3),
         "winter": (12, 3),
     },
+    corrections=(
+        r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",
+        r"\bstimmt(e)? (\w+ ){0,2}nicht\b",
+        r"\b(das|es|dies) (ist|war) (\w+ ){0,2}(falsch|verkehrt|quatsch|unsinn)\b",
+        r"\bnicht (wahr|richtig|korrekt|das, was ich)\b",
+        r"\bich (meinte|wollte sagen)\b|\b(habe? ich|ich habe?) (das )?(nie|nicht) (gesagt|gemeint)\b",
+        r"\bdu (irrst|verwechselst)\b|\b(falsch verstanden|missverstanden|falsch gemerkt)\b",
+        r"\b(hilft|half) (\w+ ){0,2}nicht\b|\bnutzlos\b",
+    ),
     relative={
         r"\bheute\b": ("day", 0),
         r"\bgestern\b": ("day", -1),

@@ -41,6 +41,8 @@ class Language:
     """Words that end a range at the following date ("before May")."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
+    corrections: tuple[str, ...] = ()
+    """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from langmemory.lexicon.chinese import CHINESE
@@ -37,6 +38,17 @@ def detect_language(text: str) -> Language:
         return count
 
     return max(LANGUAGES.values(), key=hits)
+
+
+def is_correction(text: str) -> bool:
+    """Whether somebody rejects, corrects or complains of what they were just told.
+
+    Asked in every registered language, as such texts are too short to tell theirs.
+    """
+    folded = text.casefold()
+    return any(
+        re.search(pattern, folded) for one in LANGUAGES.values() for pattern in one.corrections
+    )
 
 
 def keyword_terms(query: str, language: Language | None = None) -> tuple[str, ...]:

@@ -57,6 +57,17 @@ SPANISH = Language(
     ),
     weekdays=word_set("lunes martes miércoles jueves viernes sábado domingo"),
     seasons={"primavera": (3, 3), "verano": (6, 3), "otoño": (9, 3), "invierno": (12, 3)},
+    corrections=(
+        # "No" may also begin an English sentence; `ENGLISH` excepts the same.
+        r"^\W*no\b(?!\W*(gracias|hay problema|pasa nada|importa|te preocupes"
+        r"|thank|problem|worries|need|doubt|matter))",
+        r"^\W*(en realidad|corrección|falso|mentira)\b",
+        r"\bno (es|era|fue) (así|cierto|verdad|correcto|eso|lo que)\b",
+        r"\b(es|era|está|estás) (\w+ )?(mal|equivocad[oa]|incorrect[oa]|fals[oa])\b",
+        r"\bte (equivocas|equivocaste|has equivocado|confundes|confundiste)\b",
+        r"\b(quise|quería) decir\b|\bme refería\b|\b(nunca|no) (he dicho|dije)\b",
+        r"\bno (me )?(ayuda|sirve)\b",
+    ),
     relative={
         r"\bhoy\b": ("day", 0),
         r"\bayer\b": ("day", -1),

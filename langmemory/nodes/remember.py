@@ -10,10 +10,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore
 
-from langmemory.context.citations import usage, without_citations
+from langmemory.context.citations import Usage, successes, usage, without_citations
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError
+from langmemory.lexicon import is_correction
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
@@ -44,7 +45,9 @@ class RememberNode(MemoryNode):
 
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
-        ``memory_usage``: which memories of the block the answers cited (`citations.usage`).
+        ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
+            which of those were not corrected afterwards.
+        ``cited``: what the last answer cited, until the person's next message.
     """
 
     def __init__(
@@ -121,11 +124,26 @@ class RememberNode(MemoryNode):
             self.reflection.submit(
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )
-        update: dict[str, Any] = {"remembered_id": turns[-1].id}
-        if block := value_of(state, "memory_block"):
-            answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
-            update["memory_usage"] = usage(answer, MemoryBlock.from_state(block))
-        return update
+        return {"remembered_id": turns[-1].id, **_counted(state, turns)}
+
+
+def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
+    """What these turns say about memories: which the answer was shown and cites, and whether what
+    the answer before them cited did well, as it did unless the person corrects it now."""
+    cited: list[Usage] = value_of(state, "cited", [])
+    block = value_of(state, "memory_block")
+    if not (cited or block):
+        return {}
+    counts: list[Usage] = []
+    said = [turn.text for turn in turns if isinstance(turn, HumanMessage)]
+    if said:
+        counts = [] if any(map(is_correction, said)) else cited
+        cited = []
+    if block:
+        answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
+        shown = usage(answer, MemoryBlock.from_state(block))
+        counts, cited = [*counts, *shown], [*cited, *successes(shown)]
+    return {"memory_usage": counts, "cited": cited}
 
 
 def _plain(turns: list[BaseMessage]) -> list[BaseMessage]:

@@ -87,7 +87,11 @@ class MemoryState(MessagesState, total=False):
     remembered_id: str
     """Id of the last message that is safely in the store."""
     memory_usage: Annotated[list[Usage], latest_usage]
-    """How often memories were shown in this thread and cited by an answer."""
+    """How often memories were shown in this thread, cited by an answer, and cited by one that was
+    not corrected."""
+    cited: list[Usage]
+    """What the memories that the last answer cited gain, unless the person's next message corrects
+    it."""
     condensed: dict[str, Condensing]
     """By label: what became of core blocks that were nearly full."""
 

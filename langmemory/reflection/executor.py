@@ -72,7 +72,8 @@ def ReflectionExecutor(
         sync_client: With a server: its synchronous client.
         store: The `MemoryStore` to reflect in, whose file keeps the queue. None takes the
             reflector's own, else that of the graph run which submits.
-        debounce: When turns that `RememberNode` hands over are reflected.
+        debounce: When turns that `RememberNode` hands over are reflected; None is what the
+            configuration of the store says, or with a server the default.
         local: Further options of `LocalReflectionExecutor`.
 
     Raises:

@@ -46,8 +46,9 @@ class LocalReflectionExecutor:
         name: Which jobs it takes; None is the reflector's own name.
         lanes: How many namespaces are reflected at a time; 0 leaves the work to other processes.
         run_async: Call ``ainvoke``, on an event loop of its own: for reflectors that are only async.
-        debounce: When turns that `RememberNode` hands over are reflected.
-        options: How jobs are retried, leased and kept.
+        debounce: When turns that `RememberNode` hands over are reflected; None is what the store's
+            configuration says under ``reflection``.
+        options: How jobs are retried, leased and kept; None likewise.
         clock: Microseconds since the epoch; None is the time.
 
     Raises:
@@ -71,8 +72,8 @@ class LocalReflectionExecutor:
         self.name = name or self._reflector.get_name()
         self._lanes = lanes
         self._run_async = run_async
-        self._debounce = debounce or Debounce()
-        self._options = options or WorkOptions()
+        self._debounce = debounce
+        self._options = options
         self._clock = clock
         self._futures = JobFutures(waits=lanes > 0)
         self._binding = threading.Lock()
@@ -113,18 +114,20 @@ class LocalReflectionExecutor:
             keys: The turns that are new; the reflector finds them by itself.
 
         Returns:
-            A future of what the reflector returns (as JSON where another process ran it), or of a
-            `JobFailedError`. Cancelling it takes the job back.
+            A future of what the reflector returns (as JSON where another process ran it), or of the
+            error it was given up with (a `JobFailedError` where another process did). Cancelling
+            it takes the job back.
 
         Raises:
             InvalidValueError: The payload has no JSON form.
             ConfigError: No store, or the reflector's namespace cannot be filled in.
         """
+        jobs = self._bind(self._store)
         if isinstance(payload, tuple):
+            assert self._debounce is not None  # bound
             job = turns_job(self.name, payload, str(thread_id), self._debounce)
         else:
             job = self._job(payload, config, after_seconds, thread_id)
-        jobs = self._bind(self._store)
         future = self._futures.new()
         enqueued = jobs.enqueue(job, future.noted)
         if on_loop():
@@ -189,12 +192,13 @@ class LocalReflectionExecutor:
             return tuple(given)
         return NamespaceTemplate(given).resolve(scope)
 
-    def _bind(self, store: BaseStore | None) -> Jobs:
+    def _bind(self, store: Any) -> Jobs:
         """The queue, and a worker on it, once a store is known."""
         with self._binding:
             if self._jobs is None:
-                self._store = store_of_run() if store is None else store
-                self._jobs = jobs_of(self._store)
+                self._store = store = store_of_run() if store is None else store
+                self._jobs = jobs_of(store)
+                self._debounce = self._debounce or Debounce.of(store.config.reflection)
                 if self._clock is not None:
                     self._jobs.clock = self._clock
                 self._worker = Worker(
@@ -202,7 +206,7 @@ class LocalReflectionExecutor:
                     performer(self._reflector, self._store, run_async=self._run_async),
                     kind=self.name,
                     lanes=self._lanes,
-                    options=self._options,
+                    options=self._options or WorkOptions.of(store.config.reflection),
                     observer=self._futures,
                 )
                 self._futures.bind(self._jobs, self._worker)

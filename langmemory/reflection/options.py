@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, Self
 
+from langmemory.config import ReflectionConfig
 from langmemory.errors import ConfigError
+
+_DEFAULT: Final = ReflectionConfig()
 
 FROM_CONFIG: Final = object()
 """A ``thread_id`` that was not given: the config's."""
 
 
+class _Configured:
+    """Options whose names are those of the configuration's section ``reflection``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, settings: ReflectionConfig) -> Self:
+        """As configured."""
+        names = [option.name for option in fields(cls)]  # type: ignore[arg-type]
+        return cls(**{name: getattr(settings, name) for name in names})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Debounce:
+class Debounce(_Configured):
     """When the turns of a conversation are reflected."""
 
-    quiet_seconds: float = 30
+    quiet_seconds: float = _DEFAULT.quiet_seconds
     """So long after its last turn."""
-    longest_wait_seconds: float = 600
+    longest_wait_seconds: float = _DEFAULT.longest_wait_seconds
     """At the latest so long after the first turn that waits, however lively it is."""
 
     def __post_init__(self) -> None:
@@ -29,23 +44,23 @@ class Debounce:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WorkOptions:
+class WorkOptions(_Configured):
     """How jobs are retried, leased and kept."""
 
-    max_attempts: int = 10
+    max_attempts: int = _DEFAULT.max_attempts
     """Attempts before a job is dead; with the delays below, about two hours."""
-    first_retry_seconds: float = 15
+    first_retry_seconds: float = _DEFAULT.first_retry_seconds
     """Delay after the first failure; doubled after each further one."""
-    longest_retry_seconds: float = 3_600
-    jitter: float = 0.2
+    longest_retry_seconds: float = _DEFAULT.longest_retry_seconds
+    jitter: float = _DEFAULT.jitter
     """A delay is up to this share longer or shorter, so that many jobs do not return at once; 0–1."""
-    lease_seconds: float = 60
+    lease_seconds: float = _DEFAULT.lease_seconds
     """How long a job of a worker that died is left alone; a living one renews it three times."""
-    longest_run_seconds: float = 3_600
+    longest_run_seconds: float = _DEFAULT.longest_run_seconds
     """A job that runs longer is given up: its lease is not renewed any more."""
-    poll_seconds: float = 1
+    poll_seconds: float = _DEFAULT.poll_seconds
     """How often jobs of other processes are looked for."""
-    keep_days: float = 7
+    keep_days: float = _DEFAULT.keep_days
     """How long done and replaced jobs are kept."""
 
     def __post_init__(self) -> None:

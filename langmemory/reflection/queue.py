@@ -25,7 +25,7 @@ class TurnQueue:
     Args:
         store: The `MemoryStore` in whose file the queue is; None takes that of the run under way.
         kind: Which workers take the jobs.
-        debounce: See `Debounce`.
+        debounce: None is what the store's configuration says under ``reflection``.
     """
 
     def __init__(
@@ -35,9 +35,10 @@ class TurnQueue:
         kind: str = REFLECTION,
         debounce: Debounce | None = None,
     ) -> None:
+        self._store = store
         self._jobs = None if store is None else jobs_of(store)
         self._kind = kind
-        self._debounce = debounce or Debounce()
+        self._debounce = debounce
 
     def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str] = ()) -> None:
         """Reflect a conversation once it is quiet. What was added is read from the store then, so
@@ -45,8 +46,10 @@ class TurnQueue:
 
         Outside an event loop it returns when the job is safely in the file; on one, at once.
         """
-        jobs = self._jobs or jobs_of(store_of_run())
-        job = turns_job(self._kind, namespace, thread_id, self._debounce)
+        store = store_of_run() if self._store is None else self._store
+        jobs = self._jobs or jobs_of(store)
+        debounce = self._debounce or Debounce.of(store.config.reflection)
+        job = turns_job(self._kind, namespace, thread_id, debounce)
         written = jobs.enqueue(job, lambda _: None)
         if not on_loop():
             written.result()

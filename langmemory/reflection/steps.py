@@ -27,7 +27,7 @@ from langmemory.formation.contradiction import Group
 from langmemory.formation.duplicates import Division
 from langmemory.formation.entities import Resolution, normalised
 from langmemory.formation.extraction import Extractor
-from langmemory.formation.facts import Extraction
+from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.names import within_reach
 from langmemory.lexicon import split_words
@@ -48,9 +48,6 @@ AUTHENTICATED = "langgraph_auth_user_id"
 
 MAX_PLANS = 5
 """So often a batch is planned when memory changes while it is reflected."""
-
-EXTRACTION_FAILED = "extraction failed"
-"""A model answered, but nothing could be made of it: the turns stay as they were said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,7 +21,7 @@ EXACT_FLOOR: Final = 160
 100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
 COARSE_FLOOR: Final = 16
 """As `EXACT_FLOOR`, where the coarse copy has told the others apart."""
-PREDICATE_SHARE: Final = 3
+PREDICATE_SHARE: Final = 1.5
 """Candidates asked for per wanted one where predicates decide afterwards."""
 
 FILTERED_FIRST: Final = 8192
@@ -69,7 +69,7 @@ def nearest(
         else:
             ids, vectors = fetch(connection, ids)
         return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
-    asked = wanted if scope.trivial else PREDICATE_SHARE * wanted
+    asked = wanted if scope.trivial else round(PREDICATE_SHARE * wanted)
     while True:
         candidates, scores, complete = index.candidates(
             connection, query, asked, scope.scope.namespace, exhaustive=exact

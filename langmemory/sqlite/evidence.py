@@ -31,6 +31,12 @@ def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> in
     )
 
 
+def mark_unread(connection: Connection, run: str) -> int:
+    """Turns that a run has read are unread again; how many."""
+    connection.execute("DELETE FROM reflected WHERE run = ?", (run,))
+    return connection.changes()
+
+
 def _count(connection: Connection, sql: str, rows: Iterable[tuple[int | str, ...]]) -> int:
     before = connection.total_changes()
     connection.executemany(sql, rows)

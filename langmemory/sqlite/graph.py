@@ -260,6 +260,25 @@ def edges(
     return [EdgeRow(*row) for row in rows]
 
 
+class ClockRow(NamedTuple):
+    """When a fact, and what replaced it, were said: ISO 8601 with the offset of who said it."""
+
+    item: int
+    said_at: str | None
+    ended_said_at: str | None
+
+
+def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
+    """By which clocks the times of these memories are to be told."""
+    rows = connection.execute(
+        "SELECT i.id, i.value ->> '$.said_at', (SELECT b.value ->> '$.said_at' FROM item b "
+        "WHERE b.namespace = i.namespace AND b.key = i.superseded_by) "
+        "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+        (array(facts),),
+    )
+    return [ClockRow(*row) for row in rows]
+
+
 def array(ids: Iterable[int]) -> Any:
     """Ids as a table of one column. SQLite takes no empty one: 0 stands for none, as no id is 0."""
     found = np.fromiter(ids, np.int64)

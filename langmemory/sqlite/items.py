@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 import apsw
 import numpy as np
 
-from langmemory.sqlite import fingerprints, history, keywords, vectors
+from langmemory.sqlite import fingerprints, history, keywords, runs, vectors
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import visible_to
@@ -289,13 +289,14 @@ WHOLE_NAMESPACE: Final = "namespace deleted"
 
 
 def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
-    """Whether an item of this name was deleted, forgotten, or expired, for its own sake."""
+    """Whether an item of this name was deleted, forgotten, or expired, for its own sake. What an
+    undo took back was not, once somebody let the turns it was made of be read again."""
     row = connection.execute(
-        "SELECT h.reason FROM namespace n JOIN history h ON h.namespace = n.id "
+        "SELECT h.reason, h.run FROM namespace n JOIN history h ON h.namespace = n.id "
         "WHERE n.path = ? AND h.key = ? ORDER BY h.at DESC, h.seq DESC LIMIT 1",
         (to_path(namespace), key),
     ).fetchone()
-    if row is not None and row[0] != WHOLE_NAMESPACE:
+    if row is not None and row[0] != WHOLE_NAMESPACE and not runs.is_again(connection, row[1]):
         return True
     return bool(history.forgotten_lives(connection, namespace, key))
 

@@ -14,6 +14,9 @@ from langmemory.types import Namespace, Run, RunKind
 UNDO: Final = "undo/"
 """Begins the id of the run that undoes a run; there is at most one."""
 
+AGAIN: Final = "again/"
+"""Begins the id of the run that lets the turns of a reflection be read again; at most one each."""
+
 _COLUMNS = "r.id, r.kind, n.path, r.at, r.reason, r.note, r.undone_by"
 _TABLES = "run r JOIN namespace n ON n.id = r.namespace"
 
@@ -50,6 +53,30 @@ def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run
         (*bindings, limit),
     )
     return [_run(row) for row in rows]
+
+
+def failed(
+    connection: Connection, namespace: Namespace, failure: str, thread: str | None
+) -> list[Run]:
+    """Reflections in a namespace and below it, of one thread or any, that note this failure and were
+    neither undone nor read again since; oldest first."""
+    query, bindings = below(namespace)
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.namespace IN {query} "
+        "AND r.kind = 'reflection' AND r.undone_by IS NULL "
+        "AND EXISTS (SELECT 1 FROM json_each(r.note, '$.failures') f WHERE f.value = ?) "
+        "AND coalesce(r.note ->> '$.thread_id' = ?, true) "
+        "AND NOT EXISTS (SELECT 1 FROM run a WHERE a.id = ? || r.id) ORDER BY r.at, r.id",
+        (*bindings, failure, thread, AGAIN),
+    )
+    return [_run(row) for row in rows]
+
+
+def is_again(connection: Connection, undo: str | None) -> bool:
+    """Whether this run is the undo of a reflection whose turns are to be read again."""
+    if undo is None or not undo.startswith(UNDO):
+        return False
+    return find(connection, AGAIN + undo.removeprefix(UNDO)) is not None
 
 
 def _run(row: tuple[Any, ...]) -> Run:

@@ -1,10 +1,15 @@
-"""What the file says about itself: embedding model, dimensions, generation of the vectors."""
+"""What the file says about itself: embedding model, dimensions, generation of the vectors, and the
+folders where its journal stands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from langmemory.sqlite.connection import Connection
+
+_JOURNAL: Final = "journal "
+"""Begins the name of a setting whose value is a folder."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,4 +50,16 @@ def write_model(connection: Connection, setting: ModelSetting) -> None:
             ("dims", setting.dims),
             ("generation", setting.generation),
         ],
+    )
+
+
+def journals(connection: Connection) -> list[str]:
+    """Folders that pages of the journal were written to."""
+    rows = connection.execute("SELECT value FROM setting WHERE name GLOB ?", (f"{_JOURNAL}*",))
+    return [str(row[0]) for row in rows]
+
+
+def add_journal(connection: Connection, folder: str) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_JOURNAL + folder, folder)
     )

@@ -22,3 +22,18 @@ def from_us(us: int) -> datetime:
 
 def maybe_datetime(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
+
+
+def by_clock(us: int | None, *told: object) -> datetime | None:
+    """A moment with the offset of the first of these ISO 8601 times that has one, else in UTC: by
+    the clock of who told it, whose midnight is another day in UTC."""
+    if us is None:
+        return None
+    for one in told:
+        try:
+            zone = datetime.fromisoformat(str(one)).tzinfo
+        except ValueError:
+            continue
+        if zone is not None:
+            return from_us(us).astimezone(zone)
+    return from_us(us)

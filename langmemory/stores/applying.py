@@ -17,6 +17,7 @@ from langmemory.changes import (
     MarkReflected,
     Merge,
     OpenReview,
+    ReadAgain,
     SetStatus,
     Supersede,
     UnlinkEntities,
@@ -120,6 +121,8 @@ def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
             memory_changes.merge(run, change)
         case MarkReflected():
             memory_changes.mark_reflected(run, change)
+        case ReadAgain():
+            memory_changes.read_again(run, change)
         case AddEntity():
             graph_changes.add_entity(run, change)
         case LinkEntities():

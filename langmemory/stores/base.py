@@ -284,6 +284,19 @@ class SQLiteBaseStore(BaseStore):
     def _embeds_cheaply(self) -> bool:
         return self._indexing.embedder is None or self._indexing.embedder.cheap
 
+    def _complete(self, drafts: Sequence[Draft]) -> list[items.Write]:
+        """Drafts of readable texts with all that belongs to them, embedded where the file does not
+        know them yet."""
+        pending = self._indexing.pending(self._engine, drafts)
+        return self._indexing.finish(drafts, self._indexing.embed(drafts, pending, tokens=True))
+
+    async def _acomplete(self, drafts: Sequence[Draft]) -> list[items.Write]:
+        """`_complete` without blocking the loop."""
+        pending = await self._workers.read(lambda: self._indexing.pending(self._engine, drafts))
+        return self._indexing.finish(
+            drafts, await self._indexing.aembed(drafts, pending, tokens=True)
+        )
+
     def _check_namespace(self, namespace: Namespace, *, may_be_empty: bool = False) -> Namespace:
         if isinstance(namespace, str):
             raise InvalidNamespaceError(

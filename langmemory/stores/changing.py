@@ -8,19 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from langmemory.changes import ChangeSet, DecideReview, Option
+from langmemory.changes import ChangeSet, DecideReview, Option, ReadAgain
 from langmemory.errors import ChangeError
+from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.stores import applying
 from langmemory.stores.applying import Drafted, Writes
-from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.journal import Journaling, follow
 from langmemory.stores.searching import now_us
 from langmemory.stores.undoing import Undoing
 from langmemory.types import Applied, Namespace, Review, Run
 
 
-class Changing(SQLiteBaseStore):
+class Changing(Journaling):
     """Change sets in, runs and reviews out."""
 
     __slots__ = ()
@@ -42,9 +43,7 @@ class Changing(SQLiteBaseStore):
         """
         drafted = self._draft(change_set)
         if not dry_run:
-            pending = self._indexing.pending(self._engine, drafted.drafts)
-            embedded = self._indexing.embed(drafted.drafts, pending, tokens=True)
-            self._indexing.finish(drafted.drafts, embedded)
+            self._complete(drafted.drafts)
         with self._engine.write() as connection:
             return self._apply(connection, change_set, drafted.writes, dry_run)
 
@@ -53,10 +52,7 @@ class Changing(SQLiteBaseStore):
         workers = self._workers
         drafted = await workers.read(lambda: self._draft(change_set))
         if not dry_run:
-            drafts = drafted.drafts
-            pending = await workers.read(lambda: self._indexing.pending(self._engine, drafts))
-            embedded = await self._indexing.aembed(drafts, pending, tokens=True)
-            self._indexing.finish(drafts, embedded)
+            await self._acomplete(drafted.drafts)
         applied: Applied = await workers.write(
             lambda connection: self._apply(connection, change_set, drafted.writes, dry_run)
         )
@@ -80,7 +76,8 @@ class Changing(SQLiteBaseStore):
 
         Values, facets, times, evidence, entities, edges and reviews are as they were; what the run
         added is deleted. What was deleted since stays so. The history keeps both, and which turns
-        were read is not forgotten, so that what was undone does not come back by itself.
+        were read is not forgotten, so that what was undone does not come back by itself. The pages
+        of the journal follow.
 
         Args:
             run_id: See `runs`.
@@ -94,24 +91,24 @@ class Changing(SQLiteBaseStore):
         """
         undoing = self._undoing(run_id)
         if not dry_run:
-            pending = self._indexing.pending(self._engine, undoing.drafts)
-            embedded = self._indexing.embed(undoing.drafts, pending, tokens=True)
-            self._indexing.finish(undoing.drafts, embedded)
+            self._complete(undoing.drafts)
         with self._engine.write() as connection:
-            return self._undo(connection, undoing, dry_run)
+            applied = self._undo(connection, undoing, dry_run)
+        if not dry_run:
+            follow(self)
+        return applied
 
     async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """`undo` without blocking the loop."""
         workers = self._workers
         undoing = await workers.read(lambda: self._undoing(run_id))
         if not dry_run:
-            drafts = undoing.drafts
-            pending = await workers.read(lambda: self._indexing.pending(self._engine, drafts))
-            embedded = await self._indexing.aembed(drafts, pending, tokens=True)
-            self._indexing.finish(drafts, embedded)
+            await self._acomplete(undoing.drafts)
         applied: Applied = await workers.write(
             lambda connection: self._undo(connection, undoing, dry_run)
         )
+        if not dry_run:
+            await workers.read(lambda: follow(self))
         return applied
 
     def _undoing(self, run_id: str) -> Undoing:
@@ -133,6 +130,55 @@ class Changing(SQLiteBaseStore):
     async def aruns(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
         """`runs` without blocking the loop."""
         return await asyncio.to_thread(self.runs, namespace, limit=limit)
+
+    def read_again(
+        self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
+    ) -> list[Run]:
+        """Let turns be reflected once more: those whose extraction failed, or those of one run.
+
+        They are unread afterwards; the next reflection reads them, in a run of its own. What the
+        first one made of them stays. That they were let go is in the record, once for each run:
+        repeating it changes nothing.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            thread_id: Only this conversation.
+            run_id: This reflection instead, whatever came of it, and also if it was undone.
+
+        Returns:
+            The reflections that read them before, oldest first.
+
+        Raises:
+            ChangeError: There is no such reflection.
+        """
+        namespace = self._check_namespace(namespace, may_be_empty=True)
+        with self._engine.read() as snapshot:
+            if run_id is None:
+                found = runs.failed(snapshot.connection, namespace, EXTRACTION_FAILED, thread_id)
+            else:
+                run = runs.find(snapshot.connection, run_id)
+                if run is None or run.kind != "reflection":
+                    raise ChangeError(f"There is no reflection {run_id!r}; `runs()` lists them.")
+                found = [run]
+        for run in found:
+            self.apply(
+                ChangeSet(
+                    namespace=run.namespace,
+                    run_id=runs.AGAIN + run.id,
+                    kind="correction",
+                    reason=f"to be read again: {run.reason}",
+                    changes=(ReadAgain(run=run.id),),
+                )
+            )
+        return found
+
+    async def aread_again(
+        self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
+    ) -> list[Run]:
+        """`read_again` without blocking the loop."""
+        return await asyncio.to_thread(
+            self.read_again, namespace, thread_id=thread_id, run_id=run_id
+        )
 
     def reviews(
         self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
@@ -158,7 +204,8 @@ class Changing(SQLiteBaseStore):
         return await asyncio.to_thread(self.reviews, namespace, open_only=open_only, viewer=viewer)
 
     def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
-        """Answer a review: the changes of the option are applied, as a run of kind ``review``.
+        """Answer a review: the changes of the option are applied, as a run of kind ``review``, and
+        the pages of the journal follow.
 
         Args:
             review_id: See `reviews`.
@@ -168,12 +215,16 @@ class Changing(SQLiteBaseStore):
         Raises:
             ChangeError: No such review or option, or it was decided already.
         """
-        return self.apply(self._decision(review_id, option, by))
+        applied = self.apply(self._decision(review_id, option, by))
+        follow(self)
+        return applied
 
     async def adecide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
         """`decide` without blocking the loop."""
         decision = await self._workers.read(lambda: self._decision(review_id, option, by))
-        return await self.aapply(decision)
+        applied = await self.aapply(decision)
+        await self._workers.read(lambda: follow(self))
+        return applied
 
     def _decision(self, review_id: str, option: str, by: str | None) -> ChangeSet:
         with self._engine.read() as snapshot:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.sqlite import namespaces, reflected
+from langmemory.sqlite import namespaces, reflected, runs
 from langmemory.sqlite.reflected import TurnRow
 from langmemory.sqlite.times import from_us
 from langmemory.sqlite.values import readable_text
@@ -99,18 +99,21 @@ class Gathering(SQLiteBaseStore):
             if not rows:
                 return None
             earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)
-        turns = tuple(_turn(row) for row in rows)
-        owners = {turn.owner for turn in turns}
-        return Batch(
-            namespace=namespace,
-            thread_id=name,
-            turns=turns,
-            before=tuple(
-                turn
-                for turn in map(_turn, earlier)
-                if turn.privacy != "private" or turn.owner in owners
-            ),
-        )
+            turns = tuple(_turn(row) for row in rows)
+            owners = {turn.owner for turn in turns}
+            batch = Batch(
+                namespace=namespace,
+                thread_id=name,
+                turns=turns,
+                before=tuple(
+                    turn
+                    for turn in map(_turn, earlier)
+                    if turn.privacy != "private" or turn.owner in owners
+                ),
+            )
+            while runs.find(connection, runs.AGAIN + batch.run_id) is not None:
+                batch = replace(batch, again=batch.again + 1)
+            return batch
 
 
 def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:

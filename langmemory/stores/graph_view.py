@@ -17,7 +17,7 @@ from langmemory.sqlite import graph, namespaces
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.graph import EdgeRow
 from langmemory.sqlite.scopes import CompiledScope
-from langmemory.sqlite.times import from_us, maybe_datetime
+from langmemory.sqlite.times import by_clock, from_us, maybe_datetime
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
@@ -224,6 +224,7 @@ class GraphView:
         """In the order given."""
         rows = list(rows)
         self.entities(end for row in rows for end in (row.subject, row.object) if end is not None)
+        clocks = {row.item: row for row in graph.clocks(self._connection, (r.item for r in rows))}
         return tuple(
             Edge(
                 subject=self._known[row.subject].key,
@@ -232,8 +233,10 @@ class GraphView:
                 literal=row.literal,
                 fact=row.fact,
                 namespace=self._namespace,
-                valid_at=maybe_datetime(row.valid_at),
-                invalid_at=maybe_datetime(row.invalid_at),
+                valid_at=by_clock(row.valid_at, clocks[row.item].said_at),
+                invalid_at=by_clock(
+                    row.invalid_at, clocks[row.item].ended_said_at, clocks[row.item].said_at
+                ),
                 created_at=from_us(row.created_at),
                 expired_at=maybe_datetime(row.expired_at),
                 status=row.status,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from langmemory.lifecycle.journal import MARK, Learned, Page, Session, render, sessions
-from langmemory.sqlite import journal
+from langmemory.sqlite import journal, settings
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.journal import DerivedRow, QuestionRow, ReplacedRow
 from langmemory.sqlite.namespaces import find
-from langmemory.sqlite.times import from_us
+from langmemory.sqlite.times import by_clock
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.types import Namespace
 
@@ -55,30 +55,46 @@ class Journaling(SQLiteBaseStore):
             days = journal.days_of(snapshot.connection, found, keys) if found else set()
         return {date.fromisoformat(day) for day in days}
 
+    def journal_folders(self) -> list[Path]:
+        """Where files of the journal stand, whoever had them written: what is undone, decided or
+        forgotten is followed in each of them."""
+        with self._engine.glance() as snapshot:
+            return [Path(folder) for folder in settings.journals(snapshot.connection)]
+
+    def keep_journal(self, folder: Path) -> None:
+        """Note in the file that the journal is written to this folder."""
+        if folder not in self.journal_folders():
+            with self._engine.write() as connection:
+                settings.add_journal(connection, str(folder))
+
 
 class JournalFiles:
     """One Markdown file a day, in a folder for each namespace: what `Journaling.journal` says.
 
     Files are written whole and put in place at once. Only files that begin as pages do are ever
-    overwritten or removed.
+    overwritten or removed. The store keeps in mind where they are (`Journaling.journal_folders`).
 
     Args:
         folder: Where; made when something is written.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder = Path(folder).expanduser().absolute()
 
     def write(self, store: Journaling, namespace: Namespace, keys: Sequence[str]) -> int:
         """After these memories changed: write their days anew; how many files are different."""
         days = store.journal_days(namespace, keys) if keys else set()
         pages = store.journal(namespace, days=days) if days else []
+        if pages:
+            store.keep_journal(self.folder)
         return sum(self._write(page) for page in pages if page.namespace == namespace)
 
     def rebuild(self, store: Journaling) -> int:
         """Make the folder what the store says, also where that is nothing; how many files are
         different."""
         pages = store.journal()
+        if pages:
+            store.keep_journal(self.folder)
         different = sum(self._write(page) for page in pages)
         kept = {self._file(page) for page in pages}
         for file in self._written():
@@ -116,11 +132,11 @@ class JournalFiles:
 
 
 def follow(store: Journaling) -> None:
-    """Make the configured journal, if there is one, what the store says: after something was undone,
-    decided or forgotten."""
-    folder = store.config.journal.path
-    if folder is not None:
-        JournalFiles(folder).rebuild(store)
+    """Make the journal, wherever it stands, what the store says: after something was undone, decided
+    or forgotten."""
+    for folder in store.journal_folders():
+        if folder.is_dir():
+            JournalFiles(folder).rebuild(store)
 
 
 def _is_page(text: bytes) -> bool:
@@ -168,19 +184,11 @@ def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
     ]
     learned = Learned(
         text=text,
-        until=_until(row),
+        until=by_clock(row.invalid_at_us, row.ended_said_at, row.value.get("said_at")),
         instead_of=tuple(instead_of),
         waits=row.status in ("pending", "approved"),
     )
     return Session(thread_id=row.thread or "", learned=(learned,))
-
-
-def _until(row: DerivedRow) -> datetime | None:
-    """When it ended, by the clock of who said so: midnight there is another day in UTC."""
-    if row.invalid_at_us is None:
-        return None
-    told = datetime.fromisoformat(row.ended_said_at or _said(row.value))
-    return from_us(row.invalid_at_us).astimezone(told.tzinfo or UTC)
 
 
 def _questions(rows: Sequence[DerivedRow], asked: Iterable[QuestionRow]) -> Iterator[Session]:

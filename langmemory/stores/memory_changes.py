@@ -12,6 +12,7 @@ from langmemory.changes import (
     Invalidate,
     MarkReflected,
     Merge,
+    ReadAgain,
     SetStatus,
     Supersede,
     UpdateMemory,
@@ -111,6 +112,11 @@ def merge(run: ChangeRun, change: Merge) -> None:
 def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
     if not evidence.mark_reflected(run.connection, run.items(change.keys), run.id):
         raise Unchanged("all of them were read before, or are gone")
+
+
+def read_again(run: ChangeRun, change: ReadAgain) -> None:
+    if not evidence.mark_unread(run.connection, change.run):
+        raise Unchanged("none of its turns is there, or they are unread already")
 
 
 def columns_of(facets: Facets) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph import Graph
 from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.jobs import Jobs
-from langmemory.stores.journal import Journaling, follow
+from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
 from langmemory.stores.recalling import (
     RecallOptions,
@@ -47,7 +47,7 @@ from langmemory.stores.viewer import ViewerStore, bound
 from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
 
 
-class MemoryStore(Changing, Gathering, Journaling):
+class MemoryStore(Changing, Gathering):
     """Long-term memory in one SQLite file: a `BaseStore` that searches by meaning and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
@@ -163,9 +163,7 @@ class MemoryStore(Changing, Gathering, Journaling):
         )
         if not remembering.drafts:
             return []
-        pending = self._indexing.pending(self._engine, remembering.drafts)
-        embedded = self._indexing.embed(remembering.drafts, pending, tokens=True)
-        writes = self._indexing.finish(remembering.drafts, embedded)
+        writes = self._complete(remembering.drafts)
         with self._engine.write() as connection:
             return remembering.store(self, connection, writes)
 
@@ -180,17 +178,13 @@ class MemoryStore(Changing, Gathering, Journaling):
         privacy: Privacy = "shared",
     ) -> list[str]:
         """`remember` without blocking the loop."""
-        workers = self._workers
         remembering = self._remembering(
             namespace, messages, thread_id, at, {"owner": owner, "privacy": privacy}
         )
         if not remembering.drafts:
             return []
-        drafts = remembering.drafts
-        pending = await workers.read(lambda: self._indexing.pending(self._engine, drafts))
-        embedded = await self._indexing.aembed(drafts, pending, tokens=True)
-        writes = self._indexing.finish(drafts, embedded)
-        added: list[str] = await workers.write(
+        writes = await self._acomplete(remembering.drafts)
+        added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
         return added
@@ -461,10 +455,7 @@ class MemoryStore(Changing, Gathering, Journaling):
         """
         changed = 0
         for batch in transfer.in_batches(rows):
-            drafts = transfer.drafts(self._indexing, batch)
-            pending = self._indexing.pending(self._engine, drafts)
-            embedded = self._indexing.embed(drafts, pending, tokens=True)
-            writes = self._indexing.finish(drafts, embedded)
+            writes = self._complete(transfer.drafts(self._indexing, batch))
             with self._engine.write() as connection:
                 self._claim_model(connection, writes)
                 changed += transfer.write_rows(connection, batch, writes, now_us())

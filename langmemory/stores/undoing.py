@@ -122,6 +122,11 @@ def _find(connection: Connection, run_id: str) -> Run:
             f"{run_id} is an undo and cannot be undone. To have back what it took away, apply the "
             "changes again as a new run, or put the values yourself: `history` shows them."
         )
+    if run_id.startswith(runs.AGAIN):
+        raise UndoRefusedError(
+            f"{run_id} only let turns be read again. What was made of them since is undone by the "
+            "run that read them."
+        )
     if run.kind == "forget":
         raise UndoRefusedError(f"{run_id} forgot what it deleted: nothing is left to bring back.")
     return run

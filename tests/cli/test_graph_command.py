@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import networkx
 import pytest
 
+from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 from tests.graph_world import furnish, nicknamed
@@ -39,6 +41,25 @@ def test_an_entity_shows_relations_dates_and_sources(world: Run) -> None:
     lena = world("graph", "Lena").stdout
     assert "2020-01-01 – 2023-06-01" in lena
     assert lena.index("Globex") < lena.index("Hooli")
+
+
+def test_days_are_those_of_who_spoke(run: Run, tmp_path: Path) -> None:
+    """A start is shown on the day it was for the speaker, an end on that of who said so; midnight
+    there is another day in UTC."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        for at, said in (
+            ("2026-06-28T00:30:00+02:00", "I live in Hamburg."),
+            ("2026-07-12T23:30:00-05:00", "I live in Lima now."),
+        ):
+            message = {"role": "user", "name": "Lena", "content": said, "at": at}
+            store.remember(("memories", "me"), [message], thread_id=at)
+        build_reflection_graph(store).invoke({"namespace": ["memories", "me"]})
+        ended = store.graph(("memories", "me")).edges("Hamburg", past=True)[0].invalid_at
+    assert ended is not None
+    assert ended.utcoffset() == timedelta(hours=-5)
+    shown = run("graph", "Lena").stdout
+    assert "2026-06-28 – 2026-07-12" in shown
+    assert "2026-07-12 –" in shown
 
 
 def test_everybody_is_listed(world: Run) -> None:

@@ -54,6 +54,23 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Pat
         assert list(store.iter_export())[1:] == before
 
 
+def test_what_failed_or_was_undone_is_read_again(reflected: Run) -> None:
+    """--again alone means batches that failed; --run names any, also one that was undone."""
+    assert reflected("reflect", "--again").stdout == (
+        "0 batches to be read again\nEverything has been read.\n"
+    )
+    run = moved(reflected)
+    assert reflected("undo", run).exit_code == 0
+    assert "Everything has been read." in reflected("reflect", "--again").stdout
+    assert "+ Lena" in shown(reflected("reflect", "--again", "--run", run).stdout)
+    for wrong in (
+        ["--run", run],
+        ["--again", "--run", run, "--thread", "t"],
+        ["--again", "--dry-run"],
+    ):
+        assert reflected("reflect", *wrong).exit_code == 2
+
+
 def test_one_conversation_can_be_reflected(filled: Run) -> None:
     """--thread and --namespace choose what is read."""
     assert (

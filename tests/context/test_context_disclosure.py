@@ -24,6 +24,7 @@ from langmemory.context import (
     note_id,
     notes_of,
     savings,
+    successes,
     tally,
     usage,
     without_citations,
@@ -233,9 +234,9 @@ def test_usage_adds_up() -> None:
     long = memory("long", "how to deploy: " + "step " * 400)
     costly = {"namespace": ["u"], "key": "c", "text": "use port 8080", "discovery_tokens": 5000}
     block = disclose([long, costly, memory("unused", "likes tea")])
-    first = usage(f"[{block.entries[0].label}]", block, succeeded=True)
+    first = usage(f"[{block.entries[0].label}]", block)
     second = usage(f"[{block.entries[1].label}] [{block.entries[0].label}]", block)
-    counts = {one["key"]: one for one in tally(tally([], first), second)}
+    counts = {one["key"]: one for one in tally(tally(first, successes(first)), second)}
     assert [(one["loaded"], one["referenced"], one["succeeded"]) for one in counts.values()] == [
         (2, 2, 1),
         (2, 1, 0),

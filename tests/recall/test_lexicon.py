@@ -12,6 +12,7 @@ from langmemory.lexicon import (
     Language,
     detect_language,
     index_text,
+    is_correction,
     keyword_terms,
     match_expression,
     register,
@@ -92,3 +93,33 @@ def test_sharp_s_is_found_in_both_spellings() -> None:
     """What the index reads and what a query looks up spell ß the same way."""
     assert index_text("Fußball") == "Fussball"
     assert keyword_terms("Fußball") == keyword_terms("FUSSBALL") == ("fussball",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, I moved to Lisbon.", "That's wrong.", "That isn’t right, it was May.",
+        "I never said that!", "Actually it's my sister.", "You got that wrong.", "I meant Tuesday",
+        "That doesn't help.", "Nein, das war 2021.", "Das stimmt so nicht.", "Falsch!",
+        "Das habe ich nie gesagt.", "Du verwechselst mich.", "No, vivo en Lima.",
+        "Eso no es cierto.", "Te equivocas.", "Quise decir martes.", "不对，我住在上海。",
+        "你记错了", "我没说过这个",
+    ],
+)  # fmt: skip
+def test_a_correction_is_known_by_its_words(text: str) -> None:
+    """In each language: who rejects, corrects or complains says so in a few ways."""
+    assert is_correction(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks!", "No problem, thank you.", "No, thanks.", "And where does Mira live?",
+        "I know, and I like it.", "Nobody told me about the party.", "Nein danke.", "Genau, und wann?",
+        "Ich habe noch eine Frage.", "No, gracias.", "¿Y dónde vive Mira?", "谢谢，那她呢？",
+        "November is wonderful there.", "",
+    ],
+)  # fmt: skip
+def test_what_goes_on_is_no_correction(text: str) -> None:
+    """Thanks, further questions and polite refusals are none."""
+    assert not is_correction(text)

@@ -63,7 +63,7 @@ def command_line(path: Path) -> None:
     """`langmemory …` with a reflection graph that only takes its time."""
     from langmemory.cli import app
 
-    def build_reflection_graph(**options: Any) -> Any:
+    def build_reflection_graph(store: MemoryStore) -> Any:
         def reflect(state: State) -> None:
             say(path, f"began {state['thread_id']}")
             time.sleep(float(os.environ.get("TAKES", "0")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.config import Config
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
-from langmemory.reflection import Debounce, TurnQueue, Worker, WorkOptions
+from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
 from langmemory.sqlite.jobs import NewJob
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
@@ -91,6 +93,33 @@ def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
         clock.forward(20)
     assert found is not None
     assert clock.us - 1_800_000_000_000_000 == (29 + 30 + 600) * 1_000_000
+
+
+def test_the_configuration_says_when_and_how_often(tmp_path: Path, clock: Clock) -> None:
+    """Section ``reflection`` of the store's configuration is what queue and executor go by where
+    the application says nothing."""
+    settings = {"quiet_seconds": 5, "longest_wait_seconds": 8, "max_attempts": 1}
+    config = Config.model_validate({"reflection": settings})
+    with MemoryStore(tmp_path / "configured.db", config=config) as store:
+        queue = TurnQueue(store, kind="test")
+        queue._jobs = jobs = store.jobs
+        jobs.clock = clock
+        queue.submit(PLACE, thread_id="t")
+        clock.forward(4)
+        queue.submit(PLACE, thread_id="t")
+        [job] = jobs.listed(["pending"])
+        assert job.due_at.timestamp() == clock.us / 1e6 + 4
+
+        def fail(payload: Any) -> None:
+            raise OSError("away")
+
+        with LocalReflectionExecutor(fail, store) as executor:
+            future = executor.submit(PLACE, thread_id="u")
+            [_, waiting] = sorted(store.jobs.listed(["pending"]), key=lambda one: one.id)
+            assert waiting.due_at - waiting.created_at == timedelta(seconds=5)
+            assert future.cancel()
+            with pytest.raises(OSError, match="away"):  # its only attempt
+                executor.submit({}, thread_id=None).result(30)
 
 
 def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:

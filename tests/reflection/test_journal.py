@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import unicodedata
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmemory import MemoryStore
+from langmemory.changes import ChangeSet, Invalidate, OpenReview
 from langmemory.config import Config
 from langmemory.formation.facts import Extraction, SessionSummary
 from langmemory.formation.rules import RuleExtractor
@@ -99,10 +101,11 @@ def test_rebuilt_it_is_the_same_to_the_byte(store: MemoryStore, folder: Path) ->
 
 
 def test_what_is_forgotten_or_undone_leaves_it(store: MemoryStore, folder: Path) -> None:
-    """No file tells of what was undone and the journal rebuilt, or of what was forgotten."""
+    """No file tells of what was undone or forgotten."""
     moved = told(store)
+    store.undo(moved["runs"][0], dry_run=True)
+    assert "Valencia" in "".join(files(folder).values())
     store.undo(moved["runs"][0])
-    JournalFiles(folder).rebuild(store)
     assert "Valencia" not in "".join(files(folder).values())
     assert "- Lena lives in Hamburg.\n" in "".join(files(folder).values())
     store.forget(LENA, entity="Katrin")
@@ -110,6 +113,41 @@ def test_what_is_forgotten_or_undone_leaves_it(store: MemoryStore, folder: Path)
     store.forget(LENA, keys=[item.key for item in store.search(LENA, limit=100)])
     assert files(folder) == {}
     assert not any(path.is_dir() for path in folder.iterdir())
+
+
+async def test_wherever_it_was_written_it_is_followed(tmp_path: Path) -> None:
+    """A folder that only one graph was given, or only one export, is followed by every store on the
+    file: undone, decided and forgotten."""
+    given, exported = tmp_path / "given", tmp_path / "exported"
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.remember(LENA, [{"role": "user", "name": "Lena", "content": HAMBURG}], thread_id="t")
+        graph = build_reflection_graph(store, journal=given)
+        graph.invoke({"namespace": list(LENA)})
+        JournalFiles(exported).rebuild(store)
+        option = Invalidate(key=store.runs()[0].note["learned"][0], invalid_at=datetime.now(UTC))
+        question = OpenReview(
+            id="review/1", about="dependant", question="Still so?", memories=(option.key,),
+            options={"no": (option,), "yes": ()},
+        )  # fmt: skip
+        store.apply(
+            ChangeSet(
+                namespace=LENA, run_id="asks", kind="maintenance", reason="", changes=(question,)
+            )
+        )
+    assert files(given) == files(exported) != {}
+    with MemoryStore(tmp_path / "memory.db") as other:
+        decided = await other.adecide("review/1", "no")
+        assert "until" in "".join(files(given).values())
+        await other.aundo(decided.run_id)
+        assert "until" not in "".join(files(given).values())
+        assert "Still so?" in "".join(files(given).values())
+        other.decide("review/1", "yes")
+        assert "Still so?" not in "".join(files(given).values())
+        assert files(given) == files(exported)
+        shutil.rmtree(exported)
+        other.forget(LENA, entity="Lena")
+    assert files(given) == {}
+    assert not exported.exists()
 
 
 def test_private_memories_have_pages_of_their_own(store: MemoryStore, folder: Path) -> None:

@@ -1,0 +1,92 @@
+"""Reading again: what a model could make nothing of, or what was undone, once somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.errors import ChangeError, UndoRefusedError
+from langmemory.graphs.reflection import build_reflection_graph
+from tests.graphs.test_reflection_graph import HAMBURG, JOB, LENA, answer, facts, rows_of, said
+from tests.scripted import ScriptedModel
+
+HAMBURG_IS = {"Lena lives in Hamburg.": "active"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said(store, "I live in Hamburg.")
+        yield store
+
+
+def reflect(store: MemoryStore, *script: str) -> dict[str, Any]:
+    model = ScriptedModel(script=list(script), otherwise=RuntimeError("asked again"))
+    done: dict[str, Any] = build_reflection_graph(store, model=model).invoke(JOB)
+    return done
+
+
+async def test_a_folded_batch_is_read_again_when_asked(store: MemoryStore) -> None:
+    """What failed is let go once, in a run of its own; it may fail and be let go again, and what
+    was read well is not touched."""
+    said(store, "Thank you.", thread="t2")
+    reflect(store, "Nonsense.", "Nonsense.")
+    build_reflection_graph(store, model=ScriptedModel(otherwise=answer())).invoke(
+        {"namespace": list(LENA)}
+    )
+    [failed] = [run for run in store.runs() if run.note["failures"]]
+    assert store.read_again(LENA, thread_id="t2") == []
+    assert store.read_again(("memories", "tomas")) == []
+    assert [run.id for run in store.read_again(LENA, thread_id="t1")] == [failed.id]
+    once = rows_of(store)
+    assert store.read_again() == []
+    assert rows_of(store) == once
+
+    again = reflect(store, "Nonsense.", "Nonsense.")
+    assert again["failures"] == ["extraction failed"]
+    assert again["runs"] != [failed.id]
+    assert [run.id for run in await store.aread_again()] == again["runs"]
+    assert reflect(store, answer(HAMBURG))["failures"] == []
+    assert facts(store) == HAMBURG_IS
+    assert store.read_again() == []
+    assert store.unread_threads() == []
+    released = [run for run in store.runs() if run.id.startswith("again/")]
+    assert len(released) == 2
+    with pytest.raises(UndoRefusedError, match="by the run that read them"):
+        store.undo(released[0].id)
+
+
+def test_what_was_undone_returns_only_when_it_is_named(store: MemoryStore) -> None:
+    """An undone reflection is not among those that failed; named, it is read again, and what it
+    had learned is learned anew. What a person deleted stays away."""
+    [run_id] = reflect(store, answer(HAMBURG))["runs"]
+    [learned] = store.runs()[0].note["learned"]
+    store.undo(run_id)
+    assert store.read_again() == []
+    assert reflect(store)["runs"] == []
+    [run] = store.read_again(run_id=run_id)
+    assert run.undone_by
+    [second] = reflect(store, answer(HAMBURG))["runs"]
+    assert facts(store) == HAMBURG_IS
+    store.read_again(run_id=run_id)
+    assert store.unread_threads() == []
+
+    store.delete(LENA, learned)
+    store.read_again(run_id=second)
+    reflect(store, answer(HAMBURG))
+    assert facts(store) == {}
+
+
+def test_a_better_model_may_read_what_was_read_well(store: MemoryStore) -> None:
+    """A named run that succeeded is read again, too; what it knew is not added twice."""
+    [run_id] = reflect(store, answer(HAMBURG))["runs"]
+    store.read_again(run_id=run_id)
+    assert reflect(store, answer(HAMBURG))["added"] == []
+    assert facts(store) == HAMBURG_IS
+    for unknown in ("reflect/0", f"again/{run_id}"):
+        with pytest.raises(ChangeError, match="no reflection"):
+            store.read_again(run_id=unknown)

@@ -1,0 +1,80 @@
+"""Usage: a memory that an answer cited did well, unless the person's next message corrects it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import END, START, StateGraph
+
+from langmemory.context import note_id
+from langmemory.nodes import MemoryState, RecallNode, RememberNode
+from langmemory.stores import MemoryStore
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
+LABEL = f"[R:{note_id(ANNA, 'dog')}]"
+
+Say = Callable[[MemoryState, str, str], Any]
+
+
+@pytest.fixture(params=["sync", "async"])
+def say(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Say]:
+    """One more turn of a conversation with an assistant who answers as told."""
+    store = MemoryStore(tmp_path / "memory.db")
+    store.put(ANNA, "dog", {"text": "Anna's dog is called Bello."})
+    replies: list[str] = []
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode())
+        .add_node("answer", lambda _: {"messages": [AIMessage(replies.pop())]})
+        .add_node("remember", RememberNode())
+        .add_edge(START, "recall")
+        .add_edge("recall", "answer")
+        .add_edge("answer", "remember")
+        .add_edge("remember", END)
+        .compile(store=store)
+    )
+
+    async def say(state: MemoryState, text: str, reply: str) -> Any:
+        replies.append(reply)
+        messages = [*state.get("messages", []), HumanMessage(text)]
+        given = {**state, "messages": messages}
+        if request.param == "sync":
+            return graph.invoke(given, CONFIG)
+        return await graph.ainvoke(given, CONFIG)
+
+    yield say
+    store.close()
+
+
+def counts(state: Any) -> tuple[int, int]:
+    """How often the dog was cited, and how often that did well."""
+    [dog] = [one for one in state["memory_usage"] if one["key"] == "dog"]
+    return dog["referenced"], dog["succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "did_well"),
+    [("Thanks! And what is my dog's name for short?", 1), ("No, wrong dog!", 0)],
+)
+async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> None:
+    """What was cited counts as succeeded with the person's next message, once, unless it is a
+    correction; tokens are counted once."""
+    state = await say({"messages": []}, "What is my dog called?", f"Bello {LABEL}.")
+    assert counts(state) == (1, 0)
+    assert [(one["key"], one["succeeded"]) for one in state["cited"]] == [("dog", 1)]
+    assert json.loads(json.dumps(state["cited"])) == state["cited"]
+    [dog] = [one for one in state["memory_usage"] if one["key"] == "dog"]
+    state = await say(state, reply, "Oh.")
+    assert counts(state) == (1, did_well)
+    assert state["cited"] == []
+    state = await say(state, "Fine.", "Yes.")
+    assert counts(state) == (1, did_well)
+    [later] = [one for one in state["memory_usage"] if one["key"] == "dog"]
+    assert later["read_tokens"] == later["loaded"] * dog["read_tokens"]
+    assert later["discovery_tokens"] == dog["discovery_tokens"]
