@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Scope, Stats
 
 logger = logging.getLogger("langmemory.sqlite")
-
-SEARCHES_BEFORE_COPY: Final = 64
-"""Searches by vector after which a process is taken to go on searching."""
 
 
 class Engine:
@@ -123,15 +120,17 @@ class Engine:
         return self._signs
 
     def searched(self, index: signs.SignIndex) -> None:
-        """After a search by vector: a process that goes on searching gets a coarse copy."""
-        index.searches += 1
+        """After a search by vector: a process that goes on scanning sign bits gets a coarse copy."""
         dims = self._model.dims
         if (
-            index.searches % SEARCHES_BEFORE_COPY == 0
+            index.scans >= index.next_copy
             and index.coarse is None
             and dims
             and not self.database.in_memory  # one connection, which the searches need
         ):
+            index.next_copy *= (
+                2  # if it should not fit, or be lost, it is tried again ever more rarely
+            )
             threading.Thread(
                 target=self._load_coarse, args=(index, dims), name="langmemory-load", daemon=True
             ).start()

@@ -12,6 +12,7 @@ A process that searches often keeps the vectors themselves as well, a byte for e
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -46,6 +47,10 @@ HAMMING_SHARE: Final = 100
 HAMMING_RANGE: Final = (400, 4_096)
 """… but at least and at most so many."""
 EVERY: Final = 1 << 40
+SCANS_BEFORE_COPY: Final = 64
+"""Searches that compared sign bits after which a process is taken to go on searching."""
+STEP_PAUSE_SECONDS: Final = 0.01
+"""Between two blocks of the coarse copy, for the searches of other threads."""
 KEPT_SCOPES: Final = 64
 """Namespaces whose rows are kept, of at most `BLOCK` rows or all."""
 PACK_AFTER: Final = 65_536
@@ -65,8 +70,9 @@ class SignIndex:
         self._coarse_rows = 0
         self._coarse_ready = False
         self._scopes: dict[Namespace, tuple[Chunk, NDArray[np.int64] | None]] = {}
-        self.searches = 0
-        """How many there were: a coarse copy is worth its while for a process that goes on."""
+        self.next_copy = SCANS_BEFORE_COPY
+        self.scans = 0
+        """Searches that compared sign bits: a coarse copy is worth its while if they go on."""
 
     def refresh(self, connection: Connection) -> None:
         """Read what was logged since the last time. Call it when the file has changed."""
@@ -100,9 +106,10 @@ class SignIndex:
     ) -> None:
         """Keep the vectors at a byte a dimension from now on, if they fit into the budget.
 
-        Takes about 0.3 s for 100,000, in steps, so that searches go on meanwhile.
+        Takes about half a second for 100,000, in steps, so that searches go on meanwhile.
         """
         while True:
+            time.sleep(STEP_PAUSE_SECONDS)  # not inside the lock
             # The snapshot begins within the lock: it is no older than what `refresh` has seen.
             with self._lock, read() as connection:
                 chunk = self._chunk
@@ -202,6 +209,8 @@ class SignIndex:
                 best = closest(found if rows is None else found[rows], near)
             else:
                 best = closest(chunk.distances(bits, rows), near)
+            if size > near:
+                self.scans += 1
             total += size
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])

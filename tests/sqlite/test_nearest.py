@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from langmemory.sqlite import Engine, items, signs
 from langmemory.sqlite.consistency import check
-from langmemory.sqlite.engine import SEARCHES_BEFORE_COPY
 from langmemory.sqlite.items import Write
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.sqlite.settings import read_model, write_model
+from langmemory.sqlite.signs import SCANS_BEFORE_COPY
 from langmemory.sqlite.values import leaves, to_json
 from langmemory.sqlite.vectors import Floats
 from langmemory.types import Namespace, Scope
@@ -217,12 +217,12 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     with consistent(File(tmp_path / "m.db", 33)) as file:
         for n in range(300):
-            file.put(("a",), f"k{n}", unit(rng, n % 3, 33))
+            file.put(("a",), f"k{n}", unit(rng, n % 9, 33))
         small = Engine(tmp_path / "m.db", vector_copy_bytes=100)
         scope = compile_scope(Scope(namespace=("a",)))
         query = unit(rng, 1, 33)[0]
         for engine in (small, file.engine):
-            for _ in range(SEARCHES_BEFORE_COPY):
+            for _ in range(SCANS_BEFORE_COPY):  # the second asks when it is twice as many
                 with engine.read() as snapshot:
                     snapshot.nearest(scope, query, 3, overfetch=1)
             for thread in threading.enumerate():
