@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from langmemory.stores import MemoryStore
-    from langmemory.stores.graph import Graph
+    from langmemory.stores.graph.graph import Graph
     from langmemory.types import Edge, Namespace
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
-from langmemory.formation.relations import BY_NAME
-from langmemory.formation.statements import (
+from langmemory.formation.contradiction.statements import (
     Statement,
     one_occasion,
     overlap_in_time,
     same_circle,
     spoken_name,
 )
+from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
+from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.formation.wording import wording
 from langmemory.lexicon import split_words
 

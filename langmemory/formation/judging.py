@@ -12,11 +12,11 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.asking import Answered, Asker, Method, Question
-from langmemory.formation.json_answers import BadAnswerError, json_object
-from langmemory.formation.pairs import Group, Pair, Verdict
+from langmemory.formation.asking.asker import Answered, Asker, Method, Question
+from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
+from langmemory.formation.contradiction.statements import BEGINNING, END, Statement
 from langmemory.formation.prompts import prompt
-from langmemory.formation.statements import BEGINNING, END, Statement
 
 MAX_CHARACTERS = 600
 """Of a statement, shown to a judge."""

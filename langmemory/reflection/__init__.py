@@ -6,8 +6,8 @@ the nodes of `langmemory.graphs.build_reflection_graph`. `manager` and `memories
 
 from langmemory.reflection.executor import ReflectionExecutor
 from langmemory.reflection.local import LocalReflectionExecutor
-from langmemory.reflection.manager import create_memory_store_manager
-from langmemory.reflection.memories import create_memory_manager
+from langmemory.reflection.managers.memory_manager import create_memory_manager
+from langmemory.reflection.managers.store_manager import create_memory_store_manager
 from langmemory.reflection.options import Debounce, WorkOptions
 from langmemory.reflection.queue import TurnQueue
 from langmemory.reflection.remote import RemoteReflectionExecutor

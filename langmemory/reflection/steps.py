@@ -21,15 +21,17 @@ from langgraph.store.base import BaseStore
 
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
-from langmemory.formation import contradiction, duplicates, entities, planning, times
+from langmemory.formation import duplicates, times
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction import Group
+from langmemory.formation.contradiction.grouping import Group
+from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.duplicates import Division
-from langmemory.formation.entities import Resolution, normalised
-from langmemory.formation.extraction import Extractor
+from langmemory.formation.entities.names import within_reach
+from langmemory.formation.entities.resolving import Resolution, normalised, resolve
+from langmemory.formation.extraction.extractor import Extractor
 from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
-from langmemory.formation.names import within_reach
+from langmemory.formation.planning.plan import plan as planned
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
@@ -173,7 +175,7 @@ class Steps:
         facts = unpacked(Extraction, state["extraction"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             seen = knowledge.seq
-            found = entities.resolve(facts, knowledge, similar=knowledge.similar)
+            found = resolve(facts, knowledge, similar=knowledge.similar)
         return {
             "resolution": packed(found), "planned_at": seen, "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
@@ -200,9 +202,7 @@ class Steps:
         """What is to be judged, with the verdicts of an earlier plan on the very same."""
         division = unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            groups = contradiction.groups(
-                division.fresh, division.grey, knowledge, batch=_batch(state)
-            )
+            groups = grouped(division.fresh, division.grey, knowledge, batch=_batch(state))
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
             (group, next((one for one in before if one.group == group), None)) for group in groups
@@ -215,7 +215,7 @@ class Steps:
         extraction = unpacked(Extraction, state["extraction"])
         failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
         with self._knowledge(_namespace(state), config) as knowledge:
-            change_set = planning.plan(
+            change_set = planned(
                 _batch(state),
                 extraction,
                 unpacked(Resolution, state["resolution"]),

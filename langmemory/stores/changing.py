@@ -13,11 +13,11 @@ from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
-from langmemory.stores import applying
-from langmemory.stores.applying import Drafted, Writes
+from langmemory.stores.changes import applying
+from langmemory.stores.changes.applying import Drafted, Writes
+from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.journal import Journaling, follow
 from langmemory.stores.searching import now_us
-from langmemory.stores.undoing import Undoing
 from langmemory.types import Applied, Namespace, Review, Run
 
 

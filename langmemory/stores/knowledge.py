@@ -15,7 +15,7 @@ from langmemory.sqlite import candidates, graph, items, namespaces
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.vectors import Floats, Ids
-from langmemory.stores.graph_view import GraphView
+from langmemory.stores.graph.view import GraphView
 from langmemory.stores.indexing import Indexing
 from langmemory.types import Entity, Kind, Namespace, Scope, Status
 

@@ -28,7 +28,7 @@ from langmemory.stores.base import remove
 from langmemory.stores.changing import Changing
 from langmemory.stores.forgetting import Forgetting
 from langmemory.stores.gathering import Gathering
-from langmemory.stores.graph import Graph
+from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow

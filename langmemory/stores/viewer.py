@@ -17,7 +17,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 from langmemory.config import Config
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.stores import operations
-from langmemory.stores.graph import Graph
+from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions
 from langmemory.stores.verbatim import Message

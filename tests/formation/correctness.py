@@ -18,12 +18,12 @@ import pytest
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
 from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.contradiction import Group, Verdict, groups
+from langmemory.formation.contradiction.grouping import Group, Verdict, groups
 from langmemory.formation.duplicates import divide
-from langmemory.formation.entities import normalised, resolve
+from langmemory.formation.entities.resolving import normalised, resolve
 from langmemory.formation.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
-from langmemory.formation.planning import plan
+from langmemory.formation.planning.plan import plan
 from langmemory.formation.rules import RuleExtractor
 from langmemory.sqlite.times import to_us
 from langmemory.stores import MemoryStore

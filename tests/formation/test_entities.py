@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
-from langmemory.formation.entities import Resolution, entity_key, normalised, resolve
-from langmemory.formation.names import NameOptions, alike, comparable
+from langmemory.formation.entities.names import NameOptions, alike, comparable
+from langmemory.formation.entities.resolving import Resolution, entity_key, normalised, resolve
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
 
 LENA = entity_key("Lena", "person")

@@ -12,9 +12,9 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.answers import SCHEMA
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction import ModelExtractor
+from langmemory.formation.extraction.answers import SCHEMA
+from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.facts import Claim, Extraction
 from langmemory.types import Privacy
 from tests.scripted import ScriptedModel

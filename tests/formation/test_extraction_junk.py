@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction.junk import sift
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, FactKind, SessionSummary
-from langmemory.formation.junk import sift
 from tests.formation.test_extraction import NOON, batch, turn
 
 TALK = batch(

@@ -11,8 +11,8 @@ import pytest
 from langchain_ollama import ChatOllama
 
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
-from langmemory.formation.answers import SCHEMA
-from langmemory.formation.extraction import ModelExtractor
+from langmemory.formation.extraction.answers import SCHEMA
+from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.facts import Extraction
 from tests.formation.test_extraction import FACT, GOOD, SCHEMA_ECHO, TALK, answer
 from tests.ollama_server import OllamaServer, Reply, ToolCall

@@ -11,12 +11,12 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, MarkReflected, OpenReview, Supersede
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.contradiction import groups
+from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.duplicates import divide
-from langmemory.formation.entities import resolve
+from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, Knowledge, SessionSummary
 from langmemory.formation.judging import StructuralJudge
-from langmemory.formation.planning import plan
+from langmemory.formation.planning.plan import plan
 from langmemory.stores import MemoryStore
 from tests.formation.memory_knowledge import DAY, NS, MemoryKnowledge, claim, fact
 

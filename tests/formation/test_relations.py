@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from langmemory.formation.facts import Claim
-from langmemory.formation.relations import BY_NAME, canonical, normalised
-from langmemory.formation.relations_data import RELATIONS
+from langmemory.formation.relations.data import RELATIONS
+from langmemory.formation.relations.vocabulary import BY_NAME, canonical, normalised
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction import Extractor
+from langmemory.formation.extraction.extractor import Extractor
 from langmemory.formation.facts import Fact
-from langmemory.formation.relations import BY_NAME, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, normalised
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
 from langmemory.formation.times import resolved

@@ -17,10 +17,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
-from langmemory.formation import planning
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.reflection import LocalReflectionExecutor
+from langmemory.reflection import LocalReflectionExecutor, steps
 from langmemory.reflection.steps import MAX_PLANS
 from langmemory.sqlite import evidence
 from tests.scripted import ScriptedModel
@@ -209,7 +208,7 @@ def test_a_stale_plan_is_made_again(
     [key] = [item.key for item in store.search(LENA, filter={"relation": "lives_in"})]
     said(store, "I live in Valencia now.", thread="t2", at="2026-07-01")
     left = meddles
-    plan = planning.plan
+    plan = steps.planned
 
     def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
         nonlocal left
@@ -219,7 +218,7 @@ def test_a_stale_plan_is_made_again(
             store.put(LENA, key, {**store.get(LENA, key).value, "note": left})  # type: ignore[union-attr]
         return made
 
-    monkeypatch.setattr(planning, "plan", plan_while_others_write)
+    monkeypatch.setattr(steps, "planned", plan_while_others_write)
     model = ScriptedModel(script=[answer(VALENCIA)], otherwise=RuntimeError("asked again"))
     graph = build_reflection_graph(store, model=model)
     if meddles == MAX_PLANS:

@@ -20,9 +20,9 @@ from pydantic import BaseModel
 from langmemory import MemoryStore
 from langmemory.context.marking import mark_injected
 from langmemory.errors import ConfigError, ExtractionError, ModelUnavailableError
-from langmemory.reflection.manager import create_memory_store_manager
-from langmemory.reflection.memories import create_memory_manager
-from langmemory.reflection.schemas import RemoveDoc
+from langmemory.reflection.managers.memory_manager import create_memory_manager
+from langmemory.reflection.managers.schemas import RemoveDoc
+from langmemory.reflection.managers.store_manager import create_memory_store_manager
 from tests.scripted import ScriptedModel
 
 CONFIG: RunnableConfig = {"configurable": {"langgraph_user_id": "anna", "user_id": "anna"}}

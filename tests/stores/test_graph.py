@@ -13,7 +13,7 @@ import pytest
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
 from langmemory.errors import EntityNameError
 from langmemory.stores import MemoryStore
-from langmemory.stores.graph import Graph
+from langmemory.stores.graph.graph import Graph
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.facts import Extraction, Fact, fingerprint
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader
-from langmemory.formation.transcript import is_person, spoken
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
 
 SHORT_CHARACTERS = 80

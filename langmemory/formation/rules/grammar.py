@@ -80,7 +80,7 @@ class Grammar:
     we: str
     my: str
     kin: Mapping[str, str]
-    """"sister" to the role "sister"; ``langmemory.formation.roles`` knows the roles."""
+    """"sister" to the role "sister"; ``langmemory.formation.entities.roles`` knows the roles."""
     kin_adjectives: str
     pets: tuple[str, ...]
     """Words for them: "greyhound"."""

@@ -1,0 +1,210 @@
+"""Asking a chat model for a JSON object: once, and once more with what was wrong.
+
+Three outcomes are kept apart: an answer (which may be "nothing"), an answer that cannot be used
+(`ExtractionError`), and no answer at all (`ModelUnavailableError`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any, Generic, Literal, TypeVar
+
+import httpx
+import ollama
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
+from langmemory.formation.asking.json_answers import BadAnswerError
+from langmemory.formation.prompts import prompt
+
+T = TypeVar("T")
+
+Method = Literal["json_schema", "function_calling", "json_mode", "text"]
+"""How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
+
+SHOWN_CHARS = 2_000
+"""So much of a bad answer the model sees again."""
+
+_OUTAGES = frozenset(
+    {
+        "ModelError",  # langchain-core's own, since 1.7
+        "APIError",  # openai, anthropic, groq, together
+        "GoogleAPIError", "ChatGoogleGenerativeAIError", "ServerError",  # google
+        "ClientError", "BotoCoreError",  # bedrock
+        "SDKError", "MistralError", "ApiError",  # mistral, cohere
+        "HfHubHTTPError", "RequestException",  # hugging face and others over requests
+    }
+)  # fmt: skip
+"""Base classes of "the server said no" in packages that need not be installed."""
+_NO_ROOM = frozenset(
+    {"ContextOverflowError", "LengthFinishReasonError", "ContentFilterFinishReasonError"}
+)
+"""Raised by langchain-core and openai for prompts too long and answers broken off."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question(Generic[T]):
+    """What a model is asked."""
+
+    messages: Sequence[BaseMessage]
+    read: Callable[[str], T]
+    """From the raw answer to its meaning; raises `BadAnswerError`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answered(Generic[T]):
+    """What a model answered."""
+
+    value: T
+    calls: int
+    """1, or 2 when the first answer could not be used."""
+
+
+class Asker:
+    """A chat model that is to answer in JSON.
+
+    Args:
+        model: Any LangChain chat model.
+        schema: JSON schema of the answer, with a title.
+        method: None: ``json_schema`` where the model has structured output, else ``text``.
+    """
+
+    __slots__ = ("_ask", "_name")
+
+    def __init__(
+        self, model: BaseChatModel, schema: Mapping[str, Any], *, method: Method | None = None
+    ) -> None:
+        self._name = getattr(model, "model", None) or getattr(model, "model_name", None)
+        self._name = self._name or model.get_name()
+        self._ask: Runnable[Any, Any] = _structured(model, dict(schema), method)
+
+    def ask(self, question: Question[T], config: RunnableConfig | None = None) -> Answered[T]:
+        """The model's answer.
+
+        Raises:
+            ModelUnavailableError: The model could not be asked.
+            ExtractionError: Its second answer could not be used either.
+        """
+        steps = self._steps(question)
+        messages = next(steps)
+        while True:
+            try:
+                answer = self._ask.invoke(messages, config)
+            except Exception as error:  # providers share no base class: `_failure` sorts them
+                if (failure := self._failure(error)) is None:
+                    raise
+                raise failure from error
+            try:
+                messages = steps.send(answer)
+            except StopIteration as done:
+                answered: Answered[T] = done.value
+                return answered
+
+    async def aask(
+        self, question: Question[T], config: RunnableConfig | None = None
+    ) -> Answered[T]:
+        """`ask` without blocking the loop."""
+        steps = self._steps(question)
+        messages = next(steps)
+        while True:
+            try:
+                answer = await self._ask.ainvoke(messages, config)
+            except Exception as error:  # providers share no base class: `_failure` sorts them
+                if (failure := self._failure(error)) is None:
+                    raise
+                raise failure from error
+            try:
+                messages = steps.send(answer)
+            except StopIteration as done:
+                answered: Answered[T] = done.value
+                return answered
+
+    def _steps(self, question: Question[T]) -> Generator[list[BaseMessage], Any, Answered[T]]:
+        """Yields what to send, takes what came back, returns what it means."""
+        messages = list(question.messages)
+        first = raw_answer((yield messages))
+        try:
+            return Answered(value=question.read(first), calls=1)
+        except BadAnswerError as error:
+            problem = str(error)
+        again = Template(prompt("retry")).substitute(problem=problem)
+        shown = first[:SHOWN_CHARS] or "(nothing)"
+        second = raw_answer((yield [*messages, AIMessage(shown), HumanMessage(again)]))
+        try:
+            return Answered(value=question.read(second), calls=2)
+        except BadAnswerError as error:
+            failure = ExtractionError(
+                f"{self._name} answered twice what cannot be used: {problem}; then {error}. "
+                "A larger model, or one with structured output, may do better."
+            )
+            failure.model_calls = 2
+            raise failure from error
+
+    def _failure(self, error: Exception) -> LangMemoryError | None:
+        """What a failed call is to be reported as; None for what is a mistake in code."""
+        shown = f"{type(error).__name__}: {str(error)[:200]}"
+        if _is_a(error, _NO_ROOM):
+            failure = ExtractionError(
+                f"{self._name} could not answer in its window ({shown}). Use smaller batches or a "
+                "larger window."
+            )
+            failure.model_calls = 1
+            return failure
+        if is_outage(error):
+            return ModelUnavailableError(
+                f"{self._name} could not be asked ({shown}). Check that its server runs, has the "
+                "model and accepts the credentials."
+            )
+        return None
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether an error of a LangChain chat model means that its server did not answer.
+
+    Providers share no base class, so these count: errors of the network (`OSError`, of which time
+    limits are part, and httpx), `ollama.ResponseError`, base classes of known SDKs by name, and two
+    that langchain-ollama lets through when a server breaks off: a line that is not JSON, and a
+    stream without a single chunk (a plain ValueError).
+    """
+    return (
+        isinstance(error, OSError | httpx.HTTPError | ollama.ResponseError | json.JSONDecodeError)
+        or _is_a(error, _OUTAGES)
+        or (type(error) is ValueError and str(error).startswith("No data received"))
+    )
+
+
+def raw_answer(answer: Any) -> str:
+    """What the model wrote: its text, or the arguments of the tool call it made instead."""
+    message = answer.get("raw") if isinstance(answer, Mapping) else answer
+    if not isinstance(message, BaseMessage):
+        return str(message or "")
+    calls = getattr(message, "tool_calls", None)
+    if calls:
+        return json.dumps(calls[0]["args"], ensure_ascii=False)
+    broken = getattr(message, "invalid_tool_calls", None)
+    return str((broken[0]["args"] or "") if broken else message.text)
+
+
+def _structured(
+    model: BaseChatModel, schema: dict[str, Any], method: Method | None
+) -> Runnable[Any, Any]:
+    """The model, held to the schema as well as it can be."""
+    if method == "text":
+        return model
+    try:
+        return model.with_structured_output(
+            schema, method=method or "json_schema", include_raw=True
+        )
+    except (NotImplementedError, ValueError, TypeError):
+        if method is not None:
+            raise
+        return model  # it has no structured output: the prompt describes the form, too
+
+
+def _is_a(error: Exception, names: frozenset[str]) -> bool:
+    return any(base.__name__ in names for base in type(error).__mro__)

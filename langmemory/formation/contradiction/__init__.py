@@ -1,0 +1,1 @@
+"""What cannot be true together: statements compared by structure, grouped for a judge."""

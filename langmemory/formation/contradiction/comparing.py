@@ -1,0 +1,186 @@
+"""What the structure of two facts says to them, before anybody reads their words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from langmemory.formation.contradiction.pairs import Pair, gives_way, later, speaks_of_change
+from langmemory.formation.contradiction.statements import Statement, overlap_in_time, spoken_name
+from langmemory.formation.entities.roles import SHARED_ROLES
+from langmemory.formation.facts import Claim
+from langmemory.formation.relations.vocabulary import NO_LONGER, Relation, normalised
+from langmemory.formation.wording import PAST_CUES, wording
+from langmemory.lexicon import ENGLISH, split_words
+
+NEVER_TRUE = "corrected: never was true"
+
+
+def compared(new: Statement, old: Statement) -> Pair | None:
+    """The pair with what structure says to it; None when they do not concern each other."""
+    if old.key == new.key or not _may_touch(new, old) or old.end <= old.start:
+        return None  # what never was true stands against nothing
+    for mine in new.claims:
+        for theirs in old.claims:
+            if mine.subject == theirs.subject:
+                pair = _claims_compared(new, mine, old, theirs)
+                if pair is not None:
+                    return _allowed(pair)
+    return None
+
+
+def _may_touch(new: Statement, old: Statement) -> bool:
+    """A private fact concerns nobody else's facts, and nobody else's fact a private one."""
+    if "private" in (new.privacy, old.privacy):
+        return new.owner is not None and new.owner == old.owner
+    return True
+
+
+def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+    if mine.relation == NO_LONGER + theirs.relation or _ends(mine, theirs):
+        return _ended(new, mine, old, theirs)
+    if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
+        return _ended_before(new, mine, old, theirs)
+    same_object = _same_object(mine, theirs)
+    if normalised(mine.relation).opposite == theirs.relation:
+        return _tastes(new, old) if same_object else None
+    if mine.relation != theirs.relation or same_object:
+        return None
+    if not overlap_in_time(new, old):
+        return None
+    relation = normalised(mine.relation)
+    if relation.values == "many" and not (new.corrects and _one_word_apart(new, old)):
+        return None
+    return _values_compared(new, mine, old, theirs, relation)
+
+
+def _values_compared(
+    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+) -> Pair | None:
+    """Two values of one relation for the same time."""
+    pair = Pair(new=new, old=old, about="contradiction")
+    if new.corrects:
+        if new.said_at < old.said_at:
+            return None  # it takes back something said before that
+        return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+    if set(new.evidence) & set(old.evidence) and not speaks_of_change(new):
+        return replace(pair, verdict="both_true", reason="said in one breath")
+    if _part_of(mine, theirs):
+        return replace(pair, verdict="both_true", reason="one says the other more exactly")
+    if relation.timeless:
+        return replace(pair, reason="which one is right")
+    second = later(new, old)
+    if second is None:
+        return replace(pair, reason="which one came after the other")
+    if second is old and not _is_history(new, old):
+        return replace(pair, until=_never(old), reason="said later, of an earlier time")
+    if _shared_role(mine.subject) and not speaks_of_change(second):
+        return replace(pair, reason="there may be more than one")
+    if relation.values == "usually one" and not speaks_of_change(second):
+        return replace(pair, reason=f"{relation.name} has one value as a rule")
+    if _is_country(mine.object) != _is_country(theirs.object) and not speaks_of_change(second):
+        return replace(pair, reason="one place may lie in the other")
+    return replace(pair, verdict="supersedes", reason=f"{relation.name} has one value at a time")
+
+
+def _one_word_apart(new: Statement, old: Statement) -> bool:
+    """Whether two texts say nearly the same, but for what they say it of."""
+    ours = wording(new.text, new.language).words
+    theirs = wording(old.text, old.language).words
+    return len(ours - theirs) <= 2 and len(theirs - ours) <= 2 and bool(ours & theirs)
+
+
+def _is_history(new: Statement, old: Statement) -> bool:
+    """Whether a fact that began before the old one is surely over: it was said before, speaks of
+    the past, or the old one tells its own beginning."""
+    return (
+        new.said_at <= old.said_at
+        or old.dated
+        or (PAST_CUES.search(f"{new.text} {new.heard}") is not None)
+    )
+
+
+def _tastes(new: Statement, old: Statement) -> Pair | None:
+    if not overlap_in_time(new, old):
+        return None
+    pair = Pair(new=new, old=old, about="contradiction", reason="the opposite of it")
+    if new.corrects and new.said_at >= old.said_at:
+        return replace(pair, verdict="supersedes", until=_never(old))
+    second = later(new, old)
+    return (
+        replace(pair, verdict="supersedes")
+        if second is not None and speaks_of_change(second)
+        else pair
+    )
+
+
+def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+    """The new fact says that the old one is over."""
+    pair = Pair(new=new, old=old, about="contradiction")
+    if not _same_object(mine, theirs) or old.end <= new.start:
+        return None
+    if new.start < old.start:
+        if old.dated or new.said_at <= old.said_at:
+            return None  # an earlier time of the same is over, this one began later
+        return replace(pair, until=_never(old), reason="over before it was said to hold")
+    if new.corrects:
+        return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+    return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
+
+
+def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+    """The new fact is known to be over: news that comes late; a later beginning is a new one."""
+    if not _same_object(mine, theirs) or new.start >= old.start or new.end <= old.start:
+        return None
+    return Pair(
+        new=new, old=old, about="contradiction", verdict="supersedes",
+        reason="it is known to be over",
+    )  # fmt: skip
+
+
+def _ends(mine: Claim, theirs: Claim) -> bool:
+    return normalised(mine.relation).ends == theirs.relation
+
+
+def _allowed(pair: Pair) -> Pair | None:
+    """What more people may read than the new fact gives way to a person's decision only. Nothing
+    gives way to what waits for approval, and of what gave way before nobody is asked."""
+    old_goes = gives_way(pair)[0] is pair.old
+    if pair.old.past:
+        return pair if pair.verdict == "supersedes" else None
+    if pair.old.waiting:
+        return pair if pair.verdict == "supersedes" and old_goes else None
+    undecided_or_goes = pair.verdict is None or (pair.verdict == "supersedes" and old_goes)
+    if undecided_or_goes and pair.new.privacy == "private" != pair.old.privacy:
+        return replace(pair, verdict="unclear", reason="others may read the known fact")
+    return pair
+
+
+def _never(old: Statement) -> datetime:
+    """The end of what never was true: its beginning."""
+    return old.start
+
+
+def _same_object(one: Claim, other: Claim) -> bool:
+    if one.object_is_entity == other.object_is_entity:
+        return one.object == other.object
+    return _name(one.object) == _name(other.object)
+
+
+def _part_of(one: Claim, other: Claim) -> bool:
+    """Whether one object is the other with more words: "May", "3 May"; "Berlin", "Berlin Mitte"."""
+    ours, theirs = set(_name(one.object).split()), set(_name(other.object).split())
+    return bool(ours) and bool(theirs) and (ours <= theirs or theirs <= ours)
+
+
+def _name(value: str) -> str:
+    return " ".join(split_words(spoken_name(value)))
+
+
+def _is_country(place: str) -> bool:
+    return _name(place) in ENGLISH.kinds.get("country", frozenset())
+
+
+def _shared_role(subject: str) -> bool:
+    """Whether a subject is only known as one that there may be several of: "Lena's sister"."""
+    return spoken_name(subject).rpartition(" ")[2] in SHARED_ROLES and " " in spoken_name(subject)

@@ -1,0 +1,139 @@
+"""What cannot be true together: found by structure, decided by structure where that is enough.
+
+Two facts are compared only when they claim of one subject, under a relation that has one value at
+a time, different things for an overlapping time. What remains open after that is for a judge, and
+what no judge decides for a person: invalidating what is true loses knowledge, not invalidating
+what is false leaves two facts and a question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from langmemory.formation.batch import Batch
+from langmemory.formation.contradiction.comparing import compared
+from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, gives_way
+from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.facts import Fact, Knowledge, KnownFact
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+
+__all__ = ["Group", "Pair", "Verdict", "gives_way", "groups"]
+
+
+def groups(
+    fresh: Sequence[Fact],
+    grey: Sequence[tuple[Fact, KnownFact, float]],
+    knowledge: Knowledge,
+    *,
+    batch: Batch | None = None,
+) -> list[Group]:
+    """What may contradict or repeat what, grouped for a judge.
+
+    Args:
+        fresh: facts that are new, with entity keys in their claims.
+        grey: facts that may repeat one that is known; they may contradict others, too.
+        batch: what they were made of, where its words may say more than theirs.
+    """
+    pairs: list[Pair] = []
+    told: list[Statement] = []
+    over: dict[str, datetime] = {}
+    asked = {Statement.of_fact(fact).key: known for fact, known, _ in grey}
+    new = [Statement.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
+    for statement in sorted(new, key=_order):
+        near = asked.get(statement.key)
+        seen: set[str] = set()
+        found: list[Pair] = []
+        for old in _candidates(statement, told, knowledge):
+            old = replace(old, end=min(old.end, over.get(old.key, old.end)))
+            pair = compared(statement, old)
+            if pair is not None and old.key not in seen:
+                seen.add(old.key)
+                found.append(pair)
+        for pair in _settled(found):
+            pairs.append(pair)
+            if pair.verdict == "supersedes":
+                loser, until = gives_way(pair)
+                over[loser.key] = until
+        if near is not None and near.memory.key not in seen:
+            pairs.append(Pair(new=statement, old=Statement.of_known(near), about="duplicate"))
+        told.append(statement)
+    return list(_grouped(pairs))
+
+
+def _settled(pairs: list[Pair]) -> list[Pair]:
+    """A correction of one of many is one only when there is no doubt which."""
+    many = [
+        pair
+        for pair in pairs
+        if pair.new.corrects
+        and pair.verdict == "supersedes"
+        and normalised(pair.new.claims[0].relation).values == "many"
+    ]
+    if len(many) < 2:
+        return pairs
+    return [
+        replace(pair, verdict=None, reason="which one is corrected") if pair in many else pair
+        for pair in pairs
+    ]
+
+
+def _order(statement: Statement) -> tuple[bool, datetime, datetime, str]:
+    """As it happened; corrections last, because they speak of what was said."""
+    return statement.corrects, statement.start, statement.said_at, statement.key
+
+
+def _candidates(
+    new: Statement, told: Iterable[Statement], knowledge: Knowledge
+) -> Iterator[Statement]:
+    """Facts that claim something of the same subject under a relation that concerns the new one."""
+    for claim in new.claims:
+        for relation in _concerned(claim.relation, corrects=new.corrects):
+            for known in knowledge.about(claim.subject, relation, past=True):
+                yield Statement.of_known(known)
+        for other in told:
+            if any(
+                theirs.subject == claim.subject
+                and theirs.relation in _concerned(claim.relation, corrects=new.corrects)
+                for theirs in other.claims
+            ):
+                yield other
+
+
+def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
+    """Relations whose facts a new one under this relation may stand against."""
+    if name.startswith(NO_LONGER):
+        return (name.removeprefix(NO_LONGER),)
+    relation = normalised(name)
+    others = [NO_LONGER + name, *_ENDED_BY.get(name, ())]
+    if relation.values != "many" or corrects:
+        others.append(name)
+    if relation.opposite is not None:
+        others.append(relation.opposite)
+    if relation.ends is not None:
+        others.append(relation.ends)
+    return tuple(dict.fromkeys(others))
+
+
+_ENDED_BY: dict[str, tuple[str, ...]] = {
+    name: tuple(one.name for one in BY_NAME.values() if one.ends == name) for name in BY_NAME
+}
+
+
+def _grouped(pairs: Iterable[Pair]) -> Iterator[Group]:
+    """By subject and relation; what claims nothing is one group."""
+    by: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        claim = pair.new.claims[0] if pair.new.claims else None
+        about = (claim.subject, claim.relation) if claim else ("", "")
+        by.setdefault(about, []).append(pair)
+    for (subject, relation), found in by.items():
+        seed = "\0".join((subject, relation, *sorted(pair.new.key for pair in found)))
+        yield Group(
+            id=hashlib.sha256(seed.encode()).hexdigest()[:16],
+            subject=subject,
+            relation=relation,
+            pairs=tuple(found),
+        )

@@ -1,0 +1,220 @@
+"""A fact as it is compared with another, whether it is new or known."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from langmemory.formation.batch import Batch
+from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.formation.facts import normalised as normalised_text
+from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.lexicon import split_words
+from langmemory.types import Privacy
+
+BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
+"""Before any time; a day after the first there is, so that every timezone can show it."""
+
+END = datetime(9999, 12, 30, tzinfo=UTC)
+"""After any time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """What formation knows of a fact."""
+
+    key: str
+    text: str
+    claims: tuple[Claim, ...]
+    """Literals as they are compared."""
+    language: str
+    kind: str
+    speaker: str | None
+    owner: str | None
+    privacy: Privacy
+    confidence: float
+    start: datetime
+    """When it became true: its time, or when it was said; `BEGINNING` where that says nothing."""
+    dated: bool
+    """Whether the beginning was named, not only taken from when it was said."""
+    end: datetime
+    """When it stopped being true; `END` while it holds."""
+    said_at: datetime
+    ends: bool = False
+    """Says that the claim without its ``no_longer_`` is over."""
+    corrects: bool = False
+    protected: bool = False
+    """Pinned or verified by a person: nothing but a person's decision supersedes it."""
+    waiting: bool = False
+    """Not approved yet: it stands against nothing."""
+    heard: str = ""
+    """Sentences it was made of, as far as they name what it claims: they may say that something
+    changed where its own text does not."""
+    past: bool = False
+    """Gave way before: only when it ended may be learned still."""
+    occasion: tuple[datetime, datetime] | None = None
+    """Of an event or a plan, the interval it is told for."""
+    evidence: tuple[str, ...] = ()
+    new: bool = False
+    """Of the batch."""
+
+    @staticmethod
+    def of_fact(fact: Fact, batch: Batch | None = None) -> Statement:
+        """A fact of a batch; with it, also what was heard."""
+        return Statement(
+            key=fact_key(fact),
+            text=fact.text,
+            claims=tuple(_comparable(claim) for claim in fact.claims),
+            language=fact.language,
+            kind=fact.kind,
+            speaker=fact.speaker,
+            owner=fact.owner,
+            privacy=fact.privacy,
+            confidence=fact.confidence,
+            start=_start(fact.kind, fact.claims, fact.valid_at, fact.invalid_at, fact.said_at),
+            dated=fact.valid_at not in (None, fact.said_at),
+            end=END if _is_end(fact.claims) else fact.invalid_at or END,
+            said_at=fact.said_at,
+            ends=_is_end(fact.claims),
+            corrects=fact.corrects,
+            occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
+            heard=_heard(fact, batch) if batch else "",
+            evidence=fact.evidence,
+            new=True,
+        )
+
+    @staticmethod
+    def of_known(known: KnownFact) -> Statement:
+        """A memory."""
+        memory = known.memory
+        kind = str(memory.value.get("fact_kind", "fact"))
+        said_at = _moment(memory.value.get("said_at")) or memory.created_at
+        return Statement(
+            key=memory.key,
+            text=memory.text,
+            claims=tuple(_comparable(claim) for claim in known.claims),
+            language=str(memory.value.get("language", "en")),
+            kind=kind,
+            speaker=memory.speaker,
+            owner=memory.owner,
+            privacy=memory.privacy,
+            confidence=memory.confidence,
+            start=_start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at),
+            dated=memory.valid_at not in (None, said_at),
+            end=memory.invalid_at or END,
+            said_at=said_at,
+            ends=_is_end(known.claims),
+            protected=memory.pinned or memory.verified,
+            waiting=memory.status in ("pending", "approved"),
+            past=memory.status == "superseded",
+            occasion=_occasion(kind, _told_for(memory.value)),
+            evidence=known.evidence,
+        )
+
+
+def fact_key(fact: Fact) -> str:
+    """``fact/<16 hex>`` of text and first evidence: a repeated run finds what it made before."""
+    seed = fingerprint(fact.text) + fact.evidence[0].encode()
+    return f"fact/{hashlib.sha256(seed).hexdigest()[:16]}"
+
+
+def same_circle(one: Statement, other: Statement) -> bool:
+    """Whether the same people may read both, and a private one has the same owner."""
+    if one.privacy != other.privacy:
+        return False
+    return one.privacy != "private" or one.owner == other.owner
+
+
+def overlap_in_time(one: Statement, other: Statement) -> bool:
+    """Whether there is a moment at which both hold. What began before it was said is taken to have
+    held when it was said."""
+    return one.start == other.start or (one.start < other.end and other.start < one.end)
+
+
+def one_occasion(one: Statement, other: Statement) -> bool:
+    """Whether two events, or plans, may be the same one: not when they are told for other days."""
+    if one.occasion is None or other.occasion is None:
+        return True
+    return one.occasion[0] < other.occasion[1] and other.occasion[0] < one.occasion[1]
+
+
+def _is_end(claims: tuple[Claim, ...]) -> bool:
+    return bool(claims) and claims[0].relation.startswith(NO_LONGER)
+
+
+def _comparable(claim: Claim) -> Claim:
+    if claim.object_is_entity:
+        return claim
+    return Claim(
+        subject=claim.subject,
+        relation=claim.relation,
+        object=normalised_text(claim.object),
+        object_is_entity=False,
+    )
+
+
+def _start(
+    kind: str,
+    claims: tuple[Claim, ...],
+    valid_at: datetime | None,
+    invalid_at: datetime | None,
+    said_at: datetime,
+) -> datetime:
+    """Since ever for what is timeless (a birthday has a date, but it is one's birthday before it);
+    else its own time; without one, since ever for what is over, and since it was said."""
+    if claims and kind != "event" and normalised(claims[0].relation).timeless:
+        return BEGINNING
+    if valid_at is not None and valid_at != said_at:
+        return valid_at
+    return BEGINNING if invalid_at is not None and invalid_at <= said_at else said_at
+
+
+_SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")
+
+
+def _heard(fact: Fact, batch: Batch) -> str:
+    if not fact.claims:
+        return ""
+    words = split_words(spoken_name(fact.claims[0].object))
+    return " ".join(
+        sentence
+        for key in fact.evidence
+        if (turn := batch.turn(key)) is not None
+        for sentence in _SENTENCE.split(turn.text)
+        if set(words) & set(split_words(sentence))
+    )
+
+
+def spoken_name(value: str) -> str:
+    """The name in an entity's key, or a literal as it is."""
+    if "/" in value and "-" in value:
+        return value.partition("/")[2].rpartition("-")[0].replace("-", " ")
+    return value
+
+
+def _occasion(
+    kind: str, told_for: tuple[datetime, datetime] | None
+) -> tuple[datetime, datetime] | None:
+    return told_for if kind in ("event", "plan") else None
+
+
+def _told_for(value: dict[str, Any]) -> tuple[datetime, datetime] | None:
+    when = value.get("when")
+    if not isinstance(when, dict):
+        return None
+    start, end = _moment(when.get("start")), _moment(when.get("end"))
+    return None if start is None or end is None else (start, end)
+
+
+def _moment(text: object) -> datetime | None:
+    """A time in a fact's value, where somebody has not put something else there."""
+    if not isinstance(text, str):
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

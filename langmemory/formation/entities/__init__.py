@@ -1,0 +1,1 @@
+"""Whom and what facts speak of: names resolved to entities."""

@@ -1,0 +1,152 @@
+"""Everybody and everything the facts of one batch speak of, known before or new."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from langmemory.changes import AddEntity, Change, LinkEntities
+from langmemory.formation.entities.names import NameOptions, entity_key, normalised, within_reach
+from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.roles import SELF
+from langmemory.formation.facts import Fact, Knowledge
+from langmemory.types import Entity
+
+Similar = Callable[[str, Sequence[str]], Sequence[float]]
+"""Cosines (-1..1) of a name to others, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The entity a name means."""
+
+    own: str
+    """Key that is written."""
+    followed: str
+    """Key that is compared: of the entity it is linked to."""
+
+
+class Cast:
+    """The entities of a batch.
+
+    Args:
+        facts: with names in their claims.
+        similar: compares names by meaning, if there is something that can.
+    """
+
+    def __init__(
+        self,
+        facts: Sequence[Fact],
+        knowledge: Knowledge,
+        similar: Similar | None,
+        options: NameOptions,
+    ) -> None:
+        self.knowledge = knowledge
+        self.similar = similar
+        self.options = options
+        self.unclear: list[Unclear] = []
+        self.links: dict[str, str] = {}
+        """Key of an entity made here to the one it is the same as."""
+        self.speakers: dict[str, str] = {}
+        self.used: dict[str, Entity] = {}
+        self._made: dict[str, Entity] = {}
+        self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._called: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
+        self._keys: dict[str, Entity] = {}
+        for norm, entity in knowledge.names():
+            self._called[norm][entity.key] = entity
+            self._keys[entity.key] = entity
+        self._full = _full_names(facts)
+
+    def called(self, norm: str) -> list[Entity]:
+        """Entities of this normalised name."""
+        return list(self._called[norm].values()) if norm in self._called else []
+
+    def norms(self) -> list[str]:
+        """Every normalised name."""
+        return list(self._called)
+
+    def entities(self) -> Iterable[Entity]:
+        return self._keys.values()
+
+    def changes(self) -> Iterator[Change]:
+        """New entities in the order of their first use, then what else old ones are called."""
+        for key in dict.fromkeys((*self._made, *self._aliases)):
+            entity = self._keys[key]
+            yield AddEntity(
+                key=key, name=entity.name, kind=entity.kind, aliases=tuple(self._aliases[key])
+            )
+        for key, same_as in self.links.items():
+            yield LinkEntities(key=key, same_as=same_as, reason="one name, written differently")
+
+    def use(self, entity: Entity) -> Found:
+        """An entity a claim speaks of."""
+        self.used.setdefault(entity.key, entity)
+        return Found(entity.key, self.links.get(entity.key, entity.key))
+
+    def make(self, name: str, kind: str, fact: Fact, *, private: bool | None = None) -> Entity:
+        """A new entity; its key grows where another name's looks the same.
+
+        Args:
+            private: Whether it is its owner's alone; None is as the fact is.
+        """
+        private = fact.privacy == "private" if private is None else private
+        owner = fact.owner if private else None
+        norm, digits = normalised(name), 4
+        key = entity_key(name, kind, owner=owner)
+        while key in self._keys and normalised(self._keys[key].name) != norm:
+            digits += 4
+            key = entity_key(name, kind, owner=owner, digits=digits)
+        if key not in self._keys:
+            entity = Entity(key=key, namespace=self.knowledge.namespace, name=name, kind=kind)
+            self._made[key] = self._keys[key] = entity
+            self._called[norm][key] = entity
+        return self._keys[key]
+
+    def link(self, entity: Entity, to: Entity) -> Found:
+        """An entity made here is one that there was."""
+        followed = self.links.get(to.key, to.key)
+        if entity.key != followed:
+            self.links[entity.key] = followed
+        self.use(to)
+        return self.use(entity)
+
+    def add_alias(self, entity: Entity, alias: str) -> None:
+        """Another name of an entity, unless it has it."""
+        norm = normalised(alias)
+        if entity.key not in self._called[norm]:
+            self._aliases[entity.key][alias] = None
+            self._called[norm][entity.key] = entity
+
+    def speaker(self, fact: Fact) -> Entity | None:
+        """The person who says the fact. Applications know speakers by their names, so a name is
+        one person here, and never a secret."""
+        if fact.speaker is None:
+            return None
+        anonymous = fact.speaker.casefold() in SELF  # "user" is somebody else for every owner
+        name = fact.owner if anonymous and fact.owner else fact.speaker
+        persons = [
+            entity
+            for entity in self.called(normalised(name))
+            if entity.kind in ("person", "thing") and within_reach(entity, fact)
+        ]
+        entity = persons[0] if persons else self.make(name, "person", fact, private=False)
+        self.speakers[fact.speaker] = self.links.get(entity.key, entity.key)
+        return entity
+
+    def fuller(self, norm: str) -> set[str]:
+        """Full names in this batch's facts that begin with this one."""
+        return {full for full in self._full if full.startswith(f"{norm} ")}
+
+
+def _full_names(facts: Sequence[Fact]) -> set[str]:
+    """Normalised names of more than one word in claims that are no secret."""
+    return {
+        norm
+        for fact in facts
+        if fact.privacy != "private"
+        for claim in fact.claims
+        for name in (claim.subject, claim.object if claim.object_is_entity else "")
+        if " " in (norm := normalised(name) if name else "")
+    }

@@ -1,0 +1,173 @@
+"""The entity a name means: exactly, as part of a longer name, by spelling, by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz, process
+
+from langmemory.formation.entities.cast import Cast, Found
+from langmemory.formation.entities.names import (
+    alike,
+    comparable,
+    is_private,
+    normalised,
+    within_reach,
+)
+from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.facts import Fact
+from langmemory.types import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """A name of several."""
+
+    candidates: tuple[Entity, ...]
+
+
+class Lookup:
+    """Looks names up for one fact.
+
+    Args:
+        cast: everybody known or met so far.
+        index: of the fact in the batch.
+        speaker: who says it.
+    """
+
+    def __init__(self, cast: Cast, index: int, fact: Fact, speaker: Entity | None) -> None:
+        self.cast = cast
+        self.index = index
+        self.fact = fact
+        self.speaker = speaker
+
+    def find(self, name: str, kind: str) -> Found | Which:
+        """Somebody known, somebody new, or several it may be.
+
+        Args:
+            name: as it was written.
+            kind: of entity, as far as the relation tells; ``thing`` is any.
+        """
+        cast, fact = self.cast, self.fact
+        norm = normalised(name)
+        exact = [e for e in cast.called(norm) if _kinds_agree(e.kind, kind)]
+        exact = [e for e in exact if within_reach(e, fact)]
+        exact = list({cast.links.get(e.key, e.key): e for e in exact}.values())
+        if fact.privacy == "private" and len(exact) > 1:
+            exact = [e for e in exact if is_private(e, fact)] or exact
+        if len(exact) == 1:
+            return cast.use(exact[0])
+        if exact:
+            return self._by_company(exact) or Which(tuple(exact))
+        if fact.privacy == "private":
+            return cast.use(cast.make(name, kind, fact))
+        if kind == "person":
+            part = self._part_of_name(name, norm)
+            if part is not None:
+                return part
+        return self._by_likeness(name, norm, kind)
+
+    def _part_of_name(self, name: str, norm: str) -> Found | Which | None:
+        """ "Anna" where an "Anna Schmidt" is known, or the other way round."""
+        cast, fact = self.cast, self.fact
+        words = norm.split()
+        if len(words) == 1:
+            in_batch = cast.fuller(norm)
+            known = {
+                e.key: e
+                for other in cast.norms()
+                if other.startswith(f"{norm} ")
+                for e in cast.called(other)
+                if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == other
+            }
+            near = {
+                key: e
+                for key, e in known.items()
+                if normalised(e.name) in in_batch or self._keeps_company(e)
+            }
+            if len(near) == 1:
+                return self._linked(name, "person", next(iter(near.values())))
+            if len(known) > 1:
+                return Which(tuple(known.values()))
+            return self._asked(name, "person", list(known.values())) if known else None
+        known_first = [
+            e
+            for e in cast.called(words[0])
+            if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == words[0]
+        ]
+        return self._asked(name, "person", known_first) if len(known_first) == 1 else None
+
+    def _by_likeness(self, name: str, norm: str, kind: str) -> Found:
+        """By spelling, then by meaning, else somebody new."""
+        cast, options = self.cast, self.cast.options
+        person = kind == "person"
+        best: tuple[float, Entity] | None = None
+        if comparable(norm, options):
+            close = process.extract(
+                norm,
+                list(cast.norms()),
+                scorer=fuzz.token_sort_ratio if person else fuzz.ratio,
+                score_cutoff=options.maybe_spelling * 100,
+                limit=5,
+            )
+            for other, _, _ in close:
+                score = alike(norm, other, person=person)
+                for entity in cast.called(other):
+                    fits = _kinds_agree(entity.kind, kind) and within_reach(entity, self.fact)
+                    if fits and score >= options.maybe_spelling and score > (best or (0.0,))[0]:
+                        best = (score, entity)
+        if best is not None:
+            score, entity = best
+            sure = score == 1.0 or (not person and score >= options.same_spelling)
+            if sure:
+                return self._linked(name, kind, entity)
+            return self._asked(name, kind, [entity])
+        return self._by_meaning(name, kind)
+
+    def _by_meaning(self, name: str, kind: str) -> Found:
+        cast = self.cast
+        others = [
+            entity
+            for entity in cast.entities()
+            if entity.kind == kind and within_reach(entity, self.fact)
+        ]
+        if cast.similar is not None and kind != "person" and others:
+            scores = cast.similar(name, [entity.name for entity in others])
+            score, entity = max(zip(scores, others, strict=True), key=lambda pair: pair[0])
+            if score >= cast.options.maybe_meaning:
+                return self._asked(name, kind, [entity])
+        return cast.use(cast.make(name, kind, self.fact))
+
+    def _linked(self, name: str, kind: str, to: Entity) -> Found:
+        made = self.cast.make(name, to.kind if kind == "thing" else kind, self.fact)
+        return self.cast.link(made, to)
+
+    def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
+        made = self.cast.make(name, kind, self.fact)
+        self.cast.unclear.append(
+            Unclear(name=name, fact=self.index, candidates=tuple(candidates), key=made.key)
+        )
+        return self.cast.use(made)
+
+    def _by_company(self, candidates: Sequence[Entity]) -> Found | None:
+        """The one the speaker has spoken of before, when it is one."""
+        near = [entity for entity in candidates if self._keeps_company(entity)]
+        return self.cast.use(near[0]) if len(near) == 1 else None
+
+    def _keeps_company(self, entity: Entity) -> bool:
+        """Whether the same speaker said something about the entity, or it about the speaker."""
+        if self.speaker is None:
+            return False
+        about = self.cast.knowledge.about
+        if any(k.memory.speaker == self.fact.speaker for k in about(entity.key)):
+            return True
+        return any(
+            claim.object == entity.key and claim.object_is_entity
+            for known in about(self.speaker.key)
+            for claim in known.claims
+        )
+
+
+def _kinds_agree(one: str, other: str) -> bool:
+    return one == other or "thing" in (one, other)

@@ -1,0 +1,129 @@
+"""Names as they are compared, and the keys entities get from them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.entities.roles import ARTICLES, ORGANISATION_TAIL
+from langmemory.formation.facts import Fact
+from langmemory.types import Entity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameOptions:
+    """When two names are one. Scores of spelling are rapidfuzz' ``ratio`` over 100 (0..1)."""
+
+    same_spelling: float = 0.92
+    """At least this alike, names of things are linked; names of persons never are by spelling."""
+    maybe_spelling: float = 0.85
+    """At least this alike, the names are asked about."""
+    min_length: int = 8
+    """Shorter names are not compared by spelling: one letter makes another name of "Max"."""
+    min_entropy_bits: float = 2.3
+    """Shannon entropy of a name's letters below which it is not compared by spelling ("Nananana")."""
+    maybe_meaning: float = 0.9
+    """At least this cosine, names of things are asked about."""
+
+
+def normalised(name: str) -> str:
+    """A name as it is compared: case folded, without accents, articles, apostrophes, legal forms.
+
+    Accents are left out of scripts that write them as diacritics (Latin, Greek, Cyrillic); where
+    marks are letters (Thai, Devanagari, kana) they stay. Never empty for a name with a letter,
+    digit or symbol in it.
+    """
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    plain = "".join(c for c in folded if not "\u0300" <= c <= "\u036f" and c not in "'’`´")
+    plain = unicodedata.normalize("NFC", plain)
+    words = "".join(c if c.isalnum() or c in "+#&" or _is_mark(c) else " " for c in plain).split()
+    if len(words) > 1 and words[0] in ARTICLES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in ORGANISATION_TAIL:
+        words = words[:-1]
+    return " ".join(words) or " ".join(plain.split())
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Mc")
+
+
+def entity_key(name: str, kind: str, *, owner: str | None = None, digits: int = 4) -> str:
+    """``person/lena-1f3a``: the same for the same name, kind and owner, in every namespace.
+
+    Args:
+        owner: of the private fact that first names it; None for one anybody may know.
+        digits: hex digits that tell apart what looks the same.
+    """
+    norm = normalised(name)
+    seed = "\0".join((kind, norm, "" if owner is None else f"private to {owner}"))
+    return (
+        f"{kind}/{norm.replace(' ', '-')[:40]}-{hashlib.sha256(seed.encode()).hexdigest()[:digits]}"
+    )
+
+
+def within_reach(entity: Entity, fact: Fact | Turn) -> bool:
+    """Whether a fact or turn may speak of an entity: one first named in private is its owner's
+    alone."""
+    owner = fact.owner if fact.privacy == "private" else None
+    return any(
+        entity.key.startswith(entity_key(entity.name, kind, owner=whose))
+        for kind in {entity.kind, entity.key.partition("/")[0]}
+        for whose in {None, owner}
+    ) or not _is_derived(entity.key)
+
+
+def is_private(entity: Entity, fact: Fact) -> bool:
+    """Whether an entity was first named in a private fact of this fact's owner."""
+    if fact.owner is None:
+        return False
+    return entity.key.startswith(entity_key(entity.name, entity.kind, owner=fact.owner))
+
+
+def _is_derived(key: str) -> bool:
+    """Whether a key has the form of `entity_key`; others were chosen by a person or an import."""
+    digits = key.rpartition("-")[2]
+    return "/" in key and len(digits) >= 4 and all(c in "0123456789abcdef" for c in digits)
+
+
+def comparable(norm: str, options: NameOptions) -> bool:
+    """Whether a name is long and varied enough for its spelling to identify it."""
+    letters = norm.replace(" ", "")
+    if len(letters) < options.min_length:
+        return False
+    counts = Counter(letters)
+    bits = -sum(n / len(letters) * math.log2(n / len(letters)) for n in counts.values())
+    return bits >= options.min_entropy_bits
+
+
+def alike(one: str, other: str, *, person: bool) -> float:
+    """How alike two normalised names are spelled, 0..1; 0 where a difference is meant.
+
+    Different numbers tell things apart ("Studio 54", "Studio 55"), and of persons every part
+    of the name has to be alike: one first name with two surnames is two people.
+    """
+    if _numbers(one) != _numbers(other):
+        return 0.0
+    if person:
+        ours, theirs = one.split(), other.split()
+        if len(ours) != len(theirs):
+            return 0.0
+        if sorted(ours) == sorted(theirs):
+            return 1.0
+        parts = [fuzz.ratio(a, b) / 100 for a, b in zip(ours, theirs, strict=True)]
+        return min(parts)
+    return fuzz.ratio(one, other) / 100
+
+
+def _numbers(norm: str) -> list[str]:
+    return [
+        "".join(c for c in word if c.isdigit())
+        for word in norm.split()
+        if any(map(str.isdigit, word))
+    ]

@@ -1,0 +1,205 @@
+"""The names of one fact, as its speaker means them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from langmemory.formation.entities.cast import Cast, Found
+from langmemory.formation.entities.lookup import Lookup, Which
+from langmemory.formation.entities.mentions import names_in, written_as
+from langmemory.formation.entities.names import is_private, normalised, within_reach
+from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.roles import (
+    MANY_ROLES,
+    NOBODY,
+    SELF,
+    UNIQUE_ROLES,
+    Role,
+    role_in,
+)
+from langmemory.formation.facts import Claim, Fact
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
+from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.lexicon import is_unspaced
+
+
+class Scene:
+    """The names of one fact, as its speaker means them."""
+
+    def __init__(self, cast: Cast, index: int, fact: Fact) -> None:
+        self.cast = cast
+        self.index = index
+        self.fact = fact
+        self.private = fact.privacy == "private"
+        self.speaker = cast.speaker(fact) if fact.claims or _says_name(fact) else None
+        self.lookup = Lookup(cast, index, fact, self.speaker)
+        self.own: dict[str, str] = {}
+        self._keys: dict[str, None] = {}
+
+    def claims(self) -> Iterator[Claim]:
+        """Claims whose names are clear; what may mean several is kept with the question."""
+        for claim in self.fact.claims:
+            yield from self._claim(claim)
+
+    def mentioned(self) -> Iterator[str]:
+        """Entities of the claims and those the text names."""
+        keys = dict.fromkeys(self._keys)
+        for name in names_in(self.fact.text):
+            for entity in self.cast.called(normalised(name)):
+                if within_reach(entity, self.fact) and written_as(entity, name):
+                    self.cast.use(entity)
+                    keys.setdefault(entity.key)
+        return iter(keys)
+
+    def _claim(self, raw: Claim) -> Iterator[Claim]:
+        claim = canonical(raw)
+        relation = relation_named(claim.relation.removeprefix(NO_LONGER))
+        turned = claim.subject == raw.object and claim.object == raw.subject
+        subject = self._entity(claim.subject, relation.subject)
+        if subject is None:
+            return
+        as_entity = self._is_entity(claim, relation.object, known=relation.phrases != frozenset())
+        found = (
+            self._entity(claim.object, relation.object if relation.object != "literal" else "thing")
+            if as_entity
+            else None
+        )
+        if as_entity and found is None:
+            return
+        if isinstance(subject, Which) or isinstance(found, Which):
+            self._ask_which(claim, subject, found)
+            return
+        written = replace(
+            claim,
+            relation=self._stance(claim.relation),
+            subject=subject.followed,
+            object=claim.object.strip() if found is None else found.followed,
+            object_is_entity=found is not None,
+        )
+        self._note(subject)
+        if found is not None:
+            self._note(found)
+            self._role_alias(raw, subject, found, turned=turned)
+        elif relation.name in ("named", "nickname"):
+            self._also_named(subject, claim.object)
+        yield written
+        if relation.symmetric and relation.values != "many" and found is not None:
+            # Written both ways, because what can be only one is looked for from either side.
+            yield replace(written, subject=written.object, object=written.subject)
+
+    def _stance(self, relation: str) -> str:
+        """A fact that something is over claims just that, and so does a plan."""
+        plain = relation_named(relation)
+        if self.fact.ends and plain.ends is None and not relation.startswith(NO_LONGER):
+            return NO_LONGER + relation
+        if self.fact.kind == "plan" and plain.holds and not relation.startswith(PLANNED):
+            return PLANNED + relation
+        return relation
+
+    def _role(self, name: str) -> Role | None:
+        speaker = None if self.speaker is None else self.speaker.name
+        return role_in(name, speaker, known=self._is_known)
+
+    def _is_known(self, name: str) -> bool:
+        return bool(self.cast.called(normalised(name)))
+
+    def _is_entity(self, claim: Claim, kind: str, *, known: bool) -> bool:
+        """What a known relation says counts more than what an extractor did; a literal for it
+        is still somebody when it names one ("likes Anna")."""
+        if not known:
+            return claim.object_is_entity
+        bare = claim.object.casefold()
+        names_somebody = (
+            _looks_like_name(claim.object) or bare in SELF or self._role(claim.object) is not None
+        )
+        if kind in ("literal", "person", "animal"):
+            named = self.cast.called(normalised(claim.object))
+            is_known = any(
+                e.kind in ("person", "animal") and within_reach(e, self.fact) for e in named
+            )
+            return claim.object_is_entity and (is_known or (kind != "literal" and names_somebody))
+        return claim.object_is_entity or _looks_like_name(claim.object)
+
+    def _entity(self, name: str, kind: str) -> Found | Which | None:
+        name = " ".join(name.split())
+        bare = name.casefold()
+        if not name or bare in NOBODY:
+            return None
+        if bare in SELF:
+            return None if self.speaker is None else self.cast.use(self.speaker)
+        role = self._role(name)
+        if role is not None:
+            if role.what in MANY_ROLES:
+                return None
+            name, kind = f"{role.whose}'s {role.what}", role.kind or kind
+        return self.lookup.find(name, kind)
+
+    def _ask_which(self, claim: Claim, subject: Found | Which, found: Found | Which | None) -> None:
+        doubt = subject if isinstance(subject, Which) else found
+        assert isinstance(doubt, Which)
+        if isinstance(subject, Which) and isinstance(found, Which):
+            return  # two doubts in one claim: the text alone stays
+        options: dict[str, tuple[Claim, ...]] = {}
+        for entity in doubt.candidates:
+            options[entity.key] = (
+                replace(
+                    claim,
+                    subject=subject.own if isinstance(subject, Found) else entity.key,
+                    object=entity.key
+                    if isinstance(found, Which)
+                    else (claim.object if found is None else found.own),
+                    object_is_entity=found is not None,
+                ),
+            )
+        for clear in (subject, found):
+            if isinstance(clear, Found):
+                self._note(clear)
+        name = claim.subject if isinstance(subject, Which) else claim.object
+        self.cast.unclear.append(
+            Unclear(name=name, fact=self.index, candidates=doubt.candidates, claims=options)
+        )
+
+    def _note(self, found: Found) -> None:
+        self._keys.setdefault(found.own)
+        if found.own != found.followed:
+            self.own[found.followed] = found.own
+
+    def _role_alias(self, raw: Claim, subject: Found, found: Found, *, turned: bool) -> None:
+        """ "Ruth is Lena's mother" makes "Lena's mother" a name of Ruth's."""
+        said = snake(raw.relation)
+        for role in UNIQUE_ROLES:
+            if said == f"{role}_of":
+                holder, of = (found, subject) if turned else (subject, found)
+            elif said in (role, f"has_{role}"):
+                holder, of = (subject, found) if turned else (found, subject)
+            else:
+                continue
+            self._also_named(holder, f"{self.cast.used[of.own].name}'s {role}")
+
+    def _also_named(self, found: Found, name: str) -> None:
+        """An alias, where no other entity has that name already; else the question whether they
+        are one."""
+        entity = self.cast.used[found.own]
+        if self.private and not is_private(entity, self.fact):
+            return
+        others = [
+            other
+            for other in self.cast.called(normalised(name))
+            if other.key not in (found.own, found.followed) and within_reach(other, self.fact)
+        ]
+        if not others:
+            self.cast.add_alias(entity, name)
+        elif not self.private:
+            self.cast.unclear.append(
+                Unclear(name=name, fact=self.index, candidates=(others[0],), key=entity.key)
+            )
+
+
+def _looks_like_name(text: str) -> bool:
+    first = text.strip()[:1]
+    return first.isupper() or is_unspaced(first)
+
+
+def _says_name(fact: Fact) -> bool:
+    return fact.speaker is not None and normalised(fact.speaker) in normalised(fact.text)

@@ -1,0 +1,301 @@
+"""The negative list: what no extractor, however eager, may put into memory.
+
+One audited store of another memory was 97.8 % junk, 668 copies of one sentence among it. Every rule
+here is about form or origin and can say its reason in a few words; whether something is true or
+matters is for others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from rapidfuzz import fuzz
+
+from langmemory.formation.asking.json_answers import is_refusal
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction.junk_words import JUNK_WORDS, JunkWords
+from langmemory.formation.extraction.transcript import is_person, spoken
+from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, fingerprint, normalised
+from langmemory.lexicon import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
+from langmemory.types import Privacy
+
+MIN_WORDS = 2
+MIN_CHARS = 6
+MIN_CHARS_UNSPACED = 4
+MAX_CHARS = 600
+"""A statement that stands alone is shorter; what is longer is a copied message."""
+ECHO_RATIO = 90.0
+"""Likeness, of 100, from which two sentences are one (rapidfuzz: normalised indel similarity)."""
+SHARED_WORDS = 0.8
+"""From this part of a statement's telling words on, a text that has them says the same."""
+SMALL_TALK_CHARS = 200
+
+_COMMITMENTS = frozenset({"plan", "decision", "event", "procedure"})
+"""What an assistant may say of itself: what it will do, has decided, has done, how it behaves."""
+_TOOLS = frozenset({"tool", "function"})
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_QUESTION = re.compile(r"\A\W*¿|[?？]\W*\Z")
+_RECALLED = re.compile(
+    r"</?recalled_memories>|[\[(]\s*[MGR]\s*:\s*[0-9a-f]{8}\s*[\])]", re.IGNORECASE
+)
+_NUMBERS = re.compile(r"\d+")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """`JunkWords` compiled."""
+
+    small_talk: re.Pattern[str]
+    dangling: re.Pattern[str]
+    clock: re.Pattern[str]
+    clock_words: frozenset[str]
+    meta: re.Pattern[str]
+    assistant: re.Pattern[str]
+
+    @classmethod
+    def of(cls, code: str, words: JunkWords) -> _Patterns:
+        end = "" if code == "zh" else r"(?!\w)"  # where words are not spaced, they do not end
+        language = LANGUAGES[code]
+
+        def beginning(patterns: Sequence[str]) -> re.Pattern[str]:
+            return re.compile(rf"\W*(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
+
+        return cls(
+            small_talk=re.compile(
+                rf"\W*(?:(?:{'|'.join(words.small_talk)}){end}\W*)+\Z", re.IGNORECASE
+            ),
+            dangling=beginning(words.dangling),
+            clock=beginning(words.clock),
+            clock_words=frozenset(words.clock_words.split())
+            | {*language.months, *language.weekdays},
+            meta=re.compile(rf"\W*(?:{'|'.join(words.meta)})", re.IGNORECASE),
+            assistant=beginning([words.assistant]),
+        )
+
+
+_PATTERNS = {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
+
+
+def sift(extraction: Extraction, batch: Batch) -> Extraction:
+    """The extraction without junk, and for each statement left out a reason, never its text."""
+    said = _Said.of(batch)
+    kept: dict[tuple[bytes, str | None, Privacy], Fact] = {}
+    dropped = list(extraction.dropped)
+    for fact in extraction.facts:
+        reason = _form(fact.text, said) or _origin(fact, said)
+        if reason is None and _dangles(fact.text, said):
+            reason = "does not stand alone"
+        mark = (fingerprint(fact.text), fact.owner, fact.privacy)
+        if reason is not None:
+            dropped.append(reason)
+        elif mark in kept:
+            dropped.append("said twice")
+            first = kept[mark]
+            kept[mark] = replace(
+                first, evidence=tuple(dict.fromkeys((*first.evidence, *fact.evidence)))
+            )
+        else:
+            kept[mark] = fact
+    core = []
+    for suggestion in extraction.core:
+        if (reason := _suggested(suggestion, said)) is None:
+            core.append(suggestion)
+        else:
+            dropped.append(f"core: {reason}")
+    summary = extraction.summary
+    persons = said.persons(said.turns)
+    if summary is not None and (is_refusal(summary.text) or _all_small_talk(persons, said)):
+        summary = None
+    return replace(
+        extraction,
+        facts=tuple(kept.values()),
+        core=tuple(core),
+        summary=summary,
+        dropped=tuple(dropped),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Said:
+    """What a batch holds, prepared for comparing."""
+
+    turns: dict[str, Turn]
+    words: dict[str, frozenset[str]]
+    """Of each turn, without what was recalled into it."""
+    speakers: frozenset[str]
+    """Words of their names."""
+    owners: int
+    assistants: frozenset[re.Pattern[str]]
+    """Their names at the beginning of a statement."""
+    echoes: tuple[tuple[str, str], ...]
+    """Statements of assistants, normalised, each with the key of the answer a person gave to it."""
+    recalled: tuple[frozenset[str], ...]
+    """Words of each recalled memory that stands in a turn."""
+
+    @classmethod
+    def of(cls, batch: Batch) -> _Said:
+        everyone = (*batch.before, *batch.turns)
+        return cls(
+            turns={turn.key: turn for turn in batch.turns},
+            words={turn.key: frozenset(split_words(spoken(turn.text))) for turn in batch.turns},
+            speakers=frozenset(word for turn in everyone for word in split_words(turn.speaker)),
+            owners=len({turn.owner for turn in batch.turns}),
+            assistants=frozenset(
+                re.compile(rf"{re.escape(turn.speaker)}(?![a-z0-9])", re.IGNORECASE)
+                for turn in everyone
+                if turn.role == "assistant"
+            ),
+            echoes=tuple(_statements(everyone)),
+            recalled=tuple(_recalled(batch.turns)),
+        )
+
+    def persons(self, keys: Iterable[str]) -> list[Turn]:
+        """The turns among these that persons said."""
+        return [self.turns[key] for key in keys if key in self.turns and is_person(self.turns[key])]
+
+    def telling(self, text: str) -> frozenset[str]:
+        """Words of a statement that say something, names of the speakers aside."""
+        return frozenset(keyword_terms(text)) - self.speakers
+
+    def is_said(self, telling: frozenset[str], persons: Iterable[Turn]) -> bool:
+        """Whether one of the turns has these words."""
+        return any(_covers(self.words[turn.key], telling) for turn in persons)
+
+
+def _covers(words: frozenset[str], telling: frozenset[str]) -> bool:
+    """Whether a text with these words says the same, endings aside ("own", "owns")."""
+    missing = telling - words
+    beginnings = tuple(word[: max(3, len(word) - 3)] for word in missing if not word.isdigit())
+    found = sum(any(word.startswith(begun) for word in words) for begun in beginnings)
+    return bool(telling) and len(telling) - len(missing) + found >= SHARED_WORDS * len(telling)
+
+
+def _statements(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
+    for turn, after in zip_longest(turns, turns[1:]):
+        if is_person(turn):
+            continue
+        answer = after.key if after is not None and is_person(after) else ""
+        for sentence in _SENTENCE_END.split(spoken(turn.text)):
+            if sentence.strip() and not _QUESTION.search(sentence):
+                yield normalised(sentence), answer
+
+
+def _recalled(turns: Iterable[Turn]) -> Iterator[frozenset[str]]:
+    for turn in turns:
+        own = spoken(turn.text)
+        if own != turn.text.strip():
+            lines = (line.strip() for line in turn.text.splitlines())
+            yield from (frozenset(split_words(line)) for line in lines if line not in own)
+
+
+def _form(text: str, said: _Said) -> str | None:
+    """What is wrong with a statement as such."""
+    unspaced = is_unspaced(text)
+    short = len(text) < (MIN_CHARS_UNSPACED if unspaced else MIN_CHARS)
+    if short or (not unspaced and len(split_words(text)) < MIN_WORDS):
+        return "too short"
+    if len(text) > MAX_CHARS:
+        return "too long to be one statement"
+    if is_refusal(text):
+        return "a refusal"
+    if _is_small_talk(text, said.speakers):
+        return "small talk"
+    if _QUESTION.search(text):
+        return "a question"
+    if _is_clock(text):
+        return "a time of the moment"
+    if any(patterns.meta.match(text) for patterns in _PATTERNS.values()):
+        return "about the conversation"
+    if _RECALLED.search(text):
+        return "a recalled memory"
+    return None
+
+
+def _origin(fact: Fact, said: _Said) -> str | None:
+    """What is wrong with where a fact comes from."""
+    persons = said.persons(fact.evidence)
+    if not persons:
+        return _unsupported(fact, said)
+    if _all_small_talk(persons, said):
+        return "small talk"
+    telling = said.telling(fact.text)
+    if said.is_said(telling, persons):
+        return None
+    if any(_covers(words, telling) for words in said.recalled):
+        return "a recalled memory"
+    text = normalised(fact.text)
+    numbers = _NUMBERS.findall(text)  # a sentence about another number is another sentence
+    if any(
+        answer not in fact.evidence
+        and fuzz.ratio(text, sentence) >= ECHO_RATIO
+        and _NUMBERS.findall(sentence) == numbers
+        for sentence, answer in said.echoes
+    ):
+        return "repeats the assistant"
+    return None
+
+
+def _unsupported(fact: Fact, said: _Said) -> str | None:
+    """What no person said counts only where an assistant speaks of what it does itself."""
+    roles = {said.turns[key].role.casefold() for key in fact.evidence if key in said.turns}
+    if not roles:
+        return "no evidence"
+    if roles <= _TOOLS:
+        return "only a tool says so"
+    names = {patterns.assistant for patterns in _PATTERNS.values()} | said.assistants
+    named = any(name.match(fact.text) for name in names)
+    if "assistant" in roles and fact.kind in _COMMITMENTS and named:
+        return None
+    return "only the assistant says so"
+
+
+def _suggested(suggestion: CoreSuggestion, said: _Said) -> str | None:
+    """What is wrong with a line for a core block. It need not stand alone: its block says of whom."""
+    persons = said.persons(suggestion.evidence)
+    if not persons:
+        return "nobody said so"
+    if said.owners > 1 and any(turn.privacy == "private" for turn in persons):
+        return "private words of one of several people"
+    return _form(suggestion.text, said)
+
+
+def _dangles(text: str, said: _Said) -> bool:
+    """Whether a statement leaves open who or what it is about."""
+    first = next(iter(text.split()), "").strip("\"'“„«(,.")
+    if first.casefold() in said.speakers or (len(first) > 1 and first.isupper()):
+        return False  # "Ella" is also a name, "US" and "IT" are no pronouns
+    patterns = _PATTERNS.get(detect_language(text).code, _PATTERNS["en"])
+    return patterns.dangling.match(text) is not None
+
+
+def _is_small_talk(text: str, names: frozenset[str]) -> bool:
+    """Whether a text is nothing but greetings, thanks and names."""
+    if len(text) > SMALL_TALK_CHARS:
+        return False
+    bare = re.sub(r"\w+", lambda word: "" if word[0].casefold() in names else word[0], text)
+    return any(patterns.small_talk.match(bare) for patterns in _PATTERNS.values())
+
+
+def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
+    return bool(persons) and all(_is_small_talk(spoken(p.text), said.speakers) for p in persons)
+
+
+def _is_clock(text: str) -> bool:
+    """Whether a text says what time or day it is at the moment, and nothing else."""
+    for code, patterns in _PATTERNS.items():
+        begun = patterns.clock.match(text)
+        if begun is None:
+            continue
+        rest = re.sub(r"\bin [\w ]+\W*\Z", "", text[begun.end() :].casefold())
+        if code == "zh":
+            left: Iterable[str] = re.sub(r"[\W\d]", "", rest)
+            known: Iterable[str] = frozenset("".join(patterns.clock_words))
+        else:
+            left, known = _TOKEN.findall(rest), patterns.clock_words
+        if rest.strip() and all(token.isdigit() or token in known for token in left):
+            return True
+    return False

@@ -1,0 +1,172 @@
+"""What becomes of the facts of a batch, and of what was known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
+from langmemory.formation.batch import Batch
+from langmemory.formation.contradiction.pairs import Pair, gives_way
+from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
+from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.facts import Fact, Knowledge, KnownFact
+from langmemory.formation.judging import Decision, Verdicts
+from langmemory.formation.ownership import kept_close
+from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
+
+
+class Outcome:
+    """The facts that come about, what stands against each, and what they do to others."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        resolution: Resolution,
+        division: Division,
+        verdicts: Sequence[Verdicts],
+        knowledge: Knowledge,
+        objections: Sequence[Objection],
+        now: datetime,
+    ) -> None:
+        self.now = max((now, *(turn.said_at for turn in batch.turns)))
+        self.batch = batch
+        self.resolution = resolution
+        self.knowledge = knowledge
+        self.decisions = [one for group in verdicts for one in group.decisions]
+        self._division = division
+        self._places = {fact_key(f): at for at, f in reversed([*enumerate(resolution.facts)])}
+        self._repeats = {
+            one.pair.new.key: one.pair.old.key
+            for one in self.decisions
+            if one.verdict == "duplicate" and not one.pair.old.new
+        }
+        self.facts: Mapping[str, Fact] = self._come_about()
+        """By key, in the order they were said."""
+        self.against: Mapping[str, Objection | None] = {
+            key: self._objection(key, fact, objections) for key, fact in self.facts.items()
+        }
+        """What stands against a fact's becoming active by itself, by its key."""
+        self.pairs: Sequence[Decision] = [one for one in self.decisions if self._stands(one.pair)]
+        """What was decided of facts that come about as they were compared."""
+
+    def waits(self, key: str) -> bool:
+        """Whether a fact is one of the batch that waits for a person."""
+        return self.against.get(key) is not None
+
+    def mentions(self, key: str) -> tuple[str, ...]:
+        """Entities a fact of the batch speaks of."""
+        return self.resolution.mentions.get(self._places.get(key, -1), ())
+
+    def own(self, key: str) -> Mapping[str, str]:
+        """See `Resolution.own`."""
+        return self.resolution.own.get(self._places.get(key, -1), {})
+
+    def repeated(self, options: DuplicateOptions) -> Iterator[UpdateMemory]:
+        """Evidence and confidence for what was said again, once for each known fact."""
+        said: dict[str, tuple[KnownFact, list[Fact]]] = {}
+        grey = [
+            (fact, known)
+            for fact, known, _ in self._division.grey
+            if self._repeats.get(fact_key(fact)) == known.memory.key
+        ]
+        for fact, known in (*self._division.repeated, *grey):
+            if known.memory.status not in ("superseded", "archived") and not self._too_open(fact):
+                said.setdefault(known.memory.key, (known, []))[1].append(fact)
+        for key, (known, facts) in said.items():
+            confidence = known.memory.confidence
+            evidence: list[str] = []
+            mentions: list[str] = []
+            for fact in facts:
+                new = [one for one in fact.evidence if one not in (*known.evidence, *evidence)]
+                if new:
+                    evidence += new
+                    mentions += self.mentions(fact_key(fact))
+                    confidence = confirmed(confidence, fact.confidence, options)
+            if evidence:
+                yield UpdateMemory(
+                    key=key,
+                    facets=Facets(confidence=confidence),
+                    evidence=tuple(evidence),
+                    mentions=tuple(dict.fromkeys(mentions)),
+                    reason="said again",
+                )
+
+    def superseded(self) -> Iterator[Change]:
+        """What gives way to facts that do not wait, each at its earliest end."""
+        ends: dict[str, Supersede | UpdateMemory] = {}
+        for one in sorted(self.pairs, key=lambda one: gives_way(one.pair)[1]):
+            change = self.supersede(one.pair) if one.verdict == "supersedes" else None
+            if change is not None and not self.waits(one.pair.new.key):
+                ends.setdefault(change.key, change)
+        yield from ends.values()
+        for one in self.pairs:
+            if one.verdict == "duplicate" and one.pair.old.key in self.facts:
+                yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
+
+    def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
+        """How one of two gives way: news of what is over gives way to what is known; what is over
+        only in future holds until then. Nothing gives way to what waits, but for the new fact of
+        the pair, whose approval may bring it about."""
+        loser, until = gives_way(pair)
+        winner = pair.old if loser.key == pair.new.key else pair.new
+        by = self._repeats.get(winner.key, winner.key)
+        if self.waits(loser.key) or self.waits(pair.old.key) or by == loser.key:
+            return None
+        reason = pair.reason or "contradicted"
+        if until > self.now:
+            return UpdateMemory(key=loser.key, facets=Facets(invalid_at=until), reason=reason)
+        return Supersede(key=loser.key, by=by, invalid_at=until, reason=reason)
+
+    def _come_about(self) -> dict[str, Fact]:
+        corrected = {
+            one.pair.new.key: one.pair.old
+            for one in self.decisions
+            if one.verdict == "supersedes" and one.pair.new.corrects
+        }
+        grey = (fact for fact, _, _ in self._division.grey)
+        too_open = (fact for fact, _ in self._division.repeated if self._too_open(fact))
+        found: dict[str, Fact] = {}
+        for fact in (*self._division.fresh, *grey, *too_open):
+            key = fact_key(fact)
+            kept = kept_close(fact, self.batch)
+            if kept is None or (key in self._repeats and not self._too_open(fact)):
+                continue
+            statement = Statement.of_fact(fact)
+            start = statement.start
+            if key in corrected and not statement.dated:
+                start = corrected[key].start  # it was so all the time
+            found[key] = replace(
+                kept,
+                valid_at=None if start == BEGINNING else start,
+                invalid_at=None if statement.end == END else statement.end,
+            )
+        return dict(sorted(found.items(), key=lambda item: self._places.get(item[0], 0)))
+
+    def _too_open(self, fact: Fact) -> bool:
+        """Whether more people were to read it than its turns. It is kept for fewer, and what was
+        compared with it was compared for the wrong readers, so it changes nothing else."""
+        kept = kept_close(fact, self.batch)
+        return kept is None or (kept.privacy, kept.owner) != (fact.privacy, fact.owner)
+
+    def _stands(self, pair: Pair) -> bool:
+        new = self.facts.get(pair.new.key)
+        old = self.facts.get(pair.old.key) if pair.old.new else pair.old
+        return new is not None and old is not None and new.privacy == pair.new.privacy
+
+    def _objection(self, key: str, fact: Fact, objections: Sequence[Objection]) -> Objection | None:
+        against_confirmed = any(
+            one.pair.new.key == key
+            and one.pair.about == "contradiction"
+            and one.verdict in ("unclear", "supersedes")
+            and gives_way(one.pair)[0].protected
+            for one in self.decisions
+        )
+        case = Case(
+            fact=fact,
+            hearsay=hearsay(fact, self.resolution, self.knowledge),
+            against_confirmed=against_confirmed,
+        )
+        return objection(case, objections)

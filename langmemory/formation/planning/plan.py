@@ -1,0 +1,158 @@
+"""From what was read, resolved, compared and judged to one change set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from langmemory.changes import (
+    AddMemory,
+    Change,
+    ChangeSet,
+    Invalidate,
+    LinkEntities,
+    MarkReflected,
+    OpenReview,
+    Supersede,
+    UpdateMemory,
+)
+from langmemory.formation.batch import Batch
+from langmemory.formation.duplicates import Division, DuplicateOptions
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.facts import Extraction, Knowledge
+from langmemory.formation.judging import Verdicts
+from langmemory.formation.planning import questions
+from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
+from langmemory.formation.planning.outcome import Outcome
+from langmemory.formation.planning.writing import edges, fact_memory, summary_memory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanOptions:
+    """What planning decides by."""
+
+    objections: tuple[Objection, ...] = OBJECTIONS
+    """What keeps a fact from becoming active by itself."""
+    duplicates: DuplicateOptions = field(default_factory=DuplicateOptions)
+
+
+def plan(
+    batch: Batch,
+    extraction: Extraction,
+    resolution: Resolution,
+    division: Division,
+    verdicts: Sequence[Verdicts],
+    knowledge: Knowledge,
+    *,
+    now: datetime,
+    run_id: str | None = None,
+    failures: Sequence[str] = (),
+    options: PlanOptions | None = None,
+) -> ChangeSet:
+    """Everything the run changes, in the order in which it can be applied.
+
+    Args:
+        batch: what was read.
+        extraction: what was made of it.
+        resolution: its facts with entities.
+        division: of ``resolution.facts``.
+        verdicts: one for each group of `contradiction.groups`.
+        knowledge: what is known.
+        now: what is over only after it holds until then.
+        run_id: None is the batch's own.
+        failures: steps of the run that failed, in a few words each without text of memories. A
+            judge that could not be asked is one by itself. With any, nothing graduates (`approval`).
+        options: rules and weights.
+    """
+    options = options or PlanOptions()
+    failed = (*failures, *(f"judge: {one.failure}" for one in verdicts if one.failure))
+    outcome = Outcome(batch, resolution, division, verdicts, knowledge, options.objections, now)
+    changes = (
+        *_changes(outcome, extraction, failed, options),
+        MarkReflected(keys=tuple(turn.key for turn in batch.turns)),
+    )
+    note = {
+        "thread_id": batch.thread_id,
+        "at": now.isoformat(),
+        "turns": len(batch.turns),
+        "extracted": len(extraction.facts),
+        "dropped": len(extraction.dropped),
+        "repeated": division.within + len(division.repeated),
+        "groups": len(verdicts),
+        "verdicts": dict(Counter(one.verdict for one in outcome.decisions)),
+        "model_calls": extraction.model_calls + sum(one.model_calls for one in verdicts),
+        "unreadable_verdicts": sum(one.problem is not None for one in verdicts),
+        "failures": list(failed),
+    }
+    return ChangeSet(
+        namespace=batch.namespace,
+        run_id=run_id or batch.run_id,
+        kind="reflection",
+        reason=f"reflection of {len(batch.turns)} turns of {batch.thread_id}",
+        changes=changes,
+        note=note | _told(changes),
+        planned_at=knowledge.seq,
+    )
+
+
+def _changes(
+    outcome: Outcome, extraction: Extraction, failures: Sequence[str], options: PlanOptions
+) -> Iterator[Change]:
+    effects = (*outcome.repeated(options.duplicates), *outcome.superseded())
+    yield from _entities(outcome, effects)
+    for key, fact in outcome.facts.items():
+        against = outcome.against[key]
+        yield fact_memory(
+            key,
+            fact,
+            status=status(against, failures),
+            mentions=outcome.mentions(key),
+            names=outcome.resolution.names,
+            reason=f"waits: {against.name}" if against else "said",
+        )
+        yield from edges(key, fact.claims, outcome.own(key))
+    if not failures:
+        yield from effects
+        yield from questions.dependants(outcome, effects)
+    yield from questions.undecided(outcome)
+    yield from questions.approvals(outcome)
+    yield from questions.names(outcome)
+    for suggestion in extraction.core:
+        yield questions.core(outcome, suggestion)
+    if failures and (review := questions.whole_run(outcome, failures, effects)):
+        yield review
+    if extraction.summary is not None:
+        became = status(None, failures)
+        summary = summary_memory(extraction.summary, outcome.batch, status=became)
+        if summary is not None:
+            yield summary
+
+
+def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
+    """New entities and names as far as something that comes about speaks of them."""
+    used = {entity for key in outcome.facts for entity in outcome.mentions(key)}
+    used |= {key for one in effects if isinstance(one, UpdateMemory) for key in one.mentions}
+    used |= {entity.key for one in outcome.resolution.unclear for entity in one.candidates}
+    used |= {
+        one.same_as
+        for one in outcome.resolution.changes
+        if isinstance(one, LinkEntities) and one.key in used
+    }
+    for change in outcome.resolution.changes:
+        if getattr(change, "key", None) in used:
+            yield change
+
+
+def _told(changes: Sequence[Change]) -> dict[str, Any]:
+    """What the journal tells, as keys: its text is that of the memories."""
+    added = [one.key for one in changes if isinstance(one, AddMemory)]
+    return {
+        "changes": dict(Counter(change.op for change in changes)),
+        "learned": [key for key in added if key.startswith("fact/")],
+        "superseded": [one.key for one in changes if isinstance(one, Supersede | Invalidate)],
+        "reviews": [one.id for one in changes if isinstance(one, OpenReview)],
+        "summary": next((key for key in added if key.startswith("summary/")), None),
+    }

@@ -1,0 +1,186 @@
+"""What a reflection leaves to a person: questions, each with the changes that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langmemory.changes import (
+    AddMemory,
+    Change,
+    Facets,
+    Invalidate,
+    LinkEntities,
+    Merge,
+    OpenReview,
+    SetStatus,
+    Supersede,
+)
+from langmemory.formation.batch import digest
+from langmemory.formation.contradiction.pairs import Pair, gives_way
+from langmemory.formation.contradiction.statements import fact_key
+from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.facts import CoreSuggestion
+from langmemory.formation.ownership import owner_of
+from langmemory.formation.planning.outcome import Outcome
+from langmemory.formation.planning.writing import edges
+
+Options = dict[str, tuple[Change, ...]]
+
+
+def undecided(outcome: Outcome) -> Iterator[OpenReview]:
+    """Pairs nobody decided, of facts that do not wait anyway."""
+    for one in outcome.pairs:
+        pair = one.pair
+        waits = outcome.waits(pair.new.key) or outcome.waits(pair.old.key)
+        if one.verdict == "unclear" and not waits:
+            yield OpenReview(
+                id=_id(outcome, pair.about, pair.new.key, pair.old.key),
+                about=pair.about,
+                question=_which(pair),
+                memories=(pair.new.key, pair.old.key),
+                options=_either(pair),
+            )
+
+
+def approvals(outcome: Outcome) -> Iterator[OpenReview]:
+    """Facts that wait. Approved, they do to others what they would have done."""
+    for key, against in outcome.against.items():
+        if against is None:
+            continue
+        active = SetStatus(key=key, status="active")
+        gone = {
+            change.key: change
+            for one in outcome.pairs
+            if one.pair.new.key == key
+            and (one.verdict == "supersedes" or one.pair.old.protected)
+            and (change := outcome.supersede(one.pair)) is not None
+        }
+        options: Options = {"approve": (active, *gone.values())}
+        if gone:
+            options["both"] = (active,)
+        options["reject"] = (SetStatus(key=key, status="archived"),)
+        yield OpenReview(
+            id=_id(outcome, "approval", key),
+            about="approval",
+            question=f"May this be believed? It {against.says}.",
+            memories=(key, *gone),
+            options=options,
+        )
+
+
+def dependants(outcome: Outcome, effects: Sequence[Change]) -> Iterator[OpenReview]:
+    """What was derived from a fact that is over may be over, too."""
+    gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
+    for key, until in gone.items():
+        for known in outcome.knowledge.derived_from([key]):
+            name = known.memory.key
+            if name not in gone and known.memory.status == "active":
+                yield OpenReview(
+                    id=_id(outcome, "dependant", key, name),
+                    about="dependant",
+                    question="This was derived from a fact that is over. Does it still hold?",
+                    memories=(name, key),
+                    options={
+                        "still_true": (),
+                        "over": (Invalidate(key=name, invalid_at=until),),
+                    },
+                )
+
+
+def names(outcome: Outcome) -> Iterator[OpenReview]:
+    """Names that may mean somebody known."""
+    keys = [fact_key(fact) for fact in outcome.resolution.facts]
+    for unclear in outcome.resolution.unclear:
+        fact = keys[unclear.fact]
+        if fact in outcome.facts:
+            others = tuple(entity.key for entity in unclear.candidates)
+            question, options = _who(unclear, fact)
+            yield OpenReview(
+                id=_id(outcome, "entity", unclear.key or fact, *others),
+                about="entity",
+                question=question,
+                memories=(fact,),
+                options=options,
+            )
+
+
+def core(outcome: Outcome, suggestion: CoreSuggestion) -> OpenReview:
+    """A line for a core block; accepted, it is a memory that is always disclosed."""
+    key = f"core/{suggestion.block}/{digest(suggestion.text)}"
+    found = (outcome.batch.turn(one) for one in suggestion.evidence)
+    owner, private = owner_of([turn for turn in found if turn is not None]) or (None, True)
+    value: dict[str, Any] = {"text": suggestion.text, "block": suggestion.block}
+    if private:
+        value |= {"owner": owner, "privacy": "private"}
+    facets = Facets(
+        owner=owner,
+        privacy="private" if private else "shared",
+        priority="mandate",
+        status="active",
+    )
+    add = AddMemory(key=key, value=value, facets=facets, evidence=suggestion.evidence)
+    return OpenReview(
+        id=_id(outcome, "core", key),
+        about="core",
+        question=f"Should the block {suggestion.block!r} always say: {suggestion.text}",
+        memories=suggestion.evidence,
+        options={"add": (add,), "leave": ()},
+    )
+
+
+def whole_run(
+    outcome: Outcome, failures: Sequence[str], held_back: Sequence[Change]
+) -> OpenReview | None:
+    """Whether to believe a run of which a step failed; None where it learned nothing."""
+    approved = [key for key in outcome.facts if not outcome.waits(key)]
+    if not approved and not held_back:
+        return None
+    graduate = (SetStatus(key=key, status="active") for key in approved)
+    return OpenReview(
+        id=_id(outcome, "run", outcome.batch.thread_id, *(t.key for t in outcome.batch.turns)),
+        about="run",
+        question=(
+            f"Steps of this reflection failed ({'; '.join(failures)}). "
+            f"Should its {len(approved)} facts be believed all the same?"
+        ),
+        memories=tuple(approved) or tuple(turn.key for turn in outcome.batch.turns),
+        options={
+            "believe": (*graduate, *held_back),
+            "drop": tuple(SetStatus(key=key, status="archived") for key in approved),
+        },
+    )
+
+
+def _id(outcome: Outcome, about: str, *parts: str) -> str:
+    """The same for the same question in one namespace: what was asked once is not asked again."""
+    return f"review/{digest(*outcome.batch.namespace, '', about, *parts)}"
+
+
+def _which(pair: Pair) -> str:
+    asked = "Do these say the same?" if pair.about == "duplicate" else "Which of these holds?"
+    return f"{asked} ({pair.reason})" if pair.reason else asked
+
+
+def _either(pair: Pair) -> Options:
+    loser, until = gives_way(pair)
+    until = pair.old.start if loser.key == pair.new.key else until
+    new = Supersede(key=pair.old.key, by=pair.new.key, invalid_at=until)
+    if pair.about == "duplicate":
+        same = Merge(key=pair.old.key, others=(pair.new.key,))
+        return {"same": (same,), "different": (), "new": (new,)}
+    old = Supersede(key=pair.new.key, by=pair.old.key, invalid_at=pair.new.start)
+    return {"new": (new,), "old": (old,), "both": ()}
+
+
+def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:
+    if unclear.key is not None:
+        other = unclear.candidates[0]
+        same = LinkEntities(key=unclear.key, same_as=other.key)
+        question = f"Is {unclear.name!r} the same as {other.name!r} ({other.kind})?"
+        return question, {"same": (same,), "different": ()}
+    options: Options = {
+        entity.key: tuple(edges(fact, unclear.claims[entity.key], {}))
+        for entity in unclear.candidates
+    }
+    return f"Who is meant by {unclear.name!r}?", options | {"none": ()}

@@ -1,0 +1,1 @@
+"""Relations by name: inverses, synonyms in four languages, how many values they have."""

@@ -1,0 +1,74 @@
+"""Relations by any of their names, and claims in their canonical form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from langmemory.formation.facts import Claim
+from langmemory.formation.relations.data import RELATIONS
+from langmemory.formation.relations.relation import Relation, Values, snake
+from langmemory.lexicon.language import word_set
+
+__all__ = [
+    "BY_NAME",
+    "NO_LONGER",
+    "PLANNED",
+    "Relation",
+    "Values",
+    "canonical",
+    "normalised",
+    "snake",
+]
+
+BY_NAME: dict[str, Relation] = {relation.name: relation for relation in RELATIONS}
+"""The relations known, by canonical name."""
+
+NO_LONGER = "no_longer_"
+"""Prefix of the relation of a fact that says another no longer holds: ``no_longer_works_at``."""
+
+PLANNED = "planned_"
+"""Prefix of the relation of a plan: ``planned_lives_in``."""
+
+_BY_PHRASE: dict[str, Relation] = {
+    phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
+}
+
+_AUXILIARY = word_set("""is are was were be been being am has have had currently now recently just a an the s
+    still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era fue ahora
+    actualmente 现在 目前 是""")
+
+
+def normalised(relation: str) -> Relation:
+    """The relation of this name or phrase; an unknown one keeps its words as snake_case.
+
+    "is currently living in" → ``lives_in``; "favorite colour" → ``favourite_colour``, of which
+    there is one; "no longer works at" → ``no_longer_works_at``.
+    """
+    name = snake(relation)
+    for stance in (NO_LONGER, PLANNED):
+        if name.startswith(stance):
+            plain = normalised(name.removeprefix(stance))
+            return Relation(name=stance + plain.name, subject=plain.subject, object=plain.object)
+    if name in _BY_PHRASE:
+        return _BY_PHRASE[name]
+    words = name.split("_")
+    while len(words) > 1 and words[0] in _AUXILIARY:
+        words = words[1:]
+        if "_".join(words) in _BY_PHRASE:
+            return _BY_PHRASE["_".join(words)]
+    while len(words) > 1 and words[-1] in _AUXILIARY:
+        words = words[:-1]
+        if "_".join(words) in _BY_PHRASE:
+            return _BY_PHRASE["_".join(words)]
+    if len(words) > 1 and words[0] in ("favorite", "favourite"):
+        what = "colour" if words[1:] == ["color"] else "_".join(words[1:])
+        return Relation(name=f"favourite_{what}", values="one", object="literal")
+    return Relation(name=name or "related_to", subject="thing", object="thing")
+
+
+def canonical(claim: Claim) -> Claim:
+    """The claim under its relation's canonical name, turned round where it is kept as its inverse."""
+    relation = normalised(claim.relation)
+    if relation.inverse_of is not None and claim.object_is_entity:
+        return Claim(subject=claim.object, relation=relation.inverse_of, object=claim.subject)
+    return replace(claim, relation=relation.name)

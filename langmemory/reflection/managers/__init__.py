@@ -1,0 +1,1 @@
+"""Memories of an application's own schemas, in LangMem's shape."""

@@ -1,0 +1,200 @@
+"""create_memory_manager: memories of an application's schemas, brought up to date by one model call.
+
+LangMem's shape. For facts with evidence, time and contradiction there is the reflection graph; this
+is for applications that keep profiles and collections of their own pydantic models.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Generator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import BaseModel
+
+from langmemory.chat_models import named_chat_model
+from langmemory.config import load_config
+from langmemory.errors import ConfigError
+from langmemory.formation.asking.asker import Answered, Asker, Question
+from langmemory.formation.batch import Turn
+from langmemory.formation.extraction.transcript import transcript
+from langmemory.formation.prompts import prompt
+from langmemory.reflection.managers.proposals import Changes, Permits, Proposals
+from langmemory.reflection.managers.schemas import (
+    ExtractedMemory,
+    Known,
+    Memory,
+    RemoveDoc,
+    Schema,
+    checked_schemas,
+)
+from langmemory.stores import verbatim
+from langmemory.stores.verbatim import Message
+
+INSTRUCTIONS = prompt("memories")
+"""What is worth a memory, unless the application says otherwise."""
+
+
+class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
+    """Reads a conversation and existing memories, and returns the memories as they are then.
+
+    ``invoke({"messages": […], "existing": […], "max_steps": 1})``. Existing memories are strings,
+    ``(id, content)`` or ``(id, kind, content)``. Changed ones come first, in the order of the
+    change, then those that stay. See `create_memory_manager`.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        schemas: Sequence[Schema],
+        instructions: str,
+        permits: Permits,
+    ) -> None:
+        self.model = model
+        self.schemas = {schema.__name__: schema for schema in checked_schemas(schemas)}
+        self._proposals = Proposals(self.schemas, instructions=instructions, permits=permits)
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[ExtractedMemory]:
+        """The memories after the conversation.
+
+        Raises:
+            ModelUnavailableError: The model could not be asked.
+            ExtractionError: Its answers could not be used.
+        """
+        steps = self._steps(input)
+        try:
+            asker, question = next(steps)
+            while True:
+                asker, question = steps.send(asker.ask(question, config))
+        except StopIteration as done:
+            found: list[ExtractedMemory] = done.value
+            return found
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[ExtractedMemory]:
+        """`invoke` without blocking the loop."""
+        steps = self._steps(input)
+        try:
+            asker, question = next(steps)
+            while True:
+                asker, question = steps.send(await asker.aask(question, config))
+        except StopIteration as done:
+            found: list[ExtractedMemory] = done.value
+            return found
+
+    async def __call__(
+        self, messages: Sequence[Message], existing: Sequence[Any] | None = None
+    ) -> list[ExtractedMemory]:
+        """LangMem's short form."""
+        return await self.ainvoke({"messages": messages, "existing": existing})
+
+    def _steps(
+        self, input: Mapping[str, Any]
+    ) -> Generator[tuple[Asker, Question[Changes]], Answered[Changes], list[ExtractedMemory]]:
+        """Yields what to ask, takes what it means, returns the memories."""
+        given = self._known(input.get("existing") or ())
+        known = {one.id: one for one in given}
+        talk = conversation(input.get("messages") or ())
+        written: dict[str, BaseModel] = {}
+        removed: dict[str, None] = {}
+        for _ in range(max(input.get("max_steps") or 1, 1)):
+            now = list(known.values())
+            question = self._proposals.question(talk, now)
+            if question is None:
+                break
+            changes = (yield Asker(self.model, self._proposals.schema(now)), question).value
+            for id, content in changes.written.items():
+                known[id] = Known(id=id, kind=type(content).__name__, content=content)
+                written.pop(id, None)
+                written[id] = content
+            for id in changes.removed:
+                del known[id]
+                written.pop(id, None)
+                removed[id] = None
+            if not (changes.written or changes.removed):
+                break
+        outside = [one.id for one in given if one.id in removed]
+        kept = [one for one in given if one.id in known and one.id not in written]
+        return [
+            *(ExtractedMemory(id, content) for id, content in written.items()),
+            *(ExtractedMemory(id, RemoveDoc(json_doc_id=id)) for id in outside),
+            *(ExtractedMemory(one.id, one.content) for one in kept),
+        ]
+
+    def _known(self, existing: Sequence[Any]) -> list[Known]:
+        first, schema = next(iter(self.schemas.items()))
+        found = []
+        for one in existing:
+            if isinstance(one, str):
+                found.append(Known(id=str(uuid.uuid4()), kind=first, content=schema(content=one)))
+            elif isinstance(one, Sequence) and len(one) in (2, 3):
+                content = one[-1]
+                kind = type(content).__name__ if isinstance(content, BaseModel) else first
+                found.append(
+                    Known(id=str(one[0]), kind=one[1] if len(one) == 3 else kind, content=content)
+                )
+            else:
+                raise ConfigError(
+                    f"An existing memory is a {type(one).__name__}; pass a string, (id, content) or "
+                    "(id, kind, content)."
+                )
+        return found
+
+
+def create_memory_manager(
+    model: str | BaseChatModel,
+    /,
+    *,
+    schemas: Sequence[Schema] = (Memory,),
+    instructions: str = INSTRUCTIONS,
+    enable_inserts: bool = True,
+    enable_updates: bool = True,
+    enable_deletes: bool = False,
+) -> MemoryManager:
+    """A runnable that turns a conversation into memories and keeps none; LangMem's signature.
+
+    Args:
+        model: A chat model, or its name as ``langchain`` knows it ("ollama:qwen3:8b").
+        schemas: Pydantic classes; each memory is an instance of one. Their docstrings and field
+            descriptions tell the model what they are for.
+        instructions: What is worth a memory.
+        enable_inserts: False: existing memories are updated, and only the first is new (a profile).
+        enable_updates: False: existing memories stay as they are.
+        enable_deletes: True: memories that became wrong are returned as `RemoveDoc`.
+
+    Raises:
+        ConfigError: A schema is no pydantic class, or the model's package is missing.
+    """
+    return MemoryManager(
+        as_chat_model(model),
+        schemas=schemas,
+        instructions=instructions,
+        permits=Permits(insert=enable_inserts, update=enable_updates, delete=enable_deletes),
+    )
+
+
+def as_chat_model(model: str | BaseChatModel) -> BaseChatModel:
+    """The model, also by its name.
+
+    Raises:
+        ConfigError: The package that knows names, or the provider's, is not installed.
+    """
+    if not isinstance(model, str):
+        return model
+    return named_chat_model(model, load_config().models)
+
+
+def conversation(messages: Sequence[Message]) -> str:
+    """Messages as a model reads them, without system prompts and memories that were injected."""
+    now = datetime.now(UTC)
+    return transcript(
+        Turn(key=turn.key, text=turn.text, role=turn.role, speaker=turn.speaker, said_at=turn.at)
+        for turn in verbatim.turns(messages, thread_id="-", at=None, now=now)
+    )

@@ -1,0 +1,264 @@
+"""create_memory_store_manager: memories of an application's schemas, kept up to date in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from string import Template
+from typing import Any, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langgraph.store.base import BaseStore
+
+from langmemory.errors import ConfigError
+from langmemory.formation.asking.asker import Asker, Question
+from langmemory.formation.asking.json_answers import json_object
+from langmemory.formation.prompts import prompt
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.reflection.managers.memory_manager import (
+    INSTRUCTIONS,
+    MemoryManager,
+    as_chat_model,
+    conversation,
+)
+from langmemory.reflection.managers.passes import Pass
+from langmemory.reflection.managers.proposals import Permits
+from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
+from langmemory.reflection.managers.stored_memories import StoredMemories
+from langmemory.stores import MemoryStore
+
+QUERY_CHARS = 2_000
+"""So much of the end of a conversation is a query where no model writes one."""
+
+_QUERIES_SCHEMA = {
+    "title": "Queries",
+    "type": "object",
+    "properties": {"queries": {"type": "array", "items": {"type": "string"}}},
+    "required": ["queries"],
+}
+
+
+class MemoryPhase(TypedDict, total=False):
+    """A further pass over the memories, after the conversation was read."""
+
+    instructions: str
+    include_messages: bool
+    """Whether it reads the conversation again; the memories only, if not."""
+    enable_inserts: bool
+    enable_deletes: bool
+
+
+class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
+    """Finds the memories a conversation concerns, has a model change them, and stores the changes.
+
+    ``invoke({"messages": […], "max_steps": 1}, config)`` returns what was put:
+    ``{"namespace", "key", "value": {"kind", "content"}}``. In a `MemoryStore` every pass is a run
+    that ``store.undo`` takes back; deletions are deletions. See `create_memory_store_manager`.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        schemas: Sequence[Schema],
+        instructions: str,
+        permits: Permits,
+        namespace: NamespaceTemplate,
+        store: BaseStore | None,
+        query_model: BaseChatModel | None,
+        query_limit: int,
+        default_factory: Callable[[RunnableConfig], Default] | None,
+        phases: Sequence[MemoryPhase],
+    ) -> None:
+        def manager(instructions: str, permits: Permits) -> MemoryManager:
+            return MemoryManager(model, schemas=schemas, instructions=instructions, permits=permits)
+
+        super().__init__(
+            {schema.__name__: schema for schema in schemas},
+            namespace=namespace,
+            store=store,
+            default_factory=default_factory,
+        )
+        self.query_limit = query_limit
+        self._asker = None if query_model is None else Asker(query_model, _QUERIES_SCHEMA)
+        self._managers = [(manager(instructions, permits), True)]
+        for phase in phases:
+            phase_permits = Permits(
+                insert=phase.get("enable_inserts", True), delete=phase.get("enable_deletes", True)
+            )
+            self._managers.append(
+                (
+                    manager(phase.get("instructions", INSTRUCTIONS), phase_permits),
+                    phase.get("include_messages", False),
+                )
+            )
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[dict[str, Any]]:
+        """What was put into the store, changed memories first.
+
+        Raises:
+            ConfigError: There is no store, or a variable of the namespace is missing.
+            ModelUnavailableError: A model could not be asked; nothing was changed.
+            ExtractionError: A model's answers could not be used; nothing was changed.
+        """
+        config = ensure_config(config)
+        run = self._begin(config)
+        queries: Sequence[str | None] = self._own_queries(input)
+        if self._asker is not None:
+            queries = self._asker.ask(self._question(input), config).value
+        run.take(
+            [run.store.search(run.namespace, **each) for each in self._searches(queries)],
+            self.query_limit,
+        )
+        if not run.found and (default := self._default(run.namespace, config)) is not None:
+            run.store.put(default.namespace, default.key, default.value)
+            run.add(default)
+        for manager, with_messages in self._managers:
+            run.change(manager.invoke(self._input(input, run, with_messages), config))
+        puts = run.puts()
+        if isinstance(run.store, MemoryStore):
+            for change_set in run.change_sets(puts):
+                run.store.apply(change_set)
+        else:
+            for put in puts:
+                run.store.put(**put)
+        for namespace, key in run.deletes():
+            run.store.delete(namespace, key)
+        return puts
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[dict[str, Any]]:
+        """`invoke` without blocking the loop."""
+        config = ensure_config(config)
+        run = self._begin(config)
+        queries: Sequence[str | None] = self._own_queries(input)
+        if self._asker is not None:
+            queries = (await self._asker.aask(self._question(input), config)).value
+        run.take(
+            [await run.store.asearch(run.namespace, **each) for each in self._searches(queries)],
+            self.query_limit,
+        )
+        if not run.found and (default := self._default(run.namespace, config)) is not None:
+            await run.store.aput(default.namespace, default.key, default.value)
+            run.add(default)
+        for manager, with_messages in self._managers:
+            run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
+        puts = run.puts()
+        if isinstance(run.store, MemoryStore):
+            for change_set in run.change_sets(puts):
+                await run.store.aapply(change_set)
+        else:
+            for put in puts:
+                await run.store.aput(**put)
+        for namespace, key in run.deletes():
+            await run.store.adelete(namespace, key)
+        return puts
+
+    async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:
+        """LangMem's short form."""
+        return await self.ainvoke({"messages": messages})
+
+    def _begin(self, config: RunnableConfig) -> Pass:
+        store, namespace = self._place(config)
+        return Pass(store=store, namespace=namespace)
+
+    def _own_queries(self, input: Mapping[str, Any]) -> list[str | None]:
+        """The last message, the end of the conversation, and anything at all to fill up with."""
+        messages = input.get("messages") or ()
+        last, whole = conversation(messages[-1:]), conversation(messages)
+        texts = dict.fromkeys(text[-QUERY_CHARS:] for text in (last, whole) if text)
+        return [*texts, None]
+
+    def _searches(self, queries: Sequence[str | None]) -> list[dict[str, Any]]:
+        """Arguments of searches for memories of our kinds: other items may lie beside them."""
+        return [
+            {"query": query, "filter": {"kind": kind}, "limit": self.query_limit}
+            for query in queries
+            for kind in self.schemas
+        ]
+
+    def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
+        system = Template(prompt("queries")).substitute(limit=self.query_limit)
+        return Question(
+            messages=(
+                SystemMessage(system),
+                HumanMessage(conversation(input.get("messages") or ()) or "(none)"),
+            ),
+            read=lambda raw: [
+                query
+                for query in json_object(raw, field="queries").value["queries"]
+                if isinstance(query, str) and query.strip()
+            ][: self.query_limit],
+        )
+
+    def _input(self, input: Mapping[str, Any], run: Pass, with_messages: bool) -> dict[str, Any]:
+        return {
+            "messages": (input.get("messages") or ()) if with_messages else (),
+            "existing": run.existing(),
+            "max_steps": input.get("max_steps") if with_messages else 1,
+        }
+
+
+def create_memory_store_manager(
+    model: str | BaseChatModel,
+    /,
+    *,
+    schemas: Sequence[Schema] | None = None,
+    instructions: str = INSTRUCTIONS,
+    default: Default | None = None,
+    default_factory: Callable[[RunnableConfig], Default] | None = None,
+    enable_inserts: bool = True,
+    enable_deletes: bool = False,
+    query_model: str | BaseChatModel | None = None,
+    query_limit: int = 5,
+    namespace: tuple[str, ...] = ("memories", "{langgraph_user_id}"),
+    store: BaseStore | None = None,
+    phases: Sequence[MemoryPhase] | None = None,
+) -> MemoryStoreManager:
+    """A runnable that keeps memories in the graph's store up to date; LangMem's signature.
+
+    Args:
+        model: A chat model, or its name as ``langchain`` knows it ("ollama:qwen3:8b").
+        schemas: Pydantic classes; each memory is an instance of one. None: sentences.
+        instructions: What is worth a memory.
+        default: The memory to begin with where there is none, under the key ``default``.
+        default_factory: Makes it from the run's config.
+        enable_inserts: False: only the first memory is new, then it is updated (a profile).
+        enable_deletes: Whether memories that became wrong are deleted.
+        query_model: Writes the queries by which existing memories are found; None: the
+            conversation's last words are the query.
+        query_limit: Existing memories shown to the model.
+        namespace: Where memories are kept; variables in braces come from the run, see
+            `langmemory.nodes.NamespaceTemplate`.
+        store: Used instead of the graph's store, or outside a graph.
+        phases: Further passes over the memories.
+
+    Raises:
+        ConfigError: Two defaults, a default that fits no schema, a schema that is no pydantic
+            class, or a model whose package is missing.
+    """
+    checked = checked_schemas(schemas)
+    if default is not None:
+        if default_factory is not None:
+            raise ConfigError("default and default_factory are both given; pass one of them.")
+        memory = as_memory(default, checked)
+
+        def default_factory(config: RunnableConfig) -> Default:
+            return memory
+
+    return MemoryStoreManager(
+        as_chat_model(model),
+        schemas=checked,
+        instructions=instructions,
+        permits=Permits(insert=enable_inserts, delete=enable_deletes),
+        namespace=NamespaceTemplate(namespace),
+        store=store,
+        query_model=None if query_model is None else as_chat_model(query_model),
+        query_limit=query_limit,
+        default_factory=default_factory,
+        phases=phases or (),
+    )

@@ -1,0 +1,150 @@
+"""The memories of an application's schemas that a store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
+
+from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.node import run_of
+from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
+from langmemory.types import Namespace
+
+
+class StoredMemories:
+    """Reading and writing them by hand, as LangMem's manager offers it.
+
+    Args:
+        schemas: By name.
+        namespace: Where they are; its variables come from the run.
+        store: Used instead of the graph's store.
+        default_factory: Makes the memory to begin with where there is none.
+    """
+
+    def __init__(
+        self,
+        schemas: Mapping[str, Schema],
+        *,
+        namespace: NamespaceTemplate,
+        store: BaseStore | None,
+        default_factory: Callable[[RunnableConfig], Default] | None,
+    ) -> None:
+        self.schemas = schemas
+        self.namespace = namespace
+        self._store = store
+        self._default_factory = default_factory
+
+    def get_namespace(self, config: RunnableConfig | None = None) -> Namespace:
+        """The namespace of the run under way, or of ``config``."""
+        return self._place(ensure_config(config))[1]
+
+    def get(
+        self, key: str, *, refresh_ttl: bool | None = None, config: RunnableConfig | None = None
+    ) -> Item | None:
+        """A memory, its value an instance of its schema; the default under the key ``default``."""
+        config = ensure_config(config)
+        store, namespace = self._place(config)
+        item = store.get(namespace, key, refresh_ttl=refresh_ttl)
+        return self._got(item, key, namespace, config)
+
+    async def aget(
+        self, key: str, *, refresh_ttl: bool | None = None, config: RunnableConfig | None = None
+    ) -> Item | None:
+        """`get` without blocking the loop."""
+        config = ensure_config(config)
+        store, namespace = self._place(config)
+        item = await store.aget(namespace, key, refresh_ttl=refresh_ttl)
+        return self._got(item, key, namespace, config)
+
+    def search(self, *, config: RunnableConfig | None = None, **options: Any) -> list[SearchItem]:
+        """Memories, their values instances of their schemas; the default where there are none.
+
+        Takes the options of `BaseStore.search`: ``query``, ``filter``, ``limit``, ``offset``.
+        """
+        config = ensure_config(config)
+        store, namespace = self._place(config)
+        return self._searched(store.search(namespace, **options), namespace, config)
+
+    async def asearch(
+        self, *, config: RunnableConfig | None = None, **options: Any
+    ) -> list[SearchItem]:
+        """`search` without blocking the loop."""
+        config = ensure_config(config)
+        store, namespace = self._place(config)
+        return self._searched(await store.asearch(namespace, **options), namespace, config)
+
+    def put(
+        self,
+        key: str,
+        value: dict[str, Any],
+        index: Any = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+        config: RunnableConfig | None = None,
+    ) -> None:
+        """As `BaseStore.put`."""
+        store, namespace = self._place(ensure_config(config))
+        store.put(namespace, key, value, index=index, ttl=ttl)
+
+    async def aput(
+        self,
+        key: str,
+        value: dict[str, Any],
+        index: Any = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+        config: RunnableConfig | None = None,
+    ) -> None:
+        """As `BaseStore.aput`."""
+        store, namespace = self._place(ensure_config(config))
+        await store.aput(namespace, key, value, index=index, ttl=ttl)
+
+    def delete(self, key: str, config: RunnableConfig | None = None) -> None:
+        """As `BaseStore.delete`."""
+        store, namespace = self._place(ensure_config(config))
+        store.delete(namespace, key)
+
+    async def adelete(self, key: str, config: RunnableConfig | None = None) -> None:
+        """As `BaseStore.adelete`."""
+        store, namespace = self._place(ensure_config(config))
+        await store.adelete(namespace, key)
+
+    def _place(self, config: RunnableConfig) -> tuple[BaseStore, Namespace]:
+        """Store and namespace of the run."""
+        store, scope = run_of(config, self._store, "memory manager")
+        return store, self.namespace.resolve(scope)
+
+    def _default(self, namespace: Namespace, config: RunnableConfig) -> SearchItem | None:
+        if self._default_factory is None:
+            return None
+        content = as_memory(self._default_factory(config), list(self.schemas.values()))
+        now = datetime.now(UTC)
+        return SearchItem(
+            namespace,
+            "default",
+            {"kind": type(content).__name__, "content": content.model_dump(mode="json")},
+            created_at=now,
+            updated_at=now,
+        )
+
+    def _got(
+        self, item: Item | None, key: str, namespace: Namespace, config: RunnableConfig
+    ) -> Item | None:
+        if item is None and key == "default":
+            item = self._default(namespace, config)
+        if item is not None:
+            item.value = typed(item.value, self.schemas)
+        return item
+
+    def _searched(
+        self, found: Sequence[SearchItem], namespace: Namespace, config: RunnableConfig
+    ) -> list[SearchItem]:
+        default = None if found else self._default(namespace, config)
+        items = list(found) if default is None else [default]
+        for item in items:
+            item.value = typed(item.value, self.schemas)
+        return items

@@ -1,0 +1,191 @@
+"""Applying a change set: every change as rows, all of them in one transaction, each in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    Change,
+    ChangeSet,
+    DecideReview,
+    Invalidate,
+    LinkEntities,
+    MarkReflected,
+    Merge,
+    OpenReview,
+    ReadAgain,
+    SetStatus,
+    Supersede,
+    UnlinkEntities,
+    UpdateMemory,
+)
+from langmemory.errors import ChangeError, StalePlanError
+from langmemory.sqlite import history, runs
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import Write, find
+from langmemory.stores import verbatim
+from langmemory.stores.changes import graph, memories, reviews
+from langmemory.stores.changes.run import ChangeRun, Unchanged
+from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.reindexing import redrafted
+from langmemory.types import Applied, Run
+
+Writes = Mapping[int, Write]
+"""The items a change set writes, by the position of the change."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drafted:
+    """The items a change set writes, before they are embedded."""
+
+    positions: list[int]
+    """Of the changes, for each draft."""
+    drafts: list[Draft]
+
+    @property
+    def writes(self) -> Writes:
+        """Complete when the drafts are finished (`Indexing.finish`)."""
+        return {n: one.write for n, one in zip(self.positions, self.drafts, strict=True)}
+
+
+def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> Drafted:
+    """Check the values of a change set and find their texts.
+
+    Raises:
+        InvalidValueError: A value has no JSON form.
+    """
+    found = Drafted(positions=[], drafts=[])
+    if runs.find(connection, change_set.run_id) is not None:  # nothing will be written
+        return found
+    for position, change in enumerate(change_set.changes):
+        if isinstance(change, AddMemory | UpdateMemory) and change.value is not None:
+            item = find(connection, change_set.namespace, change.key)
+            found.positions.append(position)
+            found.drafts.append(
+                indexing.draft(change_set.namespace, change.key, change.value)
+                if item is None
+                else redrafted(indexing, connection, item, change.value)
+            )
+    return found
+
+
+def apply(connection: Connection, change_set: ChangeSet, writes: Writes, now_us: int) -> Applied:
+    """Write everything, within a transaction.
+
+    Raises:
+        StalePlanError: A memory changed after the plan was made.
+        ChangeError: A change names something that there never was, or contradicts itself.
+    """
+    run_id = change_set.run_id
+    if change_set.kind == "undo" or run_id.startswith(runs.UNDO):
+        raise ChangeError(f"Run {run_id!r} is named like an undo; call `undo` for one.")
+    known = runs.find(connection, run_id)
+    if known is not None:
+        return _repeated(change_set, known)
+    _check_plan(connection, change_set)
+    run = ChangeRun(connection, change_set, now_us)
+    runs.insert(
+        connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,
+        reason=change_set.reason, note=change_set.note,
+    )  # fmt: skip
+    lines = change_set.describe()
+    for position, change in enumerate(change_set.changes):
+        try:
+            _write(run, change, writes.get(position))
+        except Unchanged as why:
+            lines[position] += f": {why}"
+    runs.keep_links(connection, run_id, run.links)
+    verbatim.refresh_around(connection, list(run.changed.values()))
+    return Applied(
+        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed)
+    )
+
+
+def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
+    match change:
+        case AddMemory():
+            assert write is not None
+            memories.add(run, write, change)
+        case UpdateMemory():
+            memories.update(run, write, change)
+        case Supersede():
+            memories.supersede(run, change)
+        case Invalidate():
+            memories.invalidate(run, change)
+        case SetStatus():
+            memories.set_status(run, change)
+        case Merge():
+            memories.merge(run, change)
+        case MarkReflected():
+            memories.mark_reflected(run, change)
+        case ReadAgain():
+            memories.read_again(run, change)
+        case AddEntity():
+            graph.add_entity(run, change)
+        case LinkEntities():
+            graph.link(run, change)
+        case UnlinkEntities():
+            graph.unlink(run, change)
+        case AddEdge():
+            graph.add_edge(run, change)
+        case OpenReview():
+            reviews.open_review(run, change)
+        case DecideReview():
+            reviews.decide(run, change)
+
+
+def _repeated(change_set: ChangeSet, known: Run) -> Applied:
+    if known.namespace != change_set.namespace:
+        raise ChangeError(
+            f"Run {known.id!r} was applied in {known.namespace}, not in {change_set.namespace}. "
+            "Give every run an id of its own."
+        )
+    line = f"run {known.id} was applied before, at {known.at.isoformat()}"
+    if known.undone_by is not None:
+        line += f", and undone by {known.undone_by}: what was undone does not come back"
+    return Applied(run_id=known.id, lines=(line,), repeated=True)
+
+
+def _check_plan(connection: Connection, change_set: ChangeSet) -> None:
+    if change_set.planned_at is None:
+        return
+    stale = []
+    for key in dict.fromkeys(key for change in change_set.changes for key in _touched(change)):
+        seq, action, run = history.latest(connection, change_set.namespace, key)
+        if seq > change_set.planned_at:
+            stale.append(f"{key} ({action}{f' by run {run}' if run else ''})")
+    if stale:
+        raise StalePlanError(
+            f"Run {change_set.run_id!r} was planned before these memories changed: {some(stale)}. "
+            "Plan again; nothing was written."
+        )
+
+
+def _touched(change: Change) -> tuple[str, ...]:
+    """Keys of the memories a change builds on."""
+    match change:
+        case AddMemory():
+            return change.evidence
+        case UpdateMemory():
+            return (change.key, *change.evidence)
+        case Supersede():
+            return (change.key, change.by)
+        case Invalidate() | SetStatus():
+            return (change.key,)
+        case Merge():
+            return (change.key, *change.others)
+        case AddEdge():
+            return (change.fact,)
+        case OpenReview():
+            return change.memories
+    return ()
+
+
+def some(parts: Sequence[str], limit: int = 5) -> str:
+    """The first of a list, and how many more there are."""
+    more = len(parts) - limit
+    return ", ".join(parts[:limit]) + (f" and {more} more" if more > 0 else "")

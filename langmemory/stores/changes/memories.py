@@ -1,0 +1,129 @@
+"""Changes of memories as rows: added, updated, given up, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from langmemory.changes import (
+    AddMemory,
+    Facets,
+    Invalidate,
+    MarkReflected,
+    Merge,
+    ReadAgain,
+    SetStatus,
+    Supersede,
+    UpdateMemory,
+)
+from langmemory.errors import ChangeError
+from langmemory.sqlite import evidence, graph_rows
+from langmemory.sqlite.items import Write, find, put, was_deleted
+from langmemory.sqlite.times import to_us
+from langmemory.stores.changes.run import ENDED, ChangeRun, Unchanged
+from langmemory.types import HistoryAction
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "kind": "semantic", "privacy": "shared", "status": "active", "priority": "reference",
+    "importance": 0.5, "confidence": 1.0, "pinned": False, "verified": False,
+}  # fmt: skip
+"""What a facet is that is taken away; the others are None."""
+
+
+def add(run: ChangeRun, write: Write, change: AddMemory) -> None:
+    if find(run.connection, run.change_set.namespace, change.key) is not None:
+        raise Unchanged("is there already, and is left as it is")
+    if was_deleted(run.connection, run.change_set.namespace, change.key):
+        run.not_added.add(change.key)
+        raise Unchanged("was deleted, and stays so")
+    sources = run.items(change.evidence)
+    if change.evidence and not sources:
+        run.not_added.add(change.key)
+        raise Unchanged("what it was derived from was deleted")
+    entities = [run.entity(key) for key in change.mentions]
+    facets = {**write.facets, **columns_of(change.facets)}
+    if facets.get("status") in ENDED:
+        facets["expired_at"] = run.now_us
+    write.facets = {name: found for name, found in facets.items() if found is not None}
+    reason = change.reason or run.change_set.reason
+    [item] = put(run.connection, [write], run.now_us, run=run.id, reason=reason).ids
+    evidence.add(run.connection, item, sources, run.id)
+    graph_rows.mention(run.connection, item, entities, run.id)
+    run.added[change.key] = item
+
+
+def update(run: ChangeRun, write: Write | None, change: UpdateMemory) -> None:
+    item = run.item(change.key)
+    facets = {**(write.facets if write else {}), **columns_of(change.facets)}
+    new = evidence.add(run.connection, item, run.items(change.evidence), run.id)
+    entities = [run.entity(key) for key in change.mentions]
+    new += graph_rows.mention(run.connection, item, entities, run.id)
+    if not run.revise(change.key, item, change, "update", facets, write=write, touched=bool(new)):
+        raise Unchanged("is so already")
+
+
+def supersede(run: ChangeRun, change: Supersede) -> None:
+    if change.by == change.key:
+        raise ChangeError(f"Run {run.id!r} lets {change.key!r} supersede itself.")
+    item = run.item(change.key)
+    if run.find(change.by) is None:
+        raise Unchanged(f"{change.by}, which was to take its place, was deleted")
+    columns = {
+        "status": "superseded",
+        "superseded_by": change.by,
+        "invalid_at": to_us(change.invalid_at),
+    }
+    if not run.revise(change.key, item, change, "supersede", columns):
+        raise Unchanged("is so already")
+
+
+def invalidate(run: ChangeRun, change: Invalidate) -> None:
+    columns = {"status": "superseded", "invalid_at": to_us(change.invalid_at)}
+    if not run.revise(change.key, run.item(change.key), change, "invalidate", columns):
+        raise Unchanged("is so already")
+
+
+def set_status(run: ChangeRun, change: SetStatus) -> None:
+    item, columns = run.item(change.key), {"status": change.status}
+    action: HistoryAction = "archive" if change.status == "archived" else "status"
+    if not run.revise(change.key, item, change, action, columns):
+        raise Unchanged("is so already")
+
+
+def merge(run: ChangeRun, change: Merge) -> None:
+    if change.key in change.others:
+        raise ChangeError(f"Run {run.id!r} merges {change.key!r} with itself.")
+    item = run.item(change.key)
+    others = [(key, other) for key in change.others if (other := run.find(key)) is not None]
+    new = 0
+    for _, other in others:
+        sources = evidence.sources(run.connection, other)
+        new += evidence.add(run.connection, item, sources, run.id)
+        entities = graph_rows.mentioned(run.connection, other)
+        new += graph_rows.mention(run.connection, item, entities, run.id)
+    done = [run.revise(change.key, item, change, "merge", touched=bool(new))]
+    archived = {"status": "archived", "superseded_by": change.key}
+    done += [run.revise(key, other, change, "merge", archived) for key, other in others]
+    if not any(done):
+        raise Unchanged("nothing is left to merge")
+
+
+def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
+    if not evidence.mark_reflected(run.connection, run.items(change.keys), run.id):
+        raise Unchanged("all of them were read before, or are gone")
+
+
+def read_again(run: ChangeRun, change: ReadAgain) -> None:
+    if not evidence.mark_unread(run.connection, change.run):
+        raise Unchanged("none of its turns is there, or they are unread already")
+
+
+def columns_of(facets: Facets) -> dict[str, Any]:
+    """Facets that are set, as the file keeps them."""
+    columns: dict[str, Any] = {}
+    for name, found in facets.given().items():
+        if isinstance(found, datetime):
+            found = to_us(found)
+        columns[name] = DEFAULTS.get(name) if found is None else found
+    return columns

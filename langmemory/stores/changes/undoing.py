@@ -1,0 +1,223 @@
+"""Undoing a run: what it added goes, what it changed is as before, or it is said why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
+from langmemory.sqlite import dependants, graph_rows, history, items, reviews, runs
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import intern
+from langmemory.sqlite.revisions import revise
+from langmemory.sqlite.times import from_us
+from langmemory.sqlite.values import from_json
+from langmemory.stores import verbatim
+from langmemory.stores.changes.applying import some
+from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.reindexing import redrafted
+from langmemory.types import Applied, Run
+
+
+@dataclass(kw_only=True, slots=True)
+class Trail:
+    """What a run did to one item."""
+
+    item: int
+    key: str
+    gone: bool
+    added: bool
+    last_seq: int
+    value: str | None
+    """JSON, before the run."""
+    columns: dict[str, Any] = field(default_factory=dict)
+    """Those it set, as they were, ``updated_at`` included."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undoing:
+    """A run about to be undone, with the values to bring back drafted but not yet embedded."""
+
+    run_id: str
+    items: list[int]
+    drafts: list[Draft]
+
+    @classmethod
+    def of(cls, indexing: Indexing, connection: Connection, run_id: str) -> Undoing:
+        """Look at what is to be brought back.
+
+        Raises:
+            ChangeError, UndoRefusedError: See `MemoryStore.undo`.
+        """
+        found = cls(run_id=run_id, items=[], drafts=[])
+        if _find(connection, run_id).undone_by is not None:
+            return found
+        trails = _trails(connection, run_id)
+        _check(connection, run_id, trails)
+        for trail in trails:
+            if not trail.gone and not trail.added and _differs(connection, trail):
+                value = from_json(_remembered(run_id, trail))
+                found.items.append(trail.item)
+                found.drafts.append(redrafted(indexing, connection, trail.item, value))
+        return found
+
+    def write(self, connection: Connection, now_us: int) -> Applied:
+        """Bring everything back, in a transaction, once the drafts are finished.
+
+        Raises:
+            ChangeError, UndoRefusedError: See `MemoryStore.undo`.
+        """
+        run = _find(connection, self.run_id)
+        undo = runs.UNDO + run.id
+        if run.undone_by is not None:
+            line = f"run {run.id} was undone before, by {run.undone_by}"
+            return Applied(run_id=undo, lines=(line,), repeated=True)
+        trails = _trails(connection, run.id)
+        _check(connection, run.id, trails)
+        reason = f"undo of {run.id}"
+        runs.insert(
+            connection, undo, kind="undo", namespace=intern(connection, run.namespace),
+            at_us=now_us, reason=reason, note={"undoes": run.id},
+        )  # fmt: skip
+        lines = [*self._bring_back(connection, trails, undo, reason, now_us)]
+        lines += _take_back(connection, run)
+        runs.mark_undone(connection, run.id, undo)
+        verbatim.refresh_around(connection, [trail.item for trail in trails])
+        changed = tuple(trail.key for trail in trails if not trail.gone)
+        return Applied(run_id=undo, lines=tuple(lines), changed=changed)
+
+    def _bring_back(
+        self, connection: Connection, trails: list[Trail], undo: str, reason: str, now_us: int
+    ) -> Iterator[str]:
+        drafts = dict(zip(self.items, self.drafts, strict=True))
+        for trail in trails:
+            if trail.gone:
+                yield f"leave {trail.key}: was deleted since, and stays so"
+            elif trail.added:
+                items.delete(connection, trail.item, now_us, run=undo, reason=reason)
+                yield f"remove {trail.key}"
+            else:
+                draft = drafts.get(trail.item)
+                if draft is None and _differs(connection, trail):
+                    raise StalePlanError(f"{trail.key} changed while {undo} began. Do it again.")
+                columns = dict(trail.columns)
+                updated_us = columns.pop("updated_at", None)
+                revise(
+                    connection, trail.item, now_us, action="restore", run=undo, reason=reason,
+                    columns=columns, write=None if draft is None else draft.write,
+                    touched=True, updated_us=updated_us,
+                )  # fmt: skip
+                what = sorted(columns) if draft is None else ["value", *sorted(columns)]
+                yield f"restore {trail.key}: {', '.join(what) or 'what it was linked with'}"
+
+
+def _find(connection: Connection, run_id: str) -> Run:
+    run = runs.find(connection, run_id)
+    if run is None:
+        raise ChangeError(f"There is no run {run_id!r} to undo; `runs()` lists them.")
+    if run.kind == "undo":
+        raise UndoRefusedError(
+            f"{run_id} is an undo and cannot be undone. To have back what it took away, apply the "
+            "changes again as a new run, or put the values yourself: `history` shows them."
+        )
+    if run_id.startswith(runs.AGAIN):
+        raise UndoRefusedError(
+            f"{run_id} only let turns be read again. What was made of them since is undone by the "
+            "run that read them."
+        )
+    if run.kind == "forget":
+        raise UndoRefusedError(f"{run_id} forgot what it deleted: nothing is left to bring back.")
+    return run
+
+
+def _trails(connection: Connection, run_id: str) -> list[Trail]:
+    trails: dict[int, Trail] = {}
+    for step in runs.steps(connection, run_id):
+        trail = trails.get(step.item)
+        if trail is None:
+            key, gone = history.name_of(connection, step.item)
+            trail = trails[step.item] = Trail(
+                item=step.item,
+                key=key,
+                gone=gone,
+                added=step.action == "add",
+                last_seq=step.seq,
+                value=step.before,
+            )
+        trail.last_seq = step.seq
+        trail.columns = {**step.facets, **trail.columns}  # the earliest is what was before the run
+    return list(trails.values())
+
+
+def _differs(connection: Connection, trail: Trail) -> bool:
+    row = connection.execute("SELECT value FROM item WHERE id = ?", (trail.item,)).fetchone()
+    return bool(row[0] != trail.value)
+
+
+def _remembered(run_id: str, trail: Trail) -> str:
+    if trail.value is None:
+        raise UndoRefusedError(
+            f"Run {run_id} cannot be undone: what {trail.key} said before it was forgotten."
+        )
+    return trail.value
+
+
+def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
+    """Refuse if anything later stands on the run."""
+    by_run: dict[str, set[str]] = {}
+    by_hand: list[str] = []
+    for trail in trails:
+        for later in runs.later(connection, trail.item, trail.last_seq):
+            if later.action == "forget":
+                raise UndoRefusedError(
+                    f"Run {run_id} cannot be undone: what it changed was forgotten since, by "
+                    f"{later.run}, and with it what could be brought back. Nothing was changed."
+                )
+            if trail.gone:  # was deleted since, and stays so
+                continue
+            if later.run is None:
+                at = from_us(later.at_us).isoformat()
+                by_hand.append(f"{trail.key} was written by the application at {at}")
+            else:
+                by_run.setdefault(later.run, set()).add(f"changed {trail.key}")
+    added = {trail.item: trail.key for trail in trails if trail.added and not trail.gone}
+    for found in chain(
+        dependants.on_items(connection, run_id, added), dependants.on_graph(connection, run_id)
+    ):
+        by_run.setdefault(found.run, set()).add(found.what)
+    if not by_run and not by_hand:
+        return
+    order = sorted(by_run, key=lambda one: _when(connection, one), reverse=True)
+    parts = [f"run {run} {some(sorted(by_run[run]))}" for run in order]
+    steps = [f"undo {', then '.join(order)}"] if order else []
+    if by_hand:
+        parts.append(some(by_hand))
+        steps.append("delete what was written by hand, if it is to go")
+    raise UndoRefusedError(
+        f"Run {run_id} cannot be undone, later changes stand on it: {'; '.join(parts)}. First "
+        f"{' and '.join(steps)}. Nothing was changed."
+    )
+
+
+def _when(connection: Connection, run_id: str) -> tuple[float, str]:
+    run = runs.find(connection, run_id)
+    return (0.0, "") if run is None else (run.at.timestamp(), run.id)
+
+
+def _take_back(connection: Connection, run: Run) -> Iterator[str]:
+    """Rows of a run beside the items."""
+    namespace = intern(connection, run.namespace)
+    for key, (same_as, link_run) in runs.links(connection, run.id).items():
+        entity = graph_rows.find_entity(connection, namespace, key)
+        if entity is not None:
+            target = same_as and graph_rows.find_entity(connection, namespace, same_as)
+            graph_rows.link(connection, entity, target or None, link_run)
+            yield f"link {key} to {same_as}" if same_as else f"unlink {key}"
+    for table, count in graph_rows.delete_of_run(connection, run.id).items():
+        if count:
+            yield f"take back {table}: {count}"
+    opened, reopened = reviews.take_back(connection, run.id)
+    yield from (f"take back review {one}" for one in opened)
+    yield from (f"reopen review {one}" for one in reopened)

@@ -1,0 +1,1 @@
+"""The knowledge graph as something to read: entities, paths, exports, a picture."""

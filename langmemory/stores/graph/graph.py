@@ -1,0 +1,204 @@
+"""`store.graph`: the people and things of one namespace, and what memories claim about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice, pairwise
+from os import PathLike
+from typing import Any
+
+from langmemory.sqlite.engine import Engine
+from langmemory.sqlite.graph import EdgeRow
+from langmemory.sqlite.scopes import compile_scope
+from langmemory.sqlite.times import to_us
+from langmemory.stores.graph.subgraph import Path, Subgraph
+from langmemory.stores.graph.view import GraphView
+from langmemory.types import Edge, Entity, Namespace, Scope, Status
+
+
+class Graph:
+    """Reads of the knowledge graph, each on a snapshot of its own.
+
+    What is here follows from the memories the viewer may read: an entity is there when one of them
+    speaks of it, an edge when the memory that claims it is open to them. Linked entities are one.
+    Without ``as_of`` and ``known_at`` the graph is what is believed and holds now; ``past=True``
+    adds what ended or was superseded. An entity is given by a name of it, or by its key.
+    """
+
+    __slots__ = ("_alive_at_us", "_as_of", "_engine", "_known_at", "_namespace", "_viewer")
+
+    def __init__(
+        self,
+        engine: Engine,
+        namespace: Namespace,
+        *,
+        viewer: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        alive_at_us: int | None = None,
+    ) -> None:
+        """See `MemoryStore.graph`."""
+        self._engine = engine
+        self._namespace = namespace
+        self._viewer = viewer
+        self._as_of = as_of
+        self._known_at = known_at
+        self._alive_at_us = alive_at_us
+
+    def entity(self, name: str, *, past: bool = False) -> Entity:
+        """An entity with its edges.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing; near names are listed.
+        """
+        with self._reading(past) as view:
+            centre = view.find(name)
+            edges = view.edges(view.touching([centre]))
+            return replace(view.entities([centre])[0], edges=edges)
+
+    def entities(self, *, past: bool = False) -> tuple[Entity, ...]:
+        """Every entity, by name."""
+        with self._reading(past) as view:
+            return tuple(view.entities(view.everyone()))
+
+    def edges(
+        self, entity: str | None = None, relation: str | None = None, *, past: bool = False
+    ) -> tuple[Edge, ...]:
+        """Edges of an entity, or all; of one relation, or any. Oldest claim first.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading(past) as view:
+            around = None if entity is None else [view.find(entity)]
+            return view.edges(view.touching(around, relation))
+
+    def neighbours(self, name: str, depth: int = 1) -> tuple[Entity, ...]:
+        """The entities at most ``depth`` edges away, in either direction, nearest first.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        return self.subgraph(name, depth).entities[1:]
+
+    def paths(
+        self, first: str, last: str, max_length: int = 4, *, limit: int = 10
+    ) -> tuple[Path, ...]:
+        """Ways from one entity to another along edges in either direction, shortest first.
+
+        Of several edges between the same two, the latest claim stands for all.
+
+        Args:
+            first: Where they begin.
+            last: Where they end.
+            max_length: Edges of a way, at most.
+            limit: Ways, at most.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading() as view:
+            start, goal = view.find(first), view.find(last)
+            steps: dict[int, dict[int, EdgeRow]] = defaultdict(dict)
+            for row in view.touching(view.around(start, max_length)):
+                if row.object is not None:
+                    steps[row.subject][row.object] = steps[row.object][row.subject] = row
+            return tuple(
+                Path(
+                    entities=tuple(view.entities(way)),
+                    edges=view.edges([steps[a][b] for a, b in pairwise(way)]),
+                )
+                for way in islice(_ways(steps, start, goal, max_length), limit)
+            )
+
+    def subgraph(self, name: str | None = None, depth: int = 2, *, past: bool = False) -> Subgraph:
+        """What is at most ``depth`` edges around an entity; without a name, everything.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading(past) as view:
+            centre = None if name is None else view.find(name)
+            inside = view.everyone() if centre is None else view.around(centre, depth)
+            rows = [
+                row
+                for row in view.touching(None if centre is None else inside)
+                if {row.subject, row.object or row.subject} <= set(inside)
+            ]
+            entities = view.entities(inside)
+            return Subgraph(
+                entities=tuple(entities),
+                edges=view.edges(rows),
+                centre=None if centre is None else entities[0].key,
+                over=frozenset(place for place, row in enumerate(rows) if row.id in view.over),
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, past edges included, as `Subgraph.to_json` gives it."""
+        return self.subgraph(past=True).to_json()
+
+    def to_graphml(self) -> str:
+        """Everything, past edges included, as `Subgraph.to_graphml` gives it."""
+        return self.subgraph(past=True).to_graphml()
+
+    def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
+        """Draw everything, or what is around an entity, to a file; past edges are dashed.
+
+        Raises:
+            EntityNameError: As `entity`.
+            ImportError: networkx or matplotlib is not installed; the message says how to get them.
+        """
+        self.subgraph(name, depth, past=True).draw(path)
+
+    @contextmanager
+    def _reading(self, past: bool = False) -> Iterator[GraphView]:
+        statuses: tuple[Status, ...] = ("active", "superseded")
+        if self._known_at is not None:
+            statuses = (*statuses, "archived")
+        wide = Scope(
+            namespace=self._namespace,
+            statuses=statuses,
+            viewer=self._viewer,
+            known_at=self._known_at,
+        )
+        historical = self._as_of is not None or self._known_at is not None
+        narrow = replace(wide, statuses=statuses if historical else ("active",), as_of=self._as_of)
+        with self._engine.read() as snapshot:
+            yield GraphView(
+                snapshot.connection,
+                self._namespace,
+                narrow=compile_scope(narrow, alive_at_us=self._alive_at_us),
+                wide=compile_scope(wide, alive_at_us=self._alive_at_us),
+                at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
+                past=past,
+            )
+
+
+def _ways(
+    steps: Mapping[int, Iterable[int]], start: int, goal: int, max_length: int
+) -> Iterator[tuple[int, ...]]:
+    """Ways without a repeated stop, shortest first. From each stop only those are followed that
+    can still reach the goal in time, so that hubs cost no more than the ways through them."""
+    left = {goal: 0}
+    queue = deque([goal])
+    while queue:
+        here = queue.popleft()
+        for before in steps.get(here, ()):
+            if before not in left:
+                left[before] = left[here] + 1
+                queue.append(before)
+    ways: deque[tuple[int, ...]] = deque([(start,)] if start in left and start != goal else [])
+    while ways:
+        way = ways.popleft()
+        if way[-1] == goal:
+            yield way
+            continue
+        ways.extend(
+            (*way, after)
+            for after in steps[way[-1]]
+            if after not in way and len(way) + left[after] <= max_length
+        )

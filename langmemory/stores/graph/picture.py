@@ -1,0 +1,319 @@
+"""A picture of a subgraph: boxes with names, arrows with relations, kinds by colour."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Final
+
+import numpy as np
+
+from langmemory.stores.graph.layout import places
+from langmemory.stores.graph.subgraph import MISSING, Subgraph
+from langmemory.types import Edge
+
+COLOURS: Final[Mapping[str, tuple[str, str]]] = {
+    "person": ("#cfe8f7", "#0072B2"),
+    "place": ("#c9ebdd", "#009E73"),
+    "organisation": ("#fbe3bb", "#b97e00"),
+    "animal": ("#f6d8c6", "#D55E00"),
+    "event": ("#f3d9e7", "#b05588"),
+    "thing": ("#e4e4ea", "#5f5f73"),
+}
+"""Fill and outline by kind, after Okabe and Ito 2008; other kinds look like things."""
+LITERAL: Final = ("#ffffff", "#b8b8c0")
+PAST: Final = "#a3a3ab"
+LINES: Final = "#70707a"
+INK: Final = "#26262b"
+
+FONTS: Final[tuple[str, ...]] = (
+    "Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "DejaVu Sans", "Noto Sans CJK SC",
+    "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR", "Source Han Sans SC",
+    "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo", "Microsoft YaHei", "Yu Gothic",
+    "Malgun Gothic", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback",
+    "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Nirmala UI",
+    "Arial Unicode MS", "Unifont",
+)  # fmt: skip
+"""What is installed of these, in this order; a letter comes from the first that has it."""
+
+MOST: Final = 120
+"""Boxes of a picture; of a larger graph the nearest, or the best connected, are drawn."""
+POINTS: Final = 10.5
+"""Font size of a name."""
+LINE: Final = 20
+"""Letters of a line in a box."""
+PADDING: Final = (0.24, 0.17)
+"""Inches between a name and its outline, both sides together."""
+HEAD: Final = 0.65
+"""Inches above, for the title."""
+FOOT: Final = 0.55
+"""Inches below, for the legend."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Box:
+    text: str
+    kind: str
+    literal: bool = False
+    centre: bool = False
+
+    @property
+    def font(self) -> dict[str, Any]:
+        return {
+            "fontsize": POINTS * (1.3 if self.centre else 0.92 if self.literal else 1),
+            "fontweight": "bold" if self.centre else "normal",
+            "style": "italic" if self.literal else "normal",
+            "linespacing": 1.15,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Arrow:
+    start: int
+    end: int
+    label: str
+    over: bool
+
+    @property
+    def font(self) -> dict[str, Any]:
+        return {"fontsize": POINTS * 0.76, "linespacing": 1.1}
+
+
+def draw(graph: Subgraph, path: str | PathLike[str]) -> None:
+    """Write the picture.
+
+    Raises:
+        ImportError: matplotlib is not installed; the message says how to get it.
+        ValueError: No such file format.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.font_manager import get_font_names
+    except ImportError:
+        raise ImportError(MISSING) from None
+    installed = set(get_font_names())
+    fonts = [font for font in FONTS if font in installed] or ["sans-serif"]
+    # A letter no font has is drawn as an empty box: nothing to warn about on every picture.
+    with rc_context({"font.family": fonts}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        _draw(graph, path)
+
+
+def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
+    from matplotlib.figure import Figure
+
+    drawn, left_out = _largest_part(graph)
+    boxes, arrows = _contents(drawn)
+    sizes = np.add(_measured([(box.text, box.font) for box in boxes]), PADDING)
+    labels = _measured([(arrow.label, arrow.font) for arrow in arrows])
+    rooms = [
+        (arrow.start, arrow.end, label[0] + 0.55)
+        for arrow, label in zip(arrows, labels, strict=True)
+    ]
+    at = places([(wide, high) for wide, high in sizes], rooms)
+    low = np.min([*(at - sizes / 2), (-2.2, 0)], axis=0) - 0.3
+    high = np.max([*(at + sizes / 2), (2.2, 0)], axis=0) + 0.3
+    if drawn.centre is not None:  # about in the middle, without half a page of nothing
+        low, high = np.minimum(low, -high / 2), np.maximum(high, -low / 2)
+    size = high - low + (0, HEAD + FOOT)
+    figure = Figure(figsize=tuple(size), facecolor="white")
+    axes = figure.add_axes((0, FOOT / size[1], 1, 1 - (HEAD + FOOT) / size[1]))
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.axis("off")
+    shapes = [_draw_box(axes, *one) for one in zip(boxes, at, sizes, strict=True)]
+    _draw_arrows(axes, arrows, shapes, at, sizes, labels)
+    _draw_title(figure, drawn, left_out, size)
+    _draw_legend(figure, boxes, arrows, size)
+    figure.savefig(path, dpi=150)
+
+
+def _measured(texts: Sequence[tuple[str, dict[str, Any]]]) -> Any:
+    """float64[n, 2]: width and height in inches of texts, each with its font."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(dpi=150)
+    canvas: Any = FigureCanvasAgg(figure)
+    sizes = np.zeros((len(texts), 2))
+    for place, (words, font) in enumerate(texts):
+        text = figure.text(0, 0, words, parse_math=False, **font)
+        extent = text.get_window_extent(canvas.get_renderer())
+        sizes[place] = extent.width / 150, extent.height / 150
+    return sizes
+
+
+def _contents(graph: Subgraph) -> tuple[list[_Box], list[_Arrow]]:
+    keys = {entity.key: place for place, entity in enumerate(graph.entities)}
+    boxes = [
+        _Box(text=_wrapped(one.name), kind=one.kind, centre=one.key == graph.centre)
+        for one in graph.entities
+    ]
+    labels: dict[tuple[int, int, bool], dict[str, None]] = defaultdict(dict)
+    for place, edge in enumerate(graph.edges):
+        end = edge.object
+        if end is None:
+            end = f"{edge.subject}\0{edge.relation}\0{edge.literal}"
+            if end not in keys:
+                keys[end] = len(boxes)
+                boxes.append(_Box(text=_wrapped(edge.literal or ""), kind="literal", literal=True))
+        over = place in graph.over
+        labels[keys[edge.subject], keys[end], over][_label(edge, over)] = None
+    arrows = [
+        _Arrow(start=start, end=end, label="\n".join(texts), over=over)
+        for (start, end, over), texts in labels.items()
+    ]
+    return boxes, arrows
+
+
+def _largest_part(graph: Subgraph) -> tuple[Subgraph, int]:
+    """What is drawn of a large graph, and how many entities are left out."""
+    if len(graph.entities) <= MOST:
+        return graph, 0
+    entities = graph.entities
+    if graph.centre is None:
+        degree = Counter(end for edge in graph.edges for end in (edge.subject, edge.object))
+        entities = tuple(sorted(entities, key=lambda one: -degree[one.key]))
+    kept = entities[:MOST]
+    inside = {one.key for one in kept} | {None}
+    places_kept = [
+        place
+        for place, edge in enumerate(graph.edges)
+        if edge.subject in inside and edge.object in inside
+    ]
+    return (
+        replace(
+            graph,
+            entities=kept,
+            edges=tuple(graph.edges[place] for place in places_kept),
+            over=frozenset(new for new, old in enumerate(places_kept) if old in graph.over),
+        ),
+        len(entities) - MOST,
+    )
+
+
+def _label(edge: Edge, over: bool) -> str:
+    relation = edge.relation.replace("_", " ")
+    if not over:
+        return relation
+    years = [f"{moment:%Y}" if moment else "" for moment in (edge.valid_at, edge.invalid_at)]
+    return f"{relation}, {'–'.join(years)}" if any(years) else relation
+
+
+def _draw_box(axes: Any, box: _Box, at: Any, size: Any) -> Any:
+    """The outline, for arrows to end at."""
+    from matplotlib.patches import FancyBboxPatch
+
+    fill, line = LITERAL if box.literal else COLOURS.get(box.kind, COLOURS["thing"])
+    shape = FancyBboxPatch(
+        tuple(at - size / 2), size[0], size[1], boxstyle="round,pad=0,rounding_size=0.09", facecolor=fill,
+        edgecolor=line, linewidth=2.4 if box.centre else 0.9 if box.literal else 1.2, zorder=3,
+    )  # fmt: skip
+    axes.add_patch(shape)
+    axes.text(
+        *at, box.text, ha="center", va="center", color=INK, zorder=4, parse_math=False, **box.font
+    )
+    return shape
+
+
+def _draw_arrows(
+    axes: Any, arrows: Sequence[_Arrow], shapes: Sequence[Any], at: Any, sizes: Any, labels: Any
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    between = Counter(frozenset((arrow.start, arrow.end)) for arrow in arrows)
+    drawn: Counter[frozenset[int]] = Counter()
+    taken = [(*place, *size) for place, size in zip(at, sizes, strict=True)]
+    for arrow, label in zip(arrows, labels, strict=True):
+        pair = frozenset((arrow.start, arrow.end))
+        drawn[pair] += 1
+        # Several between the same two fan out, seen from the same end each time.
+        bend = 0.24 * (drawn[pair] - (between[pair] + 1) / 2)
+        bend *= 1 if arrow.start < arrow.end else -1
+        start, end = at[arrow.start], at[arrow.end]
+        ends: dict[str, Any] = {"patchA": shapes[arrow.start], "patchB": shapes[arrow.end]}
+        if arrow.start == arrow.end:  # from its left to its right, around below
+            across = np.array((sizes[arrow.start][0] / 4, 0))
+            below = start - (0, sizes[arrow.start][1] / 2)
+            start, end, bend, ends = below - across, below + across, 1.6, {}
+        axes.add_patch(
+            FancyArrowPatch(
+                tuple(start), tuple(end), connectionstyle=f"arc3,rad={bend}", zorder=1, shrinkA=0,
+                shrinkB=1, arrowstyle="-|>,head_length=0.4,head_width=0.17", mutation_scale=15,
+                linestyle=(0, (4, 3)) if arrow.over else "-", linewidth=1.0 if arrow.over else 1.2,
+                color=PAST if arrow.over else LINES, **ends,
+            )
+        )  # fmt: skip
+        place = _free_place(start, end, bend, label, taken)
+        taken.append((*place, *label))
+        axes.text(
+            *place, arrow.label, ha="center", va="center", zorder=2, parse_math=False,
+            color=PAST if arrow.over else "#45454d", **arrow.font,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none",
+                  "alpha": 0.9},
+        )  # fmt: skip
+
+
+def _free_place(start: Any, end: Any, bend: float, size: Any, taken: list[Any]) -> Any:
+    """Where along an arrow its label covers least of what is there; its middle, if that is free."""
+    boxes = np.array(taken)
+    best: Any = None
+    least = np.inf
+    for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
+        along = end - start
+        here = start + share * along
+        # A quadratic Bézier curve, as matplotlib's arc3 draws it.
+        here = here + 2 * share * (1 - share) * bend * np.array((along[1], -along[0]))
+        over = np.minimum(0, np.abs(boxes[:, :2] - here) - (boxes[:, 2:] + size) / 2)
+        covered = float(over.prod(axis=1).sum())
+        if covered < least - 1e-6:
+            best, least = here, covered
+    return best
+
+
+def _draw_title(figure: Any, graph: Subgraph, left_out: int, size: Any) -> None:
+    centre = next((one.name for one in graph.entities if one.key == graph.centre), None)
+    namespace = "/".join(graph.entities[0].namespace) if graph.entities else "Nothing is known yet"
+    counts = f"{len(graph.entities)} people and things, {len(graph.edges) - len(graph.over)} claims"
+    if graph.over:
+        counts += f", {len(graph.over)} past"
+    if left_out:
+        counts += f"; {left_out} more left out"
+    left, top = 0.25 / size[0], 1 - 0.2 / size[1]
+    figure.text(
+        left, top, _wrapped(centre or namespace).replace("\n", " "), fontsize=15, va="top",
+        fontweight="bold", color=INK, parse_math=False,
+    )  # fmt: skip
+    figure.text(left, top - 0.3 / size[1], counts, fontsize=9, color=LINES, va="top")
+
+
+def _draw_legend(figure: Any, boxes: Iterable[_Box], arrows: Iterable[_Arrow], size: Any) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    boxes = list(boxes)
+    found = {box.kind if box.kind in COLOURS else "thing" for box in boxes if not box.literal}
+    marks: list[Any] = [
+        Patch(facecolor=fill, edgecolor=line, label=kind)
+        for kind, (fill, line) in COLOURS.items()
+        if kind in found
+    ]
+    if any(box.literal for box in boxes):
+        marks.append(Patch(facecolor=LITERAL[0], edgecolor=LITERAL[1], label="value"))
+    if any(arrow.over for arrow in arrows):
+        marks.append(Line2D([], [], color=PAST, linestyle=(0, (4, 3)), label="no longer"))
+    if marks:
+        figure.legend(
+            handles=marks, loc="lower left", bbox_to_anchor=(0.25 / size[0], 0.12 / size[1]),
+            ncols=max(1, int(size[0] / 1.2)), frameon=False, fontsize=9, handlelength=1.5, columnspacing=1.4,
+            labelcolor="#45454d", borderpad=0, borderaxespad=0,
+        )  # fmt: skip
+
+
+def _wrapped(text: str) -> str:
+    """At most three short lines."""
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split()) or "–"
+    return "\n".join(textwrap.wrap(plain, LINE, max_lines=3, placeholder=" …"))

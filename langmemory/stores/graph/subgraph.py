@@ -1,0 +1,166 @@
+"""Part of the knowledge graph as a plain value: to walk, to export, to draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from langmemory.types import Edge, Entity
+
+Json = dict[str, Any]
+
+MISSING: Final = (
+    "GraphML and pictures of the graph need networkx and matplotlib: "
+    "pip install 'langgraph-langmemory[graph]'"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Path:
+    """A way from one entity to another."""
+
+    entities: tuple[Entity, ...]
+    """From the first to the last; one more than there are edges."""
+    edges: tuple[Edge, ...]
+
+    def __len__(self) -> int:
+        """How many edges it takes."""
+        return len(self.edges)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        """``Lena -works_at-> Initech <-works_at- Paul``"""
+        text = self.entities[0].name
+        for entity, after, edge in zip(self.entities, self.entities[1:], self.edges, strict=False):
+            forward = edge.subject == entity.key
+            step = f"-{edge.relation}->" if forward else f"<-{edge.relation}-"
+            text += f" {step} {after.name}"
+        return text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subgraph:
+    """Entities, and the edges between them and to literals."""
+
+    entities: tuple[Entity, ...]
+    """Nearest to the centre first."""
+    edges: tuple[Edge, ...]
+    """Those that ended or gave way included, if they were asked for."""
+    centre: str | None = None
+    """Key of the entity asked for; None: everything was."""
+    over: frozenset[int] = field(default=frozenset())
+    """Places in ``edges`` of those that no longer hold at the time asked about."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Name of each entity by its key."""
+        return {entity.key: entity.name for entity in self.entities}
+
+    def to_json(self) -> Json:
+        """Node-link data, as `networkx.node_link_graph` reads it; times in ISO 8601.
+
+        Nodes have ``id`` (the entity's key), ``name`` and ``kind``; a literal is a node of the kind
+        ``literal``. Edges have ``relation``, ``fact`` (key of the memory that says so), ``status``,
+        ``current`` and the times that are known.
+        """
+        nodes: list[Json] = [
+            {"id": one.key, "name": one.name, "kind": one.kind, "aliases": list(one.aliases)}
+            for one in self.entities
+        ]
+        edges: list[Json] = []
+        literals: dict[str, Json] = {}
+        for place, edge in enumerate(self.edges):
+            target = edge.object
+            if target is None:
+                # Its own for each subject: two people who like blue are not connected by it.
+                target = f"{edge.subject} {edge.relation} {edge.literal}"
+                literals[target] = {"id": target, "name": edge.literal, "kind": "literal"}
+            times = {
+                name: moment.isoformat()
+                for name in ("valid_at", "invalid_at", "created_at", "expired_at")
+                if isinstance(moment := getattr(edge, name), datetime)
+            }
+            edges.append(
+                {
+                    "source": edge.subject,
+                    "target": target,
+                    "key": place,
+                    "relation": edge.relation,
+                    "fact": edge.fact,
+                    "status": edge.status,
+                    "current": place not in self.over,
+                    **times,
+                }
+            )
+        about = {} if self.centre is None else {"centre": self.centre}
+        return {
+            "directed": True,
+            "multigraph": True,
+            "graph": about,
+            "nodes": [*nodes, *literals.values()],
+            "edges": edges,
+        }
+
+    def to_networkx(self) -> Any:
+        """A `networkx.MultiDiGraph` with the nodes and edges of `to_json`.
+
+        Raises:
+            ImportError: networkx is not installed; the message says how to get it.
+        """
+        networkx = require_networkx()
+        made = networkx.MultiDiGraph()
+        data = self.to_json()
+        made.graph.update(data["graph"])
+        for node in data["nodes"]:
+            made.add_node(node.pop("id"), **node)
+        for edge in data["edges"]:
+            made.add_edge(edge.pop("source"), edge.pop("target"), **edge)
+        return made
+
+    def to_graphml(self) -> str:
+        """GraphML, as Gephi, yEd, Cytoscape and networkx read it; other names joined by ``;``.
+
+        Raises:
+            ImportError: networkx is not installed; the message says how to get it.
+        """
+        networkx = require_networkx()
+        made = self.to_networkx()
+        for attributes in [made.graph, *(data for _, data in made.nodes(data=True))]:
+            if "aliases" in attributes:
+                attributes["aliases"] = "; ".join(attributes["aliases"])
+        for _, data in made.nodes(data=True):
+            data.update({name: _printable(text) for name, text in data.items()})
+        return "\n".join(networkx.generate_graphml(made)) + "\n"
+
+    def draw(self, path: str | os.PathLike[str]) -> None:
+        """Draw it to a file; the ending says as what (``.png``, ``.svg``, ``.pdf``).
+
+        Raises:
+            ImportError: networkx or matplotlib is not installed; the message says how to get them.
+        """
+        from langmemory.stores.graph.picture import draw
+
+        draw(self, path)
+
+
+def require_networkx() -> Any:
+    """The module.
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    try:
+        import networkx
+    except ImportError:
+        raise ImportError(MISSING) from None
+    return networkx
+
+
+def _printable(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(sign for sign in text if sign.isprintable() or sign in "\t\n")
