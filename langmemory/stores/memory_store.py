@@ -377,7 +377,7 @@ class MemoryStore(Changing, Gathering):
 
         Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
         jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
-        configured journal's files tell. That they were forgotten stays in the history, under a
+        journal's files tell. That they were forgotten stays in the history, under a
         sealed key; neither a client that sends a message again nor an import brings them back. The
         file is then written anew, and its bytes are searched. It cannot be undone.
 
