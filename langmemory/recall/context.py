@@ -23,18 +23,15 @@ def neighbour_index(
 ) -> dict[int, Index]:
     """For each offset -radius..radius but 0: int64[n], where in the arrays the item stands that is
     so many positions later in the same thread; -1 when it is not among them."""
-    place = np.where(thread >= 0, thread * _THREAD_STRIDE + position, -1)
+    placed = (thread >= 0) & (position >= 0)
+    place = np.where(placed, thread * _THREAD_STRIDE + position, -1)
     order = np.argsort(place)
     ordered = place[order]
-    index = {}
-    for offset in range(-radius, radius + 1):
-        if offset == 0:
-            continue
-        wanted = place + offset
-        found = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-        hit = (ordered[found] == wanted) & (thread >= 0) & (position + offset >= 0)
-        index[offset] = np.where(hit, order[found], -1)
-    return index
+    offsets = np.array([offset for offset in range(-radius, radius + 1) if offset])
+    wanted = place + offsets[:, None]
+    found = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    hit = (ordered[found] == wanted) & placed & (position + offsets[:, None] >= 0)
+    return dict(zip(offsets.tolist(), np.where(hit, order[found], -1), strict=True))
 
 
 def surroundings(

@@ -213,7 +213,13 @@ def rank(
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     relevant = scoring.relevance(found, preset.weights_for(intent.asks))
     clock.lap("signals")
-    properties = scoring.facets(pool.rows, _micros(now), half_life_days=preset.half_life_days)
+    properties = scoring.facets(
+        pool.rows,
+        _micros(now),
+        half_life_days=preset.half_life_days,
+        wanted={name for name, spread in preset.spreads.items() if spread}
+        | scoring.PROFILES.get(preset.profile, {}).keys(),
+    )
     factors = scoring.multipliers(properties, preset.spreads)
     old = stale(pool.rows, _micros(now))
     if preset.families and preset.stale_factor < 1:

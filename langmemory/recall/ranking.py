@@ -58,7 +58,8 @@ def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | N
     new = np.flatnonzero(~np.isin(rows.ids, pool.rows.ids))
     if len(new) == 0:
         return pool
-    rows = taken(rows, new)
+    if len(new) < len(rows.ids):
+        rows = taken(rows, new)
     none = np.zeros(len(new), dtype=np.float32)
     dense = none if vector is None else source.cosines(vector, rows.ids)
     return Pool(

@@ -8,7 +8,7 @@ recall (DESIGN §7).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -71,25 +71,26 @@ def strength(
     return kept
 
 
-def facets(rows: Rows, now: int, *, half_life_days: float) -> dict[str, Floats]:
-    """Query-independent properties of items, float32[n], 0..1. ``now`` in microseconds."""
-    age_days = (now - rows.accessed_at) / _DAY_US
-    return {
-        "recency": np.exp2(-np.maximum(now - rows.said_at, 0) / (half_life_days * _DAY_US)).astype(
-            np.float32
-        ),
-        "frequency": np.minimum(np.log1p(rows.access_count) / np.log1p(_FREQUENT), 1.0).astype(
-            np.float32
-        ),
-        "importance": rows.importance,
-        "confidence": rows.confidence,
-        "strength": strength(
-            age_days.astype(np.float32),
+def facets(
+    rows: Rows, now: int, *, half_life_days: float, wanted: Collection[str]
+) -> dict[str, Floats]:
+    """Query-independent properties of items, float32[n], 0..1: those ``wanted`` of `NEUTRAL`.
+    ``now`` in microseconds."""
+    found: dict[str, Floats] = {"importance": rows.importance, "confidence": rows.confidence}
+    if "recency" in wanted:
+        age = np.maximum(now - rows.said_at, 0)
+        found["recency"] = np.exp2(-age / (half_life_days * _DAY_US)).astype(np.float32)
+    if "frequency" in wanted:
+        used = np.log1p(rows.access_count) / np.log1p(_FREQUENT)
+        found["frequency"] = np.minimum(used, 1.0).astype(np.float32)
+    if "strength" in wanted:
+        found["strength"] = strength(
+            ((now - rows.accessed_at) / _DAY_US).astype(np.float32),
             accesses=rows.access_count,
             importance=rows.importance,
             half_life_days=half_life_days,
-        ),
-    }
+        )
+    return found
 
 
 NEUTRAL: Mapping[str, float] = {

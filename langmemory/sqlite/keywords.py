@@ -11,7 +11,7 @@ import numpy as np
 
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import Bindings, find, lineage
+from langmemory.sqlite.namespaces import Bindings, find, holds_everything, lineage
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.vectors import Ids
 
@@ -44,7 +44,7 @@ rarest words are scored, as many words as together stand in so many rows. Of 43,
 namespace a search had R@10 .778 with 3,000, .784 with 800, .786 with 600 to 500, .779 with 300."""
 FEWEST_WORDS: Final = 2
 """Words that may bring a row however frequent they are."""
-HEADROOM: Final = 4
+HEADROOM: Final = 2
 """Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
 EVERY: Final = 1 << 40
@@ -96,7 +96,9 @@ def search(
         if namespace_id is not None:
             token = f'ns : "n{namespace_id}"'
             held = census.rows(connection, token, EVERY, size)
-            if held > size * WIDE_SHARE:
+            if held > size * WIDE_SHARE and holds_everything(connection, namespace):
+                pass
+            elif held > size * WIDE_SHARE:
                 namespaces, labels = scope.namespaces()
                 where = f"i.namespace IN {namespaces} AND ({where})"
                 bindings = (*labels, *bindings)

@@ -72,6 +72,22 @@ def ids_below(connection: Connection, namespace: Namespace) -> list[int]:
     return [int(row[0]) for row in connection.execute(f"SELECT id FROM {query}", bindings)]
 
 
+FEW_NAMESPACES: Final = 64
+
+
+def holds_everything(connection: Connection, namespace: Namespace) -> bool:
+    """Whether there is no item outside of a namespace and what is below it, as in the memory of one
+    person. Asked only of a file with few namespaces; of others it says no."""
+    path = to_path(namespace)
+    row = connection.execute(
+        "SELECT (SELECT max(id) FROM namespace) <= ? AND NOT EXISTS (SELECT 1 FROM namespace n "
+        "WHERE n.path <> ? AND NOT (n.path > ? AND n.path < ?) "
+        "AND EXISTS (SELECT 1 FROM item i WHERE i.namespace = n.id))",
+        (FEW_NAMESPACES, path, path + ".", path + "/"),
+    ).fetchone()
+    return bool(row[0])
+
+
 def occupied(
     connection: Connection,
     prefix: Namespace = (),
