@@ -17,6 +17,7 @@ from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, Knowledge, SessionSummary
 from langmemory.formation.judging import StructuralJudge
 from langmemory.formation.planning.plan import plan
+from langmemory.formation.planning.writing import edges
 from langmemory.stores import MemoryStore
 from tests.formation.memory_knowledge import DAY, NS, MemoryKnowledge, claim, fact
 
@@ -153,3 +154,19 @@ def test_a_plan_can_be_applied_and_decided(tmp_path: Path, failures: tuple[str, 
             review = next(r for r in store.reviews(NS) if r.about == name)
             store.decide(review.id, option)
             assert review.id not in {r.id for r in store.reviews(NS)}
+
+
+def test_what_holds_both_ways_is_one_edge() -> None:
+    """A symmetric relation claimed in both directions by one fact is drawn once, others twice."""
+    both = (
+        claim("person/a", "partner_of", "person/b"),
+        claim("person/b", "partner_of", "person/a"),
+        claim("person/a", "parent_of", "person/b"),
+        claim("person/b", "parent_of", "person/a"),
+    )
+    drawn = [(edge.subject, edge.relation, edge.object) for edge in edges("fact/1", both, {})]
+    assert drawn == [
+        ("person/a", "partner_of", "person/b"),
+        ("person/a", "parent_of", "person/b"),
+        ("person/b", "parent_of", "person/a"),
+    ]

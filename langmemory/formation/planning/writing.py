@@ -9,6 +9,7 @@ from langmemory.changes import AddEdge, AddMemory, Facets
 from langmemory.formation.batch import Batch, digest
 from langmemory.formation.facts import Claim, Fact, SessionSummary
 from langmemory.formation.ownership import owner_of
+from langmemory.formation.relations.vocabulary import normalised
 from langmemory.types import Status
 
 
@@ -43,8 +44,13 @@ def fact_memory(
 
 
 def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterator[AddEdge]:
-    """What a fact claims; ``own`` is as in `Resolution.own`."""
+    """What a fact claims; ``own`` is as in `Resolution.own`. A partner's partner is said once."""
+    told: set[tuple[str, str, str]] = set()
     for claim in claims:
+        if normalised(claim.relation).symmetric:
+            if (claim.object, claim.relation, claim.subject) in told:
+                continue
+            told.add((claim.subject, claim.relation, claim.object))
         entity = own.get(claim.object, claim.object) if claim.object_is_entity else None
         yield AddEdge(
             fact=key,
