@@ -160,7 +160,7 @@ class Knowledge(Protocol):
         ...
 
     def entities(self, norm: str) -> Sequence[Entity]:
-        """Entities that have this normalised name (`entities.normalised`) or alias, links followed."""
+        """Entities that have this normalised name (`entities.spelling`) or alias, links followed."""
         ...
 
     def names(self) -> Sequence[tuple[str, Entity]]:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
-from langmemory.formation.entities.resolving import Resolution
+from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Extraction
 from langmemory.formation.judging import Verdicts
 

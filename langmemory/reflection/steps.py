@@ -23,11 +23,13 @@ from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
 from langmemory.formation import duplicates, times
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.grouping import Group
 from langmemory.formation.contradiction.grouping import groups as grouped
+from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.names import within_reach
-from langmemory.formation.entities.resolving import Resolution, normalised, resolve
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.entities.resolving import resolve
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.extraction.extractor import Extractor
 from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts

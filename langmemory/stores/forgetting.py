@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
-from langmemory.formation.entities.resolving import normalised
+from langmemory.formation.entities.spelling import normalised
 from langmemory.sqlite import concerned, forget, remains, runs
 from langmemory.sqlite.concerned import Concerned
 from langmemory.sqlite.connection import Connection

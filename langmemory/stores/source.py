@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.formation.entities.names import normalised
+from langmemory.formation.entities.spelling import normalised
 from langmemory.recall.source import UNKNOWN_TIME, Edges, Floats, Found, Ids, KeywordQuery, Rows
 from langmemory.sqlite import candidates, graph, hops, items
 from langmemory.sqlite.engine import Snapshot

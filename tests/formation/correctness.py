@@ -18,9 +18,11 @@ import pytest
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
 from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.contradiction.grouping import Group, Verdict, groups
+from langmemory.formation.contradiction.grouping import groups
+from langmemory.formation.contradiction.pairs import Group, Verdict
 from langmemory.formation.duplicates import divide
-from langmemory.formation.entities.resolving import normalised, resolve
+from langmemory.formation.entities.resolving import resolve
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.planning.plan import plan

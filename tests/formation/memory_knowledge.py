@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from langmemory.formation.entities.resolving import normalised
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.types import Entity, Memory, Namespace
 

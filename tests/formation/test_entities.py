@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
-from langmemory.formation.entities.names import NameOptions, alike, comparable
-from langmemory.formation.entities.resolving import Resolution, entity_key, normalised, resolve
+from langmemory.formation.entities.names import NameOptions, alike, comparable, entity_key
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.entities.resolving import resolve
+from langmemory.formation.entities.spelling import normalised
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
 
 LENA = entity_key("Lena", "person")

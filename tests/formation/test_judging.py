@@ -7,7 +7,8 @@ import json
 import httpx
 import pytest
 
-from langmemory.formation.contradiction.grouping import Group, groups
+from langmemory.formation.contradiction.grouping import groups
+from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact, known
 from tests.scripted import ScriptedModel

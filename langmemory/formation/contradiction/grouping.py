@@ -15,12 +15,10 @@ from datetime import datetime
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.comparing import compared
-from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, gives_way
+from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
-
-__all__ = ["Group", "Pair", "Verdict", "gives_way", "groups"]
 
 
 def groups(

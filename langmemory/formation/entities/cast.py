@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from langmemory.changes import AddEntity, Change, LinkEntities
-from langmemory.formation.entities.names import NameOptions, entity_key, normalised, within_reach
+from langmemory.formation.entities.names import NameOptions, entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact, Knowledge
 from langmemory.types import Entity
 

@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from langmemory.formation.entities.cast import Cast, Found
-from langmemory.formation.entities.names import (
-    alike,
-    comparable,
-    is_private,
-    normalised,
-    within_reach,
-)
+from langmemory.formation.entities.names import alike, comparable, is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact
 from langmemory.types import Entity
 

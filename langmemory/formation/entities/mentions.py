@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from langmemory.formation.entities.names import normalised
+from langmemory.formation.entities.spelling import normalised
 from langmemory.lexicon import is_unspaced
 from langmemory.types import Entity
 

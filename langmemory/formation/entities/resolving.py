@@ -17,12 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from langmemory.formation.entities.cast import Cast, Similar
-from langmemory.formation.entities.names import NameOptions, entity_key, normalised
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.entities.names import NameOptions
+from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.scene import Scene
 from langmemory.formation.facts import Fact, Knowledge
-
-__all__ = ["NameOptions", "Resolution", "Similar", "Unclear", "entity_key", "normalised", "resolve"]
 
 
 def resolve(

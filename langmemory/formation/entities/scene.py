@@ -8,7 +8,7 @@ from dataclasses import replace
 from langmemory.formation.entities.cast import Cast, Found
 from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.mentions import names_in, written_as
-from langmemory.formation.entities.names import is_private, normalised, within_reach
+from langmemory.formation.entities.names import is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import (
     MANY_ROLES,
@@ -18,6 +18,7 @@ from langmemory.formation.entities.roles import (
     Role,
     role_in,
 )
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from langmemory.formation.entities.resolving import Resolution, normalised
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact, Knowledge
 from langmemory.types import Status
 

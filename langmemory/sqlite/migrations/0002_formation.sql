@@ -75,7 +75,7 @@ CREATE TABLE entity (
 CREATE INDEX entity_same ON entity (same_as) WHERE same_as IS NOT NULL;
 CREATE TABLE alias (
     namespace INTEGER NOT NULL,
-    norm      TEXT NOT NULL,                -- formation.entities.normalised(name)
+    norm      TEXT NOT NULL,                -- formation.entities.spelling.normalised
     entity    INTEGER NOT NULL,
     name      TEXT NOT NULL,
     run       TEXT NOT NULL,

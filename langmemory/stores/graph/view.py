@@ -9,10 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from rapidfuzz import fuzz, process
-
 from langmemory.errors import EntityNameError
-from langmemory.formation.entities.names import normalised
+from langmemory.formation.entities.spelling import normalised
 from langmemory.sqlite import graph, namespaces
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.graph import EdgeRow
@@ -123,6 +121,8 @@ class GraphView:
         )
 
     def _near(self, name: str) -> str:
+        from rapidfuzz import fuzz, process  # only for this message: every store would pay for it
+
         everyone = graph.all_entities(self._connection, self._wide, self._namespace_id or 0)
         names = {norm: shown for _, shown, norm in self._aliases(everyone)}
         near = process.extract(

@@ -1,0 +1,29 @@
+"""A name as it is compared; all that the store needs to know of names."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from langmemory.formation.entities.roles import ARTICLES, ORGANISATION_TAIL
+
+
+def normalised(name: str) -> str:
+    """A name as it is compared: case folded, without accents, articles, apostrophes, legal forms.
+
+    Accents are left out of scripts that write them as diacritics (Latin, Greek, Cyrillic); where
+    marks are letters (Thai, Devanagari, kana) they stay. Never empty for a name with a letter,
+    digit or symbol in it.
+    """
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    plain = "".join(c for c in folded if not "\u0300" <= c <= "\u036f" and c not in "'’`´")
+    plain = unicodedata.normalize("NFC", plain)
+    words = "".join(c if c.isalnum() or c in "+#&" or _is_mark(c) else " " for c in plain).split()
+    if len(words) > 1 and words[0] in ARTICLES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in ORGANISATION_TAIL:
+        words = words[:-1]
+    return " ".join(words) or " ".join(plain.split())
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Mc")
