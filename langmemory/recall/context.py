@@ -13,9 +13,21 @@ from numpy.typing import NDArray
 from langmemory.recall.source import Floats
 
 Index = NDArray[np.int64]
-_THREAD_STRIDE = 1 << 32
 MOST_STEPS = 4
 """Steps back along the graph that count."""
+
+
+def places(thread: NDArray[np.int64], position: NDArray[np.int64]) -> Index:
+    """int64[n]: ``thread << 32 | position``, -1 for an item without."""
+    return np.where((thread >= 0) & (position >= 0), (thread << 32) + position, -1)
+
+
+def indexes(among: Index, wanted: Index) -> Index:
+    """int64, in the shape of ``wanted``: where each value stands among n distinct or negative ones;
+    -1 where it does not."""
+    order = np.argsort(among)
+    at = np.minimum(np.searchsorted(among, wanted, sorter=order), len(among) - 1)
+    return np.where(among[order[at]] == wanted, order[at], -1)
 
 
 def neighbour_index(
@@ -23,15 +35,11 @@ def neighbour_index(
 ) -> dict[int, Index]:
     """For each offset -radius..radius but 0: int64[n], where in the arrays the item stands that is
     so many positions later in the same thread; -1 when it is not among them."""
-    placed = (thread >= 0) & (position >= 0)
-    place = np.where(placed, thread * _THREAD_STRIDE + position, -1)
-    order = np.argsort(place)
-    ordered = place[order]
+    place = places(thread, position)
     offsets = np.array([offset for offset in range(-radius, radius + 1) if offset])
-    wanted = place + offsets[:, None]
-    found = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-    hit = (ordered[found] == wanted) & placed & (position + offsets[:, None] >= 0)
-    return dict(zip(offsets.tolist(), np.where(hit, order[found], -1), strict=True))
+    found = indexes(place, place + offsets[:, None])
+    there = (place >= 0) & (position + offsets[:, None] >= 0)
+    return dict(zip(offsets.tolist(), np.where(there, found, -1), strict=True))
 
 
 def surroundings(

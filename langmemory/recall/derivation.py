@@ -63,11 +63,3 @@ class Families:
                 score[best] = max(score[best], score[source])
                 folded[source] = True
         return folded
-
-
-def places(ids: Ids, wanted: Ids) -> Ids:
-    """int64[m]: where the wanted ids stand among the ids; -1 where they do not."""
-    order = np.argsort(ids)
-    at = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
-    found: Ids = np.where(ids[order[at]] == wanted, order[at], -1)
-    return found

@@ -10,7 +10,7 @@ import numpy as np
 from langmemory.lexicon import split_words
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
-from langmemory.recall.derivation import Families, places
+from langmemory.recall.derivation import Families
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import interact, join_texts
@@ -43,14 +43,12 @@ def widened(
     source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None, radius: int
 ) -> Pool:
     """The pool and the neighbours of some of it, given by index."""
-    placed = (pool.rows.thread >= 0) & (pool.rows.position >= 0)
-    best = best[placed[best]]
+    place = context.places(pool.rows.thread, pool.rows.position)
+    best = best[place[best] >= 0]
     if len(best) == 0:
         return pool
-    place = (pool.rows.thread << 32) + pool.rows.position
     around = place[best, None] + np.arange(-radius, radius + 1)
-    wanted = np.setdiff1d(around.ravel(), place[placed])
-    return extended(source, pool, source.at(wanted), vector)
+    return extended(source, pool, source.at(np.setdiff1d(around, place)), vector)
 
 
 def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
@@ -81,7 +79,8 @@ def with_families(
     missing = both[~np.isin(both, pool.rows.ids)]
     if len(missing):
         pool = extended(source, pool, source.rows(missing), vector)
-    first, second = places(pool.rows.ids, derived), places(pool.rows.ids, sources)
+    first = context.indexes(pool.rows.ids, derived)
+    second = context.indexes(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
     known &= pool.rows.position[second] >= 0  # a fact says no less than what was concluded from it
     return pool, Families(derived=first[known], sources=second[known])
