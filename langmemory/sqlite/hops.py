@@ -60,8 +60,8 @@ def steps(connection: Connection, scope: CompiledScope, items: Ids, fan_out: int
         return NOTHING
     asked = graph.array(items.tolist())
     reached: dict[int, dict[int, tuple[float, int | str]]] = defaultdict(dict)
-    for origin, other, label in _evidence(connection, scope, asked):
-        reached[origin][other] = (1.0, label)
+    for origin, other, key, derived in _evidence(connection, scope, asked):
+        reached[origin][other] = (1.0, f"{'derived from' if derived else 'evidence of'} {key}")
     spoken = connection.execute(
         "SELECT m.item, m.entity FROM carray(?) c CROSS JOIN mention m ON m.item = c.value",
         (asked,),
@@ -131,8 +131,8 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
         return NOTHING.ids, NOTHING.ids
     asked = graph.array(items.tolist())
     found = {
-        (reached, origin) if label.startswith("derived") else (origin, reached)
-        for origin, reached, label in _evidence(connection, scope, asked)
+        (reached, origin) if derived else (origin, reached)
+        for origin, reached, _, derived in _evidence(connection, scope, asked)
     }
     pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
@@ -151,23 +151,24 @@ def outdated(connection: Connection, items: Ids) -> Ids:
 
 def _evidence(
     connection: Connection, scope: CompiledScope, asked: Any
-) -> Iterable[tuple[int, int, str]]:
-    """(asked, reached, label) between memories and what they were derived from."""
+) -> Iterable[tuple[int, int, str, bool]]:
+    """Between memories and what they were derived from: (asked, reached, key of the asked, whether
+    the reached was derived from it)."""
     where, bindings = graph.within(scope)
     value = ", i.value" if scope.residual else ", NULL"
     rows = connection.execute(
-        f"SELECT o.id, i.id, 'evidence of ' || o.key{value} FROM carray(?) c "
+        f"SELECT o.id, i.id, o.key, 0{value} FROM carray(?) c "
         "CROSS JOIN evidence v ON v.item = c.value "
         "CROSS JOIN item o ON o.id = v.item CROSS JOIN item i ON i.id = v.source "
         f"WHERE {where} UNION ALL "
-        f"SELECT o.id, i.id, 'derived from ' || o.key{value} FROM carray(?) c "
+        f"SELECT o.id, i.id, o.key, 1{value} FROM carray(?) c "
         "CROSS JOIN evidence v ON v.source = c.value "
         "CROSS JOIN item o ON o.id = v.source CROSS JOIN item i ON i.id = v.item "
         f"WHERE {where}",
         (asked, *bindings, asked, *bindings),
     ).fetchall()
     residual = scope.residual
-    return [row[:3] for row in rows if residual is None or residual(from_json(row[3]))]
+    return [row[:4] for row in rows if residual is None or residual(from_json(row[4]))]
 
 
 def _members(

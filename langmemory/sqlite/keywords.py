@@ -96,15 +96,13 @@ def search(
         if namespace_id is not None:
             token = f'ns : "n{namespace_id}"'
             held = census.rows(connection, token, EVERY, size)
-            if held > size * WIDE_SHARE and holds_everything(connection, namespace):
-                pass
-            elif held > size * WIDE_SHARE:
+            if held <= size * WIDE_SHARE:
+                reach, within = held, f"{token} AND "
+                expression = within + expression
+            elif not holds_everything(connection, namespace):
                 namespaces, labels = scope.namespaces()
                 where = f"i.namespace IN {namespaces} AND ({where})"
                 bindings = (*labels, *bindings)
-            else:
-                reach, within = held, f"{token} AND "
-                expression = within + expression
         if reach > SCORED_ROWS:
             rare = _rare(connection, census, match, size, within)
             if rare is not None:

@@ -40,7 +40,7 @@ from langmemory.sqlite.namespaces import ids_below
 from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits
 from langmemory.types import Namespace
 
-COARSE: Final = 6
+HAMMING_FACTOR: Final = 6
 """Vectors kept by Hamming distance for each one kept by the finer comparison."""
 HAMMING_SHARE: Final = 100
 """One of so many vectors is kept by Hamming distance however few are wanted …"""
@@ -175,7 +175,7 @@ class SignIndex:
         """Ids of the ``limit`` vectors that are likely the closest, in any order, with a score each,
         and whether they are all there are.
 
-        First by Hamming distance of the sign bits, then, of `COARSE` times as many, by the cosine
+        First by Hamming distance of the sign bits, then, of `HAMMING_FACTOR` times as many, by the cosine
         with the coarse copy. Without one, by the dot product of the query itself with the signs,
         which still tells them apart much better (asymmetric distances, Gordo and Perronnin 2011).
 
@@ -194,24 +194,21 @@ class SignIndex:
         total = 0
         if exhaustive and self.coarse is None:
             limit = EVERY
-        near = (
-            EVERY
-            if exhaustive
-            else max(COARSE * limit, sorted((self._chunk.n // HAMMING_SHARE, *HAMMING_RANGE))[1])
-        )
+        near = EVERY if exhaustive else self._kept_by_signs(limit)
         for chunk in self.chunks(connection):
             rows = self._in_scope(connection, chunk, namespace)
             size = chunk.n if rows is None else len(rows)
+            total += size
             if size <= near:
                 best = np.arange(size)
-            elif rows is None or size > chunk.n // 4:
-                found = chunk.distances(bits)
-                best = closest(found if rows is None else found[rows], near)
             else:
-                best = closest(chunk.distances(bits, rows), near)
-            if size > near:
                 self.scans += 1
-            total += size
+                if rows is None or size > chunk.n // 4:
+                    found = chunk.distances(bits)
+                    found = found if rows is None else found[rows]
+                else:
+                    found = chunk.distances(bits, rows)
+                best = closest(found, near)
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])
             scores.append(chunk.scores(query, rows, coarse=self._coarse_ready))
@@ -225,6 +222,12 @@ class SignIndex:
             together, first = np.unique(together, return_index=True)
             score = score[first]
         return together, score, total <= limit
+
+    def _kept_by_signs(self, limit: int) -> int:
+        """How many vectors go on to the finer comparison, of which ``limit`` are wanted."""
+        least, most = HAMMING_RANGE
+        share = min(max(self._chunk.n // HAMMING_SHARE, least), most)
+        return max(HAMMING_FACTOR * limit, share)
 
     def _in_scope(
         self, connection: Connection, chunk: Chunk, namespace: Namespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,18 +59,22 @@ class SnapshotSource:
     def at(self, places: Ids) -> Rows:
         return _rows(candidates.at_places(self._snapshot.connection, self._scope, places))
 
+    @cached_property
+    def _unconnected(self) -> bool:
+        return hops.is_empty(self._snapshot.connection)
+
     def edges(self, ids: Ids, fan_out: int) -> Edges:
-        if hops.is_empty(self._snapshot.connection):
+        if self._unconnected:
             return Edges(*hops.NOTHING)
         return Edges(*hops.steps(self._snapshot.connection, self._scope, ids, fan_out))
 
     def families(self, ids: Ids) -> tuple[Ids, Ids]:
-        if hops.is_empty(self._snapshot.connection):
+        if self._unconnected:
             return hops.NOTHING.ids, hops.NOTHING.ids
         return hops.families(self._snapshot.connection, self._scope, ids)
 
     def outdated(self, ids: Ids) -> Ids:
-        if hops.is_empty(self._snapshot.connection):
+        if self._unconnected:
             return hops.NOTHING.ids
         return hops.outdated(self._snapshot.connection, ids)
 
