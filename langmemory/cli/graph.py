@@ -15,6 +15,7 @@ from langmemory.cli.target import (
     JsonOption,
     NamespaceOption,
     Target,
+    ViewerOption,
 )
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def graph(
     as_of: Annotated[
         datetime | None, typer.Option("--as-of", help="What was true on this day (UTC).")
     ] = None,
-    viewer: Annotated[
-        str | None, typer.Option("--viewer", help="Only what this person may read.")
-    ] = None,
+    viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,

@@ -15,6 +15,7 @@ from langmemory.cli.target import (
     JsonOption,
     NamespaceOption,
     Target,
+    ViewerOption,
 )
 from langmemory.errors import ConfigError
 
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 def history(
     context: typer.Context,
     key: Annotated[str, typer.Argument(help="Of a memory.", show_default=False)],
-    viewer: Annotated[
-        str | None, typer.Option("--viewer", help="Only what this person may read.")
-    ] = None,
+    viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,

@@ -32,6 +32,9 @@ NamespaceOption = Annotated[
         show_default=False,
     ),
 ]
+ViewerOption = Annotated[
+    str | None, typer.Option("--viewer", help="Only what this person may read.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 

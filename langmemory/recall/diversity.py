@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,9 +51,3 @@ class Folding:
             self._words.append((number, words))
         self._taken[key] = number
         return None
-
-
-def fold(texts: Sequence[str], similarity: float = 1.0) -> list[int]:
-    """Indexes of the texts to keep, in order."""
-    folding = Folding(similarity)
-    return [i for i, text in enumerate(texts) if folding.twin(i, text, None) is None]

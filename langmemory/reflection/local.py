@@ -17,7 +17,7 @@ from langgraph.store.base import BaseStore
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
-from langmemory.reflection.payload import packed, packed_config
+from langmemory.reflection.payload import labels_of, packed, packed_config
 from langmemory.reflection.queue import (
     jobs_of,
     on_loop,
@@ -246,7 +246,7 @@ class LocalReflectionExecutor:
     def _place(self, namespace: str | tuple[str, ...] | None) -> tuple[BaseStore, Namespace]:
         store = self._store if self._store is not None else store_of_run()
         if namespace is not None:
-            return store, namespace if isinstance(namespace, tuple) else (namespace,)
+            return store, labels_of(namespace)
         try:
             config, context = get_config(), get_runtime().context
         except RuntimeError:

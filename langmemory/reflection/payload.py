@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from langmemory.errors import InvalidValueError
 from langmemory.sqlite.values import to_json
+from langmemory.types import Namespace
 
 MESSAGE: Final = "__message__"
 """Key of a dict that stands for a LangChain message."""
@@ -115,3 +116,8 @@ def _has_json_form(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _has_json_form(inner) for key, inner in value.items())
     return value is None
+
+
+def labels_of(namespace: str | tuple[str, ...]) -> Namespace:
+    """A namespace as LangMem takes it: its labels, or its only one."""
+    return (namespace,) if isinstance(namespace, str) else tuple(namespace)

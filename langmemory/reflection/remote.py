@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
 from langmemory.reflection.options import FROM_CONFIG, Debounce
-from langmemory.reflection.payload import packed_config
+from langmemory.reflection.payload import labels_of, packed_config
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RemoteReflectionExecutor:
     ) -> None:
         from langgraph_sdk import get_client, get_sync_client
 
-        self.namespace: Namespace = _labels(namespace)
+        self.namespace: Namespace = labels_of(namespace)
         self._assistant = reflector
         self._async = client or get_client(url=url)
         self._sync = sync_client or get_sync_client(url=url)
@@ -118,7 +118,7 @@ class RemoteReflectionExecutor:
         namespace: str | tuple[str, ...] | None = None,
     ) -> list[dict[str, Any]]:
         """Items of the namespace in the server's store, as dicts, best first."""
-        place = self.namespace if namespace is None else _labels(namespace)
+        place = self.namespace if namespace is None else labels_of(namespace)
         found = self._sync.store.search_items(
             place, query=query, filter=filter, limit=limit, offset=offset
         )
@@ -134,7 +134,7 @@ class RemoteReflectionExecutor:
         namespace: str | tuple[str, ...] | None = None,
     ) -> list[dict[str, Any]]:
         """`search` without blocking the loop."""
-        place = self.namespace if namespace is None else _labels(namespace)
+        place = self.namespace if namespace is None else labels_of(namespace)
         found = await self._async.store.search_items(
             place, query=query, filter=filter, limit=limit, offset=offset
         )
@@ -159,7 +159,3 @@ class RemoteReflectionExecutor:
 def reflection_thread(assistant: str, thread_id: Any) -> str:
     """The server thread in which an assistant reflects a conversation: always the same one."""
     return str(uuid.uuid5(THREADS, f"{assistant}\n{thread_id}") if thread_id else uuid.uuid4())
-
-
-def _labels(namespace: str | tuple[str, ...]) -> Namespace:
-    return (namespace,) if isinstance(namespace, str) else tuple(namespace)

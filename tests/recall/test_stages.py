@@ -9,7 +9,7 @@ import pytest
 
 from langmemory.errors import ConfigError
 from langmemory.recall import context, cues, scoring
-from langmemory.recall.diversity import fold, mmr
+from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import Period
@@ -155,6 +155,12 @@ def test_mmr_puts_what_is_new_before_what_repeats() -> None:
     score = floats(1, 0.9, 0.8)
     assert mmr(score, vectors, lambda_=0.7, limit=3).tolist() == [0, 2, 1]
     assert mmr(score, vectors, lambda_=1.0, limit=3).tolist() == [0, 1, 2]
+
+
+def fold(texts: list[str], similarity: float = 1.0) -> list[int]:
+    """Indexes of the texts that are kept."""
+    folding = Folding(similarity)
+    return [i for i, text in enumerate(texts) if folding.twin(i, text, None) is None]
 
 
 def test_folding_keeps_the_first_of_equal_texts() -> None:
