@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -174,8 +175,12 @@ class Engine:
         # Much was written since the last time: searches by words have many small parts to look into.
         merging = True
         while merging:
+            began = time.monotonic()
             with self.database.write() as connection:
                 merging = keywords.merge(connection)
+            # Half of the time for the writers, who would else wait for all of it: a lock that is
+            # taken again at once is rarely given to another thread.
+            time.sleep(time.monotonic() - began)
 
 
 class Snapshot:

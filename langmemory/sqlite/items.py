@@ -277,8 +277,9 @@ def find(
     """Id of an item; None if there is none that the viewer may know of."""
     visible = visible_to(viewer)
     row = connection.execute(
-        "SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
-        f"WHERE n.path = ? AND i.key = ? AND {visible.sql}",
+        "SELECT i.id FROM item i "
+        "WHERE i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ? "
+        f"AND {visible.sql}",
         (to_path(namespace), key, *visible.bindings),
     ).fetchone()
     return None if row is None else int(row[0])

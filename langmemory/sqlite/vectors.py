@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -42,37 +42,57 @@ def write(
         rows: (item id, namespace id, float32[n, dims], a cache key or None for each); n may be 0.
         fresh: The items are new, so there is nothing to replace.
     """
-    vectors: list[tuple[int, bytes | None, bytes]] = []
-    codes: list[tuple[int, int, bytes | None]] = []
+    ids: list[int] = []
+    keys: list[bytes | None] = []
+    places: list[int] = []
+    blocks: list[Floats] = []
+    gone: list[tuple[int, int]] = []
     for item, namespace, embedded, hashes in rows:
-        if len(embedded) > MAX_VECTORS:
+        count = len(embedded)
+        if count > MAX_VECTORS:
             raise InvalidValueError(
-                f"An item would have {len(embedded)} vectors; {MAX_VECTORS} is the most. "
+                f"An item would have {count} vectors; {MAX_VECTORS} is the most. "
                 "Index fewer fields, or split the item."
             )
         first = item << SLOT_BITS
         if not fresh:
-            gone = _delete_vectors(connection, item)
-            codes.extend((one, namespace, None) for one in gone if one - first >= len(embedded))
-        if len(embedded):
-            bits = sign_bits(embedded)
-            for n, (vector, digest) in enumerate(zip(embedded, hashes, strict=True)):
-                vectors.append((first + n, digest, vector.tobytes()))
-                codes.append((first + n, namespace, bits[n].tobytes()))
-    if vectors:
-        connection.executemany("INSERT INTO vector (id, hash, e) VALUES (?, ?, ?)", vectors)
-    if codes:
-        connection.executemany("INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)", codes)
+            before = _delete_vectors(connection, item)
+            gone.extend((one, namespace) for one in before if one - first >= count)
+        if count:
+            ids.extend(range(first, first + count))
+            keys.extend(hashes)
+            places.extend([namespace] * count)
+            blocks.append(embedded)
+    _log_gone(connection, gone)
+    if ids:
+        embedded = np.concatenate(blocks)
+        connection.executemany(
+            "INSERT INTO vector (id, hash, e) VALUES (?, ?, ?)",
+            zip(ids, keys, _blobs(embedded), strict=True),
+        )
+        connection.executemany(
+            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
+            zip(ids, places, _blobs(sign_bits(embedded)), strict=True),
+        )
+
+
+def _blobs(matrix: NDArray[Any]) -> Iterator[bytes]:
+    """The bytes of each row."""
+    data, width = matrix.tobytes(), matrix.strides[0]
+    return (data[start : start + width] for start in range(0, len(data), width))
+
+
+def _log_gone(connection: Connection, gone: Sequence[tuple[int, int]]) -> None:
+    """Say in the log that these vectors, (id, namespace id), are there no more."""
+    if gone:
+        connection.executemany(
+            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, NULL)", gone
+        )
 
 
 def delete(connection: Connection, item: int, namespace: int) -> None:
     """Remove the vectors of an item, and say so in the log."""
-    gone = _delete_vectors(connection, item)
-    if gone:
-        connection.executemany(
-            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, NULL)",
-            [(one, namespace) for one in gone],
-        )
+    _log_gone(connection, [(one, namespace) for one in _delete_vectors(connection, item)])
 
 
 def _delete_vectors(connection: Connection, item: int) -> list[int]:
@@ -87,14 +107,12 @@ def _delete_vectors(connection: Connection, item: int) -> list[int]:
 
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
     """Vectors already in the file, by cache key."""
-    found: dict[bytes, Floats] = {}
-    for digest in hashes:
-        row = connection.execute(
-            "SELECT e FROM vector WHERE hash = ? LIMIT 1", (digest,)
-        ).fetchone()
-        if row is not None:
-            found[digest] = np.frombuffer(row[0], np.float32)
-    return found
+    rows = connection.execute(
+        # The first of those with the same text: one is enough.
+        "SELECT c.value, (SELECT v.e FROM vector v WHERE v.hash = c.value LIMIT 1) FROM carray(?) c",
+        (apsw.carray(tuple(hashes)),),
+    )
+    return {digest: np.frombuffer(e, np.float32) for digest, e in rows if e is not None}
 
 
 def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
