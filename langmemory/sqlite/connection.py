@@ -79,6 +79,8 @@ class Connection(apsw.Connection):
 
     seen_version: int = -1
     seen_generation: int = -1
+    ranks: bool = False
+    """Whether it knows the ranking function of `keywords`."""
 
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.

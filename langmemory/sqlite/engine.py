@@ -237,7 +237,12 @@ class Snapshot:
         )
 
     def keyword(
-        self, scope: CompiledScope, match: str, limit: int, *, rank: str | None = None
+        self,
+        scope: CompiledScope,
+        match: str,
+        limit: int,
+        *,
+        weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
     ) -> tuple[Ids, Floats]:
         """See `keywords.search`; as (int64[n], float32[n])."""
         residual = scope.residual
@@ -247,7 +252,7 @@ class Snapshot:
             scope,
             match,
             limit if residual is None else 1 << 60,
-            rank=rank,
+            weights=weights,
             selected=self._selection(scope),
         )
         if residual is not None:

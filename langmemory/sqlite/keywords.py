@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -38,12 +38,17 @@ def delete(connection: Connection, item: int) -> None:
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 500
-"""Rows worth scoring in one search (about 0.4 ms). In a larger file only rows with one of the query's
-rarest words are scored, as many words as together stand in so many rows. Of 43,000 memories in one
-namespace a search had R@10 .778 with 3,000, .784 with 800, .786 with 600 to 500, .779 with 300."""
+SCORED_ROWS: Final = 600
+"""Rows worth scoring in one search. In a larger file only rows with one of the query's rarest words
+are scored, as many words as together stand in so many rows. Of 43,000 memories in one namespace a
+search had R@10 .778 with 3,000, .796 with 500, .779 with 300."""
+RESCORED_ROWS: Final = 350
+"""The best of these by the rarest words, for which the other words count as well: R@10 .791, in two
+thirds of the time that all words of all these rows take."""
 FEWEST_WORDS: Final = 2
 """Words that may bring a row however frequent they are."""
+SMALL_ROWS: Final = 250
+"""Rows of a namespace up to which `_bm25` scores them."""
 HEADROOM: Final = 2
 """Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
@@ -51,6 +56,13 @@ EVERY: Final = 1 << 40
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
+
+Weights = tuple[float, float]
+"""Of the columns body and context."""
+DEFAULT_WEIGHTS: Final = (1.0, 0.5)
+"""Of the file's ``rank``, see `set_default_rank`."""
+Hits = list[tuple[int, float]]
+"""(item id, score), best first."""
 
 
 def search(
@@ -60,9 +72,9 @@ def search(
     match: str,
     limit: int,
     *,
-    rank: str | None = None,
+    weights: Weights = DEFAULT_WEIGHTS,
     selected: Ids | None = None,
-) -> list[tuple[int, float]]:
+) -> Hits:
     """(item id, BM25 > 0), best first, of the items in scope that match.
 
     Args:
@@ -71,81 +83,210 @@ def search(
         scope: What may be found.
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
         limit: How many at most.
-        rank: ``bm25(…)`` with other column weights than the file's default.
+        weights: Of the columns.
         selected: All items in scope, if they are known already.
     """
     namespace = scope.scope.namespace
     namespace_id = find(connection, namespace) if namespace else None
     if not match or (namespace and namespace_id is None):
         return []
+    if selected is not None and not len(selected):
+        return []
     size = census.size(connection)
-    # Tokens of the ns column look like n7: only such a word has to be kept away from it.
-    expression = f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
-    where, bindings = scope.where, scope.bindings
-    rows: list[str] = []
-    row_bindings: Bindings = ()
+    look_up = _LookUp(connection, census, size, match, weights, selected)
     if selected is not None:
-        if not len(selected):
-            return []
-        # The plus keeps FTS5 from running the query anew for every id.
-        rows.append("+rowid IN (SELECT value FROM carray(?))")
-        row_bindings = (apsw.carray(np.ascontiguousarray(selected)),)
-        where, bindings = "1", ()
-    else:
-        reach, within = size, ""
-        if namespace_id is not None:
-            token = f'ns : "n{namespace_id}"'
-            held = census.rows(connection, token, EVERY, size)
-            if held <= size * WIDE_SHARE:
-                reach, within = held, f"{token} AND "
-                expression = within + expression
-            elif not holds_everything(connection, namespace):
-                namespaces, labels = scope.namespaces()
-                where = f"i.namespace IN {namespaces} AND ({where})"
-                bindings = (*labels, *bindings)
-        if reach > SCORED_ROWS:
-            rare = _rare(connection, census, match, size, within)
-            if rare is not None:
-                rows.append("+rowid IN (SELECT rowid FROM keyword WHERE keyword MATCH ?)")
-                row_bindings = (rare,)
-    if rank is not None:
-        rows.append("rank MATCH ?")
-        row_bindings = (*row_bindings, rank)
-    # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
-    ranked = (
-        "SELECT rowid AS id, rank AS score FROM keyword WHERE keyword MATCH ? "
-        + "".join(f"AND {one} " for one in rows)
-        + "ORDER BY +rank LIMIT ?"
-    )
+        return look_up.best(limit)
+    where, bindings = scope.where, scope.bindings
+    if namespace_id is not None:
+        token = f'ns : "n{namespace_id}"'
+        held = census.rows(connection, token, EVERY, size)
+        if held <= size * WIDE_SHARE:
+            look_up.within, look_up.reach = f"{token} AND ", held
+        elif not holds_everything(connection, namespace):
+            namespaces, labels = scope.namespaces()
+            where = f"i.namespace IN {namespaces} AND ({where})"
+            bindings = (*labels, *bindings)
     if where == "1":
-        found = connection.execute(ranked, (expression, *row_bindings, limit)).fetchall()
-        return [(item, -score) for item, score in found]
+        return look_up.best(limit)
     pool = limit * HEADROOM
     while True:
-        found = connection.execute(
-            f"WITH hit AS MATERIALIZED ({ranked}) SELECT hit.id, hit.score "
-            "FROM hit CROSS JOIN item i ON i.id = hit.id "
-            f"WHERE {where} ORDER BY hit.score LIMIT ?",
-            (expression, *row_bindings, pool, *bindings, limit),
-        ).fetchall()
-        if len(found) >= limit or pool > size:
-            return [(item, -score) for item, score in found]
+        hits = look_up.best(pool)
+        ids = np.array([item for item, _ in hits], np.int64)
+        kept = set(_kept(connection, ids, where, bindings)) if len(ids) else set()
+        found = [hit for hit in hits if hit[0] in kept][:limit]
+        if len(found) >= limit or len(hits) < pool:
+            return found
         pool = max(pool * 8, 1)
 
 
-def _rare(connection: Connection, census: Census, match: str, size: int, within: str) -> str | None:
-    """An expression of the rarest words, in ``within``, that together match `SCORED_ROWS`; None when
-    all words do."""
-    terms = list(dict.fromkeys(_QUOTED.findall(match)))
-    counts = {term: census.rows(connection, within + term, SCORED_ROWS + 1, size) for term in terms}
-    kept: list[str] = []
-    scored = 0
-    for term in sorted(terms, key=lambda one: counts[one]):
-        scored += counts[term]
-        if len(kept) >= FEWEST_WORDS and scored > SCORED_ROWS:
-            return f"{within}({' OR '.join(kept)})"
-        kept.append(term)
-    return None
+def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> Iterator[int]:
+    """Those of the items that a condition holds for."""
+    rows = connection.execute(
+        f"SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE {where}",
+        (apsw.carray(ids), *bindings),
+    )
+    return (row[0] for row in rows)
+
+
+class _LookUp:
+    """One question to the index, asked the way that is fastest for what there is."""
+
+    __slots__ = (
+        "_census", "_connection", "_match", "_selected", "_size", "_weights", "reach", "within",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        connection: Connection,
+        census: Census,
+        size: int,
+        match: str,
+        weights: Weights,
+        selected: Ids | None,
+    ) -> None:
+        self._connection = connection
+        self._census = census
+        self._size = size
+        self._match = match
+        self._weights = weights
+        self._selected = selected
+        self.within = ""
+        """Expression that a row has to match as well, with its AND; that of a namespace."""
+        self.reach = size
+        """Rows that match it."""
+
+    def best(self, limit: int) -> Hits:
+        """The rows with the highest BM25."""
+        if self._selected is not None:
+            return self._ranked(self._all(), limit)
+        if self.reach <= SMALL_ROWS:
+            return self._scored(self._match, limit)
+        parts = self._split() if self.reach > SCORED_ROWS else None
+        if parts is None:
+            return self._ranked(self._all(), limit)
+        rare, frequent = parts
+        hits = self._ranked(f"{self.within}{_texts(rare)}", max(RESCORED_ROWS, limit))
+        if not hits:
+            return hits
+        further = dict(self._scored(frequent, EVERY, among=rare, ids=[item for item, _ in hits]))
+        hits = [(item, score + further.get(item, 0.0)) for item, score in hits]
+        hits.sort(key=lambda hit: (-hit[1], hit[0]))
+        return hits[:limit]
+
+    def _all(self) -> str:
+        return f"{self.within}{_texts(self._match)}"
+
+    def _split(self) -> tuple[str, str] | None:
+        """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
+        terms = _QUOTED.findall(self._match)
+        counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
+        rare: set[str] = set()
+        scored = 0
+        for term in sorted(counts, key=lambda one: counts[one]):
+            scored += counts[term]
+            if len(rare) >= FEWEST_WORDS and scored > SCORED_ROWS:
+                frequent = [one for one in terms if one not in rare]
+                return " OR ".join(one for one in terms if one in rare), " OR ".join(frequent)
+            rare.add(term)
+        return None
+
+    def _rows_with(self, term: str, limit: int) -> int:
+        return self._census.rows(self._connection, self.within + term, limit, self._size)
+
+    def _ranked(self, expression: str, limit: int) -> Hits:
+        """By FTS5's own BM25."""
+        conditions, bindings = "", list[Any]()
+        if self._selected is not None:
+            # The plus keeps FTS5 from running the query anew for every id.
+            conditions += "AND +rowid IN (SELECT value FROM carray(?)) "
+            bindings.append(apsw.carray(np.ascontiguousarray(self._selected)))
+        if self._weights != DEFAULT_WEIGHTS:
+            conditions += "AND rank MATCH ? "
+            bindings.append("bm25(0.0, {:f}, {:f})".format(*self._weights))
+        # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
+        found = self._connection.execute(
+            "SELECT rowid, rank FROM keyword WHERE keyword MATCH ? "
+            f"{conditions}ORDER BY +rank LIMIT ?",
+            (expression, *bindings, limit),
+        )
+        return [(item, -score) for item, score in found]
+
+    def _scored(
+        self, match: str, limit: int, *, among: str = "", ids: Sequence[int] | None = None
+    ) -> Hits:
+        """By `_bm25`, which is told how many rows each word is in.
+
+        Args:
+            match: What is scored.
+            limit: Rows at most.
+            among: What a row has to match as well, without a score for it.
+            ids: The rows in question, if they are known.
+        """
+        counts = [
+            self._census.rows(self._connection, term, EVERY, self._size)
+            for term in _QUOTED.findall(match)
+        ]
+        within = f"{self.within}{_texts(among)} AND " if among else self.within
+        condition, bindings = "", list[Any]()
+        if ids is not None:
+            condition = "AND +rowid IN (SELECT value FROM carray(?))"
+            bindings.append(apsw.carray(np.array(ids, np.int64)))
+        if not self._connection.ranks:
+            self._connection.register_fts5_function(FUNCTION, _bm25)
+            self._connection.ranks = True
+        found: Hits = self._connection.execute(
+            f"SELECT rowid, {FUNCTION}(keyword, ?, ?, ?) FROM keyword "
+            f"WHERE keyword MATCH ? {condition}",
+            (
+                np.array(counts, np.int64).tobytes(),
+                *self._weights,
+                within + _texts(match),
+                *bindings,
+            ),
+        ).fetchall()
+        found.sort(key=lambda hit: (-hit[1], hit[0]))
+        return found[:limit]
+
+
+def _texts(match: str) -> str:
+    """The expression, kept to the texts."""
+    # Tokens of the ns column look like n7: only such a word has to be kept away from it.
+    return f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
+
+
+FUNCTION: Final = "langmemory_bm25"
+K1: Final = 1.2
+B: Final = 0.75
+
+
+def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
+    """What FTS5's ``bm25`` gives (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
+
+    FTS5 walks through all rows with a phrase, whatever the search is kept to, to learn how many they
+    are: two thirds of a search's time. Here they are given.
+
+    Args:
+        row: Of the keyword table.
+        arguments: Rows with each phrase, int64[phrases]; the weights of body and context.
+    """
+    counts, body_weight, context_weight = arguments
+    known = row.aux_data
+    if known is None:
+        rows = row.row_count
+        occurring = np.frombuffer(counts, np.int64)
+        idf = np.maximum(np.log((rows - occurring + 0.5) / (occurring + 0.5)), 1e-6)
+        first = row.phrase_count - len(occurring)
+        per_token = K1 * B * rows / max(row.column_total_size(), 1)
+        known = row.aux_data = (list(enumerate(idf.tolist(), first)), per_token)
+    weighed, per_token = known
+    length = K1 * (1 - B) + per_token * row.column_size()
+    score = 0.0
+    for phrase, idf in weighed:
+        _, body, context = row.phrase_locations(phrase)
+        if body or context:
+            often = len(body) * body_weight + len(context) * context_weight
+            score += idf * often * (K1 + 1) / (often + length)
+    return score
 
 
 MERGED_PAGES: Final = 64

@@ -34,10 +34,8 @@ class SnapshotSource:
         )
 
     def keyword(self, query: KeywordQuery, limit: int) -> Found:
-        rank = None
-        if (query.body_weight, query.context_weight) != (1.0, 0.5):  # the file's default
-            rank = f"bm25(0.0, {query.body_weight:f}, {query.context_weight:f})"
-        return Found(*self._snapshot.keyword(self._scope, query.match, limit, rank=rank))
+        weights = (query.body_weight, query.context_weight)
+        return Found(*self._snapshot.keyword(self._scope, query.match, limit, weights=weights))
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         return candidates.window(self._snapshot.connection, self._scope, since, until, limit)

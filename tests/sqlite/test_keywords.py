@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.sqlite import keywords
+from langmemory.sqlite import keywords, namespaces
+from langmemory.types import Namespace, Scope
 
 
 @pytest.fixture
@@ -30,3 +35,69 @@ def test_a_large_namespace_is_searched_by_its_rarest_words(store: MemoryStore) -
     found = store.search(("other",), query="red tart apple", limit=50)
     assert len(found) == 50
     assert all("tart" in item.value["text"] for item in found)
+
+
+WORDS = ("red", "tart", "apple", "pie", "oven", "café")
+
+
+MATCHES = ('"apple"', '"red" OR "red" OR "tart"', '"apple pie" OR "caf"*', '"n1" OR "pie"')
+
+
+def searched(
+    store: MemoryStore,
+    namespace: Namespace,
+    match: str,
+    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+) -> dict[int, float]:
+    """Score by item id of the hundred best."""
+    engine = store._engine
+    with engine.read() as snapshot:
+        scope = snapshot.scoped(Scope(namespace=namespace))
+        connection = snapshot.connection
+        return dict(keywords.search(connection, engine.census, scope, match, 100, weights=weights))
+
+
+def ranked_by_fts5(
+    store: MemoryStore,
+    namespace: Namespace,
+    match: str,
+    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+) -> dict[int, float]:
+    """What FTS5's own bm25 gives to every row of the namespace that matches."""
+    with store._engine.read() as snapshot:
+        number = namespaces.find(snapshot.connection, namespace)
+        return dict(
+            snapshot.connection.execute(
+                "SELECT rowid, -rank FROM keyword WHERE keyword MATCH ? AND rank MATCH ?",
+                (
+                    f'ns : "n{number}" AND {{body context}} : ({match})',
+                    "bm25(0.0, {}, {})".format(*weights),
+                ),
+            )
+        )
+
+
+@pytest.mark.parametrize("weights", [keywords.DEFAULT_WEIGHTS, (1.0, 0.2)])
+@pytest.mark.parametrize("match", MATCHES)
+def test_scores_of_a_small_namespace_are_those_of_fts5(
+    tmp_path: Path, match: str, weights: keywords.Weights
+) -> None:
+    """Not letting FTS5 count the words of the whole file gives FTS5's own BM25 all the same: for
+    words, phrases and prefixes, in texts and their neighbours."""
+    picked = random.Random(0)
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        for place in ("mine", "other"):
+            said = [" ".join(picked.choices(WORDS, k=picked.randrange(1, 9))) for _ in range(60)]
+            store.remember((place,), [HumanMessage(text) for text in said], thread_id=place)
+        found = searched(store, ("mine",), match, weights)
+        assert len(found) > 5
+        assert found == pytest.approx(ranked_by_fts5(store, ("mine",), match, weights))
+
+
+def test_all_words_count_for_the_best_of_a_large_namespace(store: MemoryStore) -> None:
+    """The score of a row is that of every word of the query, not only of the rare ones that
+    brought it."""
+    match = '"red" OR "tart" OR "apple"'
+    found, own = searched(store, ("other",), match), ranked_by_fts5(store, ("other",), match)
+    assert len(found) == 100
+    assert found == pytest.approx({item: own[item] for item in found})
