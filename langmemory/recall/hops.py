@@ -20,12 +20,15 @@ class Reached:
     """By id: the labels along that path."""
     origin: Mapping[int, int] = field(default_factory=dict)
     """By id: the memory before it on that path."""
+    related: Mapping[int, float] = field(default_factory=dict)
+    """By id: the highest score a path over a person or thing gives. What evidence alone leads to
+    says the same again, and `derivation` counts that already."""
 
     def closeness(self, ids: Ids, named: Found) -> Floats:
         """float32[n], 0..1: how near n memories are to what the query names: the score carried to
-        them, or, where they speak of it themselves, how telling that is."""
+        them over people and things, or, where they speak of it themselves, how telling that is."""
         near = dict(zip(named.ids.tolist(), named.scores.tolist(), strict=True))
-        scores = (max(self.score.get(one, 0.0), near.get(one, 0.0)) for one in ids.tolist())
+        scores = (max(self.related.get(one, 0.0), near.get(one, 0.0)) for one in ids.tolist())
         return np.fromiter(scores, np.float32, len(ids))
 
     def origins(self, ids: Ids) -> Ids:
@@ -56,6 +59,7 @@ def hop(
     best = dict(zip(ids.tolist(), score.tolist(), strict=True))
     path: dict[int, tuple[str, ...]] = {}
     before: dict[int, int] = {}
+    related: dict[int, float] = {}
     front = ids
     for _ in range(depth):
         front = np.array(sorted(front.tolist(), key=lambda one: -best[one])[:beam], np.int64)
@@ -63,12 +67,15 @@ def hop(
             break
         edges = source.edges(front, fan_out)
         improved: dict[int, None] = {}
-        for reached, origin, weight, label in zip(
+        for reached, origin, weight, label, over in zip(
             edges.ids.tolist(), edges.origins.tolist(), edges.weights.tolist(), edges.labels,
-            strict=True,
+            edges.related.tolist(), strict=True,
         ):  # fmt: skip
             come_from = int(front[origin])
             carried = best[come_from] * decay * weight
+            through = carried if over else related.get(come_from, 0.0) * decay * weight
+            if through > related.get(reached, 0.0):
+                related[reached] = through
             if carried > best.get(reached, 0.0):
                 best[reached] = carried
                 path[reached] = (*path.get(come_from, ()), label)
@@ -77,4 +84,9 @@ def hop(
         front = np.array(list(improved), dtype=np.int64)
     # What a path leads through has a higher score than its end, so no path is cut in the middle.
     kept = sorted(path, key=lambda one: -best[one])[:limit]
-    return Reached(score={i: best[i] for i in kept}, path=path, origin=before)
+    return Reached(
+        score={i: best[i] for i in kept},
+        path=path,
+        origin=before,
+        related={i: related[i] for i in kept if i in related},
+    )

@@ -209,7 +209,7 @@ def rank(
     pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
     origins = hops.origins(pool.rows.ids) if hops.score else None
     found = signals(pool, query, intent, vocabulary, preset, origins, families)
-    if hops.score or len(candidates.named.ids):
+    if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     relevant = scoring.relevance(found, preset.weights_for(intent.asks))
     clock.lap("signals")

@@ -84,8 +84,8 @@ class SignalWeights(BaseModel):
     graph: Weight = Field(
         default=0.0,
         ge=0,
-        description="Speaks of somebody the query names, or is reached from there over hops. 0.2 for "
-        "every query costs R@10 .02; see `intent_weights`.",
+        description="Speaks of somebody the query names, or is reached from there over people and "
+        "things. 0.2 for every query costs R@10 .02; see `intent_weights`.",
     )
 
 

@@ -56,6 +56,8 @@ class Edges(NamedTuple):
     """float32[m], 0..1: less where many memories speak of what connects the two."""
     labels: Sequence[str]
     """One readable step for each, e.g. ``"Ada -works_at-> Initech"``."""
+    related: NDArray[np.bool_]
+    """bool[m]: whether a person or thing connects the two; the others are evidence of each other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -31,9 +31,17 @@ class Steps(NamedTuple):
     weights: Floats
     """float32[n], 0..1: 1 for evidence, less for what goes over an entity that many speak of."""
     labels: Sequence[str]
+    related: NDArray[np.bool_]
+    """bool[n]: whether it goes over an entity, not over evidence."""
 
 
-NOTHING: Final = Steps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32), ())
+NOTHING: Final = Steps(
+    np.empty(0, np.int64),
+    np.empty(0, np.int64),
+    np.empty(0, np.float32),
+    (),
+    np.empty(0, np.bool_),
+)
 
 
 def is_empty(connection: Connection) -> bool:
@@ -86,6 +94,7 @@ def steps(connection: Connection, scope: CompiledScope, items: Ids, fan_out: int
         origins=np.array([place for place, _, _, _ in pairs], np.int64),
         weights=np.array([weight for _, _, weight, _ in pairs], np.float32),
         labels=_labels(connection, scope, root, [(other, over) for _, other, _, over in pairs]),
+        related=np.array([isinstance(over, int) for _, _, _, over in pairs], np.bool_),
     )
 
 

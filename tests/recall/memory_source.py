@@ -186,6 +186,7 @@ class MemorySource:
             np.array(origins, dtype=np.int64),
             np.ones(len(labels), dtype=np.float32),
             labels,
+            np.ones(len(labels), dtype=np.bool_),
         )
 
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:

@@ -13,7 +13,9 @@ import pytest
 from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities
 from langmemory.config import Config
 from langmemory.recall.entities import possible_names
+from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
+from langmemory.recall.source import Found
 from langmemory.sqlite.hops import HUB
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.stores import MemoryStore
@@ -108,6 +110,34 @@ def test_a_step_leads_to_evidence_and_back(store: MemoryStore) -> None:
         assert (ids["sister"], 1, "derived from t/1") in steps
         assert (ids["office"], 0, "Initech -located_in-> Zurich") in steps
         assert edges.weights.max() == 1
+        over = dict(zip(edges.labels, edges.related.tolist(), strict=True))
+        assert over["Initech -located_in-> Zurich"]
+        assert not over["evidence of job"]
+
+
+def test_evidence_is_no_nearness(store: MemoryStore) -> None:
+    """The turn a fact rests on is reached, but no nearer to what a query names for that; it is as
+    soon as a person or thing lies between."""
+    nobody = Found(NONE, np.empty(0, np.float32))
+    with store._engine.read() as snapshot:
+        ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
+        reader = source(snapshot, Scope(namespace=NAMESPACE))
+
+        def nearness(start: str, end: str) -> float:
+            reached = hop(
+                reader,
+                np.array([ids[start]]),
+                np.ones(1, np.float32),
+                depth=2,
+                decay=0.7,
+                fan_out=8,
+            )
+            assert ids[end] in reached.score
+            return float(reached.closeness(np.array([ids[end]]), nobody)[0])
+
+        assert nearness("secret", "t/2") == 0
+        assert nearness("office", "job") == pytest.approx(0.7)
+        assert nearness("office", "t/1") == pytest.approx(0.49)
 
 
 def test_rare_things_connect_and_hubs_do_not(tmp_path: Path) -> None:
