@@ -92,6 +92,8 @@ def answers(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
 def sessions(thread: NDArray[np.int64], said_at: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64[n]: number of the session an item belongs to, -1 for none. A session is what was said
     in one thread on one day (UTC)."""
+    if not (thread >= 0).any():
+        return np.full(len(thread), -1, np.int64)
     day = said_at // 86_400_000_000
     _, number = np.unique(thread * 1_000_000 + day, return_inverse=True)
     session: NDArray[np.int64] = np.where(thread >= 0, number, -1)

@@ -48,7 +48,8 @@ def read_query(
     names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
     asked = [term for term in terms for _ in range(name_weight if term in names else 1)]
     kin = dict(kin_of(terms, intent.language))
-    if further := frozenset(keyword_terms(expansions)).difference(terms):
+    further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()
+    if further:
         kin = {term: kin.get(term, frozenset()) | further for term in terms if term not in names}
     akin = dict.fromkeys(word for words in (further, *kin.values()) for word in sorted(words))
 

@@ -190,12 +190,21 @@ class Snapshot:
         self.engine = engine
         self.connection = connection
         self._selected: tuple[CompiledScope, Ids | None] | None = None
+        self._setting: ModelSetting | None = None
+        self._index: signs.SignIndex | None = None
 
     def _selection(self, scope: CompiledScope) -> Ids | None:
         """See `candidates.by_filter`; asked once for both arms of a search."""
         if self._selected is None or self._selected[0] is not scope:
             self._selected = (scope, candidates.by_filter(self.connection, scope))
         return self._selected[1]
+
+    def _signs(self) -> signs.SignIndex | None:
+        """The sign index as of this snapshot."""
+        if self._setting is None:
+            self._index = self.engine.up_to_date_signs(self.connection)
+            self._setting = self.engine.model
+        return self._index
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the file meets."""
@@ -220,7 +229,7 @@ class Snapshot:
         rough: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `candidates.nearest`."""
-        index = self.engine.up_to_date_signs(self.connection)
+        index = self._signs()
         if index is None:
             return candidates.NOTHING
         self.engine.searched(index)
@@ -274,7 +283,7 @@ class Snapshot:
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         """As `cosines`, right to about 0.002 where that is faster."""
-        index = self.engine.up_to_date_signs(self.connection)
+        index = self._signs()
         found = None if index is None else index.cosines(query, ids)
         return self.cosines(query, ids) if found is None else found
 
@@ -288,8 +297,8 @@ class Snapshot:
 
     def model(self) -> ModelSetting:
         """The embedding model of the file, as of this snapshot."""
-        self.engine.up_to_date_signs(self.connection)
-        return self.engine.model
+        self._signs()
+        return self._setting or self.engine.model
 
     def stats(self) -> Stats:
         """Counts and sizes."""

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.sqlite.chunks import (
-    BLOCK,
     COARSE_BLOCK,
     Chunk,
     Coarse,
@@ -47,12 +46,14 @@ HAMMING_SHARE: Final = 100
 HAMMING_RANGE: Final = (400, 4_096)
 """… but at least and at most so many."""
 EVERY: Final = 1 << 40
+FEW: Final = 50
+"""Vectors that are soon fetched and compared exactly: no reason for a copy."""
 SCANS_BEFORE_COPY: Final = 64
-"""Searches that compared sign bits after which a process is taken to go on searching."""
+"""Searches among more than `FEW` vectors after which a process is taken to go on searching."""
 STEP_PAUSE_SECONDS: Final = 0.01
 """Between two blocks of the coarse copy, for the searches of other threads."""
-KEPT_SCOPES: Final = 64
-"""Namespaces whose rows are kept, of at most `BLOCK` rows or all."""
+KEPT_ROWS: Final = 1 << 19
+"""Rows of namespaces that are kept (8 bytes each), so that a search need not look for them again."""
 PACK_AFTER: Final = 65_536
 """Log rows after which the tail is packed into a segment."""
 
@@ -70,9 +71,10 @@ class SignIndex:
         self._coarse_rows = 0
         self._coarse_ready = False
         self._scopes: dict[Namespace, tuple[Chunk, NDArray[np.int64] | None]] = {}
+        self._scope_rows = 0
         self.next_copy = SCANS_BEFORE_COPY
         self.scans = 0
-        """Searches that compared sign bits: a coarse copy is worth its while if they go on."""
+        """Searches among more than `FEW`: a coarse copy is worth its while if they go on."""
 
     def refresh(self, connection: Connection) -> None:
         """Read what was logged since the last time. Call it when the file has changed."""
@@ -98,6 +100,7 @@ class SignIndex:
             if tail is not None:
                 self._chunk = merged(self._chunk, *tail)
                 self._scopes.clear()
+                self._scope_rows = 0
                 _lay_coarse(connection, self._chunk, tail[0])
             self._seq = max(newest)
 
@@ -199,10 +202,11 @@ class SignIndex:
             rows = self._in_scope(connection, chunk, namespace)
             size = chunk.n if rows is None else len(rows)
             total += size
+            if size > FEW:
+                self.scans += 1
             if size <= near:
                 best = np.arange(size)
             else:
-                self.scans += 1
                 if rows is None or size > chunk.n // 4:
                     found = chunk.distances(bits)
                     found = found if rows is None else found[rows]
@@ -239,10 +243,15 @@ class SignIndex:
             return kept[1]
         ids = np.array(ids_below(connection, namespace), np.int64) if namespace else None
         rows = rows_in(chunk, ids)
-        if not self._streaming and (rows is None or len(rows) <= BLOCK):
-            if len(self._scopes) >= KEPT_SCOPES:
-                self._scopes.clear()
-            self._scopes[namespace] = (chunk, rows)
+        if not self._streaming:
+            with self._lock:
+                # An empty one takes room as well.
+                self._scope_rows += 1 if rows is None else 1 + len(rows)
+                if self._scope_rows > KEPT_ROWS:
+                    self._scopes.clear()
+                    self._scope_rows = 0
+                else:
+                    self._scopes[namespace] = (chunk, rows)
         return rows
 
     def closest_of(self, query: Floats, items: Ids, limit: int) -> Ids | None:
