@@ -19,7 +19,7 @@ NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
 EXACT_FLOOR: Final = 160
 """Vectors that a search compares exactly however few are wanted: with 40 more, the ten nearest of
 100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
-COARSE_FLOOR: Final = 16
+COARSE_FLOOR: Final = 8
 """As `EXACT_FLOOR`, where the coarse copy has told the others apart."""
 PREDICATE_SHARE: Final = 1.5
 """Candidates asked for per wanted one where predicates decide afterwards."""
