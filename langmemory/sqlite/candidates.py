@@ -58,10 +58,7 @@ def nearest(
     """
     if limit <= 0:
         return NOTHING
-    if index.coarse is None:
-        wanted, rough = EXACT_FLOOR + limit * overfetch, False
-    else:
-        wanted = COARSE_FLOOR + limit
+    wanted = EXACT_FLOOR + limit * overfetch if index.coarse is None else COARSE_FLOOR + limit
     if selected is not None:
         ids = None if exact else index.closest_of(query, selected, wanted)
         if ids is None:
@@ -71,17 +68,15 @@ def nearest(
         return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
     asked = wanted if scope.trivial else round(PREDICATE_SHARE * wanted)
     while True:
-        candidates, scores, complete = index.candidates(
-            connection, query, asked, scope.scope.namespace, exhaustive=exact
-        )
-        if rough:
-            ids, cosines = _kept(connection, scope, candidates, scores)
+        near = index.candidates(connection, query, asked, scope.scope.namespace, exhaustive=exact)
+        if rough and near.cosines:
+            ids, cosines = _kept(connection, scope, near.ids, near.scores)
         else:
-            ids, vectors = _in_scope(connection, scope, candidates)
-            cosines = np.vecdot(vectors, query) if len(ids) else scores[:0]
-        if complete or len(ids) >= 0.9 * wanted:
+            ids, vectors = _in_scope(connection, scope, near.ids)
+            cosines = np.vecdot(vectors, query) if len(ids) else near.scores[:0]
+        if near.complete or len(ids) >= 0.9 * wanted:
             found = _pool(ids, cosines, limit)
-            if complete or len(found[0]) >= limit:
+            if near.complete or len(found[0]) >= limit:
                 return found
         # Predicates, or items with many vectors, left too few: ask for as many more.
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)

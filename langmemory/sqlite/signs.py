@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,17 @@ KEPT_ROWS: Final = 1 << 19
 """Rows of namespaces that are kept (8 bytes each), so that a search need not look for them again."""
 PACK_AFTER: Final = 65_536
 """Log rows after which the tail is packed into a segment."""
+
+
+class Nearest(NamedTuple):
+    """Vectors that are likely the closest, in any order."""
+
+    ids: Ids
+    scores: Floats
+    complete: bool
+    """Whether they are all there are."""
+    cosines: bool
+    """Whether the scores are cosines, right to about 0.002; else they only order."""
 
 
 class SignIndex:
@@ -174,9 +185,8 @@ class SignIndex:
         namespace: Namespace,
         *,
         exhaustive: bool = False,
-    ) -> tuple[Ids, Floats, bool]:
-        """Ids of the ``limit`` vectors that are likely the closest, in any order, with a score each,
-        and whether they are all there are.
+    ) -> Nearest:
+        """The ``limit`` vectors that are likely the closest.
 
         First by Hamming distance of the sign bits, then, of `HAMMING_FACTOR` times as many, by the cosine
         with the coarse copy. Without one, by the dot product of the query itself with the signs,
@@ -195,6 +205,7 @@ class SignIndex:
         ids: list[Ids] = []
         scores: list[Floats] = []
         total = 0
+        cosines = self._coarse_ready
         if exhaustive and self.coarse is None:
             limit = EVERY
         near = EVERY if exhaustive else self._kept_by_signs(limit)
@@ -215,9 +226,10 @@ class SignIndex:
                 best = closest(found, near)
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])
-            scores.append(chunk.scores(query, rows, coarse=self._coarse_ready))
+            cosines = cosines and chunk.coarse is not None
+            scores.append(chunk.scores(query, rows, coarse=cosines))
         if not ids:
-            return np.empty(0, np.int64), np.empty(0, np.float32), True
+            return Nearest(np.empty(0, np.int64), np.empty(0, np.float32), True, cosines)
         together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
             best = np.argpartition(-score, limit - 1)[:limit]
@@ -225,7 +237,7 @@ class SignIndex:
         if self._streaming:  # a changed vector stands in several segments
             together, first = np.unique(together, return_index=True)
             score = score[first]
-        return together, score, total <= limit
+        return Nearest(together, score, total <= limit, cosines)
 
     def _kept_by_signs(self, limit: int) -> int:
         """How many vectors go on to the finer comparison, of which ``limit`` are wanted."""
