@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, sign_bits
 
 Words = NDArray[np.uint64]
 
@@ -20,12 +20,31 @@ COARSE_BLOCK: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """Vectors at a byte a dimension, row for row those of a `Chunk`."""
+    """Vectors at a byte a dimension, row for row those of a `Chunk`, and their sign bits around their
+    mean, which tell them apart better than those around zero: of the ten nearest of 100,000 MiniLM
+    vectors 99.7 % are among the 600 nearest by them, where the others need 1,000 for 99.5 %."""
 
+    center: Floats
+    """float32[dims]: the mean of some of the vectors."""
     values: NDArray[np.int8]
     """int8[>= n, dims]; zero where there is no vector any more."""
     scale: Floats
     """float32[>= n]: what a value of 1 stands for."""
+    bits: Words
+    """uint64[words, >= n]: signs of the vectors less the center."""
+
+    @classmethod
+    def around(cls, some: Floats, capacity: int) -> Coarse:
+        """Room for vectors like these, float32[m, dims]."""
+        dims = some.shape[1]
+        center = some.mean(axis=0) if len(some) else np.zeros(dims, np.float32)
+        words = len(sign_bits(center[None, :])[0])
+        return cls(
+            center,
+            np.zeros((capacity, dims), np.int8),
+            np.ones(capacity, np.float32),
+            np.zeros((words, capacity), np.uint64),
+        )
 
     def cosines(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
         """float32[rows]: dot products with a query of unit length, right to about 0.002."""
@@ -43,12 +62,13 @@ class Coarse:
         scale = np.maximum(np.abs(vectors).max(axis=1), 1e-9) / np.float32(127)
         self.scale[rows] = scale
         self.values[rows] = np.rint(vectors / scale[:, None])
+        self.bits[:, rows] = sign_bits(vectors - self.center).T
 
     def with_room(self, n: int, capacity: int) -> Coarse:
-        values = np.zeros((capacity, self.values.shape[1]), np.int8)
-        scale = np.ones(capacity, np.float32)
-        values[:n], scale[:n] = self.values[:n], self.scale[:n]
-        return Coarse(values, scale)
+        grown = Coarse.around(self.center[None, :], capacity)
+        grown.values[:n], grown.scale[:n] = self.values[:n], self.scale[:n]
+        grown.bits[:, :n] = self.bits[:, :n]
+        return grown
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +84,21 @@ class Chunk:
     """uint64[words, >= n]."""
     coarse: Coarse | None = None
 
-    def distances(self, query: Words, rows: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
-        """Hamming distances, uint16[n or len(rows)], to the sign bits uint64[words] of a query."""
+    def distances(
+        self, query: Floats, rows: NDArray[np.int64] | None = None, *, coarse: bool
+    ) -> NDArray[np.uint16]:
+        """Hamming distances, uint16[n or len(rows)], to the sign bits of a query: around the mean
+        with the coarse copy, else around zero."""
+        if coarse and self.coarse is not None:
+            return self._distances(self.coarse.bits, query - self.coarse.center, rows)
+        return self._distances(self.bits, query, rows)
+
+    def _distances(
+        self, bits: Words, vector: Floats, rows: NDArray[np.int64] | None
+    ) -> NDArray[np.uint16]:
+        query = sign_bits(vector[None, :])[0]
         if rows is not None:
-            found = np.bitwise_count(self.bits[:, rows] ^ query[:, None])
+            found = np.bitwise_count(bits[:, rows] ^ query[:, None])
             total: NDArray[np.uint16] = found.sum(axis=0, dtype=np.uint16)
             return total
         distances = np.empty(self.n, np.uint16)
@@ -76,7 +107,7 @@ class Chunk:
             end = min(start + BLOCK, self.n)
             block, count, out = scratch[: end - start], counts[: end - start], distances[start:end]
             for word, wanted in enumerate(query):
-                np.bitwise_xor(self.bits[word, start:end], wanted, out=block)
+                np.bitwise_xor(bits[word, start:end], wanted, out=block)
                 np.bitwise_count(block, out=count)
                 if word:
                     np.add(out, count, out=out)

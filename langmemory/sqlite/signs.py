@@ -36,13 +36,15 @@ from langmemory.sqlite.chunks import (
 )
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
-from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, sign_bits
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch
 from langmemory.types import Namespace
 
 HAMMING_FACTOR: Final = 6
 """Vectors kept by Hamming distance for each one kept by the finer comparison."""
 HAMMING_SHARE: Final = 100
 """One of so many vectors is kept by Hamming distance however few are wanted …"""
+CENTERED_SHARE: Final = 160
+"""As `HAMMING_SHARE`, for sign bits around the mean."""
 HAMMING_RANGE: Final = (400, 4_096)
 """… but at least and at most so many."""
 EVERY: Final = 1 << 40
@@ -127,11 +129,13 @@ class SignIndex:
             # The snapshot begins within the lock: it is no older than what `refresh` has seen.
             with self._lock, read() as connection:
                 chunk = self._chunk
-                if self._streaming or len(chunk.ids) * (dims + 4) > budget_bytes:
+                if self._streaming or len(chunk.ids) * (dims + 4 + dims // 8) > budget_bytes:
                     return
                 if chunk.coarse is None:
-                    values = np.zeros((len(chunk.ids), dims), np.int8)
-                    coarse = Coarse(values, np.ones(len(chunk.ids), np.float32))
+                    spread = chunk.ids[: chunk.n : max(chunk.n // COARSE_BLOCK, 1)]
+                    coarse = Coarse.around(
+                        fetch(connection, spread)[1].reshape(-1, dims), len(chunk.ids)
+                    )
                     self._coarse_rows, self._coarse_ready = 0, False
                     chunk = self._chunk = replace(chunk, coarse=coarse)
                 if self._coarse_rows >= chunk.n:
@@ -201,15 +205,15 @@ class SignIndex:
             exhaustive: Let no sign bits decide: with a coarse copy all vectors in scope are compared
                 with it, without one all of them are returned.
         """
-        bits = sign_bits(query[None, :])[0]
         ids: list[Ids] = []
         scores: list[Floats] = []
         total = 0
         cosines = self._coarse_ready
         if exhaustive and self.coarse is None:
             limit = EVERY
-        near = EVERY if exhaustive else self._kept_by_signs(limit)
+        near = EVERY if exhaustive else self._kept_by_signs(limit, cosines)
         for chunk in self.chunks(connection):
+            cosines = cosines and chunk.coarse is not None
             rows = self._in_scope(connection, chunk, namespace)
             size = chunk.n if rows is None else len(rows)
             total += size
@@ -219,14 +223,13 @@ class SignIndex:
                 best = np.arange(size)
             else:
                 if rows is None or size > chunk.n // 4:
-                    found = chunk.distances(bits)
+                    found = chunk.distances(query, coarse=cosines)
                     found = found if rows is None else found[rows]
                 else:
-                    found = chunk.distances(bits, rows)
+                    found = chunk.distances(query, rows, coarse=cosines)
                 best = closest(found, near)
             rows = best if rows is None else rows[best]
             ids.append(chunk.ids[rows])
-            cosines = cosines and chunk.coarse is not None
             scores.append(chunk.scores(query, rows, coarse=cosines))
         if not ids:
             return Nearest(np.empty(0, np.int64), np.empty(0, np.float32), True, cosines)
@@ -239,10 +242,11 @@ class SignIndex:
             score = score[first]
         return Nearest(together, score, total <= limit, cosines)
 
-    def _kept_by_signs(self, limit: int) -> int:
+    def _kept_by_signs(self, limit: int, coarse: bool) -> int:
         """How many vectors go on to the finer comparison, of which ``limit`` are wanted."""
         least, most = HAMMING_RANGE
-        share = min(max(self._chunk.n // HAMMING_SHARE, least), most)
+        share = self._chunk.n // (CENTERED_SHARE if coarse else HAMMING_SHARE)
+        share = min(max(share, least), most)
         return max(HAMMING_FACTOR * limit, share)
 
     def _in_scope(
