@@ -99,7 +99,8 @@ class ModelsConfig(Section):
     )
     fast: ModelName | None = Field(
         default=None,
-        description='Chat model for conversation, as `"provider:model"`; null means none.',
+        description="Chat model for conversation, and for the question whether two names reflection "
+        'meets are one, as `"provider:model"`; null means none.',
     )
     ollama_url: str | None = Field(
         default=None,

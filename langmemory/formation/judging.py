@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import Answered, Asker, Method, Question
-from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.asking.json_answers import BadAnswerError
+from langmemory.formation.asking.verdicts import verdicts_in
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement
 from langmemory.formation.prompts import prompt
@@ -167,28 +168,12 @@ def _day(moment: datetime) -> str:
 
 
 def _read(answer: str) -> _Read:
-    """The verdicts that make sense. A pair with two different ones has none."""
+    """The verdicts that make sense."""
     try:
-        entries: Sequence[Any] = json_object(answer, field="verdicts").value["verdicts"]
+        found = verdicts_in(answer, get_args(Verdict))
     except BadAnswerError as error:
         return {}, f"the judge's answer cannot be used: {error}"
-    found: dict[int, set[Verdict]] = {}
-    for entry in entries:
-        if not isinstance(entry, dict):
-            continue
-        number, verdict = _number(entry.get("pair")), str(entry.get("verdict")).strip().lower()
-        verdict = verdict.replace(" ", "_").replace("-", "_")
-        for known in get_args(Verdict):
-            if number is not None and verdict == known:
-                found.setdefault(number, set()).add(known)
-    if not found:
-        return {}, "the judge's answer holds no verdict"
-    return {number: next(iter(v)) for number, v in found.items() if len(v) == 1}, None
-
-
-def _number(value: Any) -> int | None:
-    digits = "".join(c for c in str(value) if c.isdigit())
-    return int(digits) if 0 < len(digits) <= 4 else None
+    return {number: given.verdict for number, given in found.items()}, None
 
 
 def _answered(group: Group, answered: Answered[_Read]) -> Verdicts:

@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, load_config
+from langmemory.formation.entities.judging import ModelNameJudge
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
 from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
 from langmemory.formation.rules import RuleExtractor
@@ -35,6 +36,7 @@ def build_reflection_graph(
     *,
     model: BaseChatModel | None = None,
     judge_model: BaseChatModel | None = None,
+    name_model: BaseChatModel | None = None,
     extractor: Extractor | None = None,
     judge: Judge | None = None,
     namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
@@ -63,6 +65,10 @@ def build_reflection_graph(
         model: reads conversations; None is what the configuration names as ``models.deep``, and
             rules without it.
         judge_model: decides what cannot be true together; None: `model` does.
+        name_model: decides whether a name that looks like a known one means it; a small model will
+            do. None: `judge_model` or `model`, else what the configuration names as
+            ``models.fast`` or ``models.deep``. Without one, and where `judge` is given alone, a
+            person is asked.
         extractor: reads instead of `model`.
         judge: decides instead of `judge_model`.
         namespace: of runs whose input has none, see `langmemory.nodes.NamespaceTemplate`.
@@ -77,9 +83,12 @@ def build_reflection_graph(
         compile_options: passed to ``StateGraph.compile``.
     """
     config = config or getattr(store, "config", None) or load_config()
+    given = judge_model or model
     if model is None and extractor is None and config.models.deep is not None:
         model = named_chat_model(config.models.deep, config.models)
     judge_model = judge_model or model
+    if name_model is None and judge is None:
+        name_model = given or _fast_model(config) or judge_model
     if extractor is None:
         extractor = ModelExtractor(model) if model is not None else RuleExtractor()
     if judge is None:
@@ -88,6 +97,7 @@ def build_reflection_graph(
     step = Steps(
         extractor=extractor,
         judge=judge,
+        names=ModelNameJudge(name_model) if name_model is not None else None,
         namespace=NamespaceTemplate(namespace),
         owner=owner,
         privacy=privacy,
@@ -108,6 +118,7 @@ def build_reflection_graph(
     graph.add_node("extract", RunnableLambda(step.extract, step.aextract))
     graph.add_node("resolve_time", step.resolve_time)
     graph.add_node("resolve_entities", step.resolve_entities)
+    graph.add_node("identify", RunnableLambda(step.identify, step.aidentify))
     graph.add_node("deduplicate", step.deduplicate)
     graph.add_node("contradict", RunnableLambda(step.contradict, step.acontradict))
     graph.add_node("plan", step.plan)
@@ -119,7 +130,8 @@ def build_reflection_graph(
     graph.add_conditional_edges("gather", more_to_read, {True: "extract", False: END})
     graph.add_edge("extract", "resolve_time")
     graph.add_edge("resolve_time", "resolve_entities")
-    graph.add_edge("resolve_entities", "deduplicate")
+    graph.add_edge("resolve_entities", "identify")
+    graph.add_edge("identify", "deduplicate")
     graph.add_edge("deduplicate", "contradict")
     graph.add_edge("contradict", "plan")
     graph.add_edge("plan", "apply")
@@ -131,3 +143,8 @@ def build_reflection_graph(
     compile_options = {"name": REFLECTION, "store": store, **compile_options}
     compiled = graph.compile(**compile_options)
     return compiled.with_config(recursion_limit=MOST_STEPS)
+
+
+def _fast_model(config: Config) -> BaseChatModel | None:
+    name = config.models.fast
+    return None if name is None else named_chat_model(name, config.models)

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
+from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Extraction
 from langmemory.formation.judging import Verdicts
@@ -55,6 +56,8 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
     extraction: dict[str, Any]
     resolution: dict[str, Any]
     division: dict[str, Any]
+    identities: dict[str, Any] | None
+    """What a model made of names that may mean somebody known; None before it was asked."""
     verdicts: list[dict[str, Any]]
     plan: dict[str, Any]
     planned_at: int
@@ -66,11 +69,14 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
 
 
 _ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {
-    kind: TypeAdapter(kind) for kind in (Batch, Extraction, Resolution, Division, Verdicts)
+    kind: TypeAdapter(kind)
+    for kind in (Batch, Extraction, Resolution, Identities, Division, Verdicts)
 }
 
 
-def packed(value: Batch | Extraction | Resolution | Division | Verdicts) -> dict[str, Any]:
+def packed(
+    value: Batch | Extraction | Resolution | Identities | Division | Verdicts,
+) -> dict[str, Any]:
     """A value of formation as JSON."""
     found: dict[str, Any] = _ADAPTERS[type(value)].dump_python(value, mode="json")
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,20 +20,30 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore
 
 from langmemory.changes import ChangeSet
-from langmemory.errors import ConfigError, ExtractionError, StalePlanError
+from langmemory.errors import ConfigError, EntityNameError, ExtractionError, StalePlanError
 from langmemory.formation import duplicates, times
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.duplicates import Division
+from langmemory.formation.entities.identity import (
+    STATEMENTS,
+    Identities,
+    NamePair,
+    identified,
+    pairs_of,
+)
+from langmemory.formation.entities.judging import NameJudge
 from langmemory.formation.entities.names import within_reach
-from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.entities.resolution import Resolution, Unclear
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.extraction.extractor import Extractor
+from langmemory.formation.extraction.junk import sift
 from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
+from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
@@ -60,6 +70,7 @@ class Steps:
 
     extractor: Extractor
     judge: Judge
+    names: NameJudge | None
     namespace: NamespaceTemplate
     owner: str | None
     privacy: Privacy
@@ -130,19 +141,25 @@ class Steps:
         batch = store.next_batch(
             _namespace(state), state.get("thread_id"), batch_tokens=self.batch_tokens
         )
-        return {"batch": packed(batch) if batch else None, "plans": 0, "verdicts": []}
+        return {
+            "batch": packed(batch) if batch else None,
+            "plans": 0,
+            "identities": None,
+            "verdicts": [],
+        }
 
     # Read.
 
     def extract(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """What was said, as facts. Answers that cannot be used fold the batch to verbatim."""
+        """What was said, as facts, without junk, whoever extracts them. Answers that cannot be
+        used fold the batch to verbatim."""
         batch = _batch(state)
         names = self._names(batch, config)
         try:
             extraction = self.extractor.extract(batch, names=names)
         except ExtractionError as error:
             return _folded(batch, error)
-        return {"extraction": packed(extraction)}
+        return {"extraction": packed(sift(extraction, batch))}
 
     async def aextract(self, state: ReflectionState, config: RunnableConfig) -> Update:
         batch = _batch(state)
@@ -151,7 +168,7 @@ class Steps:
             extraction = await self.extractor.aextract(batch, names=names)
         except ExtractionError as error:
             return _folded(batch, error)
-        return {"extraction": packed(extraction)}
+        return {"extraction": packed(sift(extraction, batch))}
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of; first those it seems to speak of."""
@@ -181,6 +198,41 @@ class Steps:
         return {
             "resolution": packed(found), "planned_at": seen, "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
+
+    def identify(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        """Whether names that look like known ones mean them; a model is asked once for all."""
+        before, pairs = self._doubts(state, config)
+        if self.names is None or not pairs:
+            return _identified(state, before)
+        return _identified(state, self.names.judge(pairs).after(before))
+
+    async def aidentify(self, state: ReflectionState, config: RunnableConfig) -> Update:
+        before, pairs = await asyncio.to_thread(self._doubts, state, config)
+        if self.names is None or not pairs:
+            return _identified(state, before)
+        return _identified(state, (await self.names.ajudge(pairs)).after(before))
+
+    def _doubts(
+        self, state: ReflectionState, config: RunnableConfig
+    ) -> tuple[Identities, tuple[NamePair, ...]]:
+        """What a model said for an earlier plan, and what it is to be asked now. What a person was
+        asked before is not: theirs is the last word."""
+        resolution = unpacked(Resolution, state["resolution"])
+        packed_before = state.get("identities")
+        before = unpacked(Identities, packed_before) if packed_before else Identities()
+        if self.names is None or not resolution.unclear:
+            return before, ()
+        store, _ = self._run(config)
+        namespace = _namespace(state)
+        resolution = replace(resolution, unclear=tuple(_not_asked(store, namespace, resolution)))
+        keys = {one.candidates[0].key for one in resolution.unclear}
+        facts = {key: _facts_about(store, namespace, key) for key in keys}
+        with self._knowledge(namespace, config) as knowledge:
+            known = {
+                key: [one.memory.text for one in map(knowledge.by_key, found) if one is not None]
+                for key, found in facts.items()
+            }
+        return before, pairs_of(resolution, known, without=before.decisions)
 
     def deduplicate(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """What of it is known."""
@@ -224,6 +276,7 @@ class Steps:
                 unpacked(Division, state["division"]),
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
                 knowledge,
+                identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
                 failures=failures,
             )
@@ -310,6 +363,32 @@ def _folded(batch: Batch, error: ExtractionError) -> Update:
     logger.warning("%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns))
     nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
     return {"extraction": packed(nothing)}
+
+
+def _not_asked(
+    store: MemoryStore, namespace: Namespace, resolution: Resolution
+) -> Iterator[Unclear]:
+    """Doubts no person was asked about. A name that is new was not there to be asked about."""
+    asked: set[str] = set()
+    if any(one.was_known for one in resolution.unclear):
+        asked = {review.id for review in store.reviews(namespace, open_only=False)}
+    for one in resolution.unclear:
+        if one.key and name_question(namespace, one.key, one.candidates) not in asked:
+            yield one
+
+
+def _facts_about(store: MemoryStore, namespace: Namespace, entity: str) -> list[str]:
+    """Keys of the latest facts about an entity that anybody may read."""
+    try:
+        edges = store.graph(namespace, viewer="").edges(entity)
+    except EntityNameError:  # there are none
+        return []
+    return list(dict.fromkeys(edge.fact for edge in reversed(edges)))[:STATEMENTS]
+
+
+def _identified(state: ReflectionState, found: Identities) -> Update:
+    resolution = identified(unpacked(Resolution, state["resolution"]), found.decisions)
+    return {"resolution": packed(resolution), "identities": packed(found)}
 
 
 def _judged(verdicts: Sequence[Verdicts]) -> Update:

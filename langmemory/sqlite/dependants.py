@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from langmemory.sqlite import graph_rows, runs
 from langmemory.sqlite.connection import Connection
 
 
@@ -60,13 +61,50 @@ def on_graph(connection: Connection, run: str) -> Iterator[Dependant]:
                 if other not in (None, run):
                     yield Dependant(other, what.format(key))
     for key, other in connection.execute(
-        "SELECT e.key, e.link_run FROM run r, json_each(r.links) j "
-        "JOIN entity e ON e.namespace = r.namespace AND e.key = j.key "
+        "SELECT e.key, e.link_run FROM run r CROSS JOIN json_each(r.links) j "
+        "CROSS JOIN entity e ON e.namespace = r.namespace AND e.key = j.key "
         "WHERE r.id = ?1 AND e.link_run <> ?1",
         (run,),
     ):
         yield Dependant(other, f"links the entity {key}")
+    yield from _circles(connection, run)
     for review, other in connection.execute(
         "SELECT id, decided_run FROM review WHERE run = ?1 AND decided_run <> ?1", (run,)
     ):
         yield Dependant(other, f"decided review {review}")
+
+
+def _circles(connection: Connection, run: str) -> Iterator[Dependant]:
+    """Links of other runs that would lead an entity back to itself, once the links of a run are as
+    they were before it."""
+    restored: dict[int, int | None] = {}
+    keys: dict[int, str] = {}
+    for key, (same_as, _) in runs.links(connection, run).items():
+        entity, target = (_entity(connection, run, one) for one in (key, same_as))
+        if entity is not None:
+            restored[entity], keys[entity] = target, key
+    for entity, target in restored.items():
+        later: list[str | None] = []
+        passed: set[int] = set()
+        at = target
+        while at is not None and at != entity and at not in passed:
+            passed.add(at)
+            if at in restored:
+                at = restored[at]
+                continue
+            at, by = connection.execute(
+                "SELECT same_as, link_run FROM entity WHERE id = ?", (at,)
+            ).fetchone()
+            later.append(by)
+        if at == entity:
+            for other in later:
+                if other is not None:
+                    yield Dependant(other, f"links to {keys[entity]} what it was linked to")
+
+
+def _entity(connection: Connection, run: str, key: str | None) -> int | None:
+    """Id of an entity in the namespace of a run."""
+    if key is None:
+        return None
+    (namespace,) = connection.execute("SELECT namespace FROM run WHERE id = ?", (run,)).fetchone()
+    return graph_rows.find_entity(connection, namespace, key)

@@ -51,6 +51,8 @@ CREATE INDEX item_expires ON item (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX item_thread ON item (thread, position) WHERE thread IS NOT NULL;
 CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
+CREATE INDEX item_successor ON item (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX item_mandate ON item (namespace) WHERE priority = 'mandate';
 
 -- A thread of messages within a namespace.
 CREATE TABLE thread (
@@ -125,7 +127,7 @@ CREATE INDEX history_gone ON history (namespace, key) WHERE key IS NOT NULL;
 CREATE INDEX history_run ON history (run) WHERE run IS NOT NULL;
 
 -- A run: one reflection, correction, maintenance, forgetting or undo. Its changes of items stand in
--- the history; rows of the tables below carry the run that made them.
+-- the history; rows of the tables below carry the run that made them: by it they are undone.
 CREATE TABLE run (
     id        TEXT PRIMARY KEY,
     kind      TEXT NOT NULL,
@@ -146,12 +148,14 @@ CREATE TABLE evidence (
     PRIMARY KEY (item, source)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_source ON evidence (source);
+CREATE INDEX evidence_run ON evidence (run);
 
 -- Turns that reflection has seen.
 CREATE TABLE reflected (
     item INTEGER PRIMARY KEY,
     run  TEXT NOT NULL
 ) STRICT;
+CREATE INDEX reflected_run ON reflected (run);
 
 -- SHA-256 of the normalised text of derived memories: what is known is not stored twice.
 CREATE TABLE fingerprint (
@@ -175,6 +179,7 @@ CREATE TABLE entity (
     UNIQUE (namespace, key)
 ) STRICT;
 CREATE INDEX entity_same ON entity (same_as) WHERE same_as IS NOT NULL;
+CREATE INDEX entity_run ON entity (run);
 CREATE TABLE alias (
     namespace INTEGER NOT NULL,
     norm      TEXT NOT NULL,                -- formation.entities.spelling.normalised
@@ -184,6 +189,7 @@ CREATE TABLE alias (
     PRIMARY KEY (norm, namespace, entity)  -- a name is looked up in many namespaces at once
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX alias_entity ON alias (entity);
+CREATE INDEX alias_run ON alias (run);
 
 -- Which memories speak of an entity: who may read one of them may know of the entity.
 CREATE TABLE mention (
@@ -193,6 +199,7 @@ CREATE TABLE mention (
     PRIMARY KEY (entity, item)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mention_item ON mention (item);
+CREATE INDEX mention_run ON mention (run);
 
 -- What memories claim: (subject) -relation-> (object, or a literal). Validity, belief, privacy and
 -- status of an edge are those of its fact.
@@ -209,6 +216,7 @@ CREATE TABLE edge (
 CREATE INDEX edge_fact ON edge (fact);
 CREATE INDEX edge_subject ON edge (subject, relation);
 CREATE INDEX edge_object ON edge (object) WHERE object IS NOT NULL;
+CREATE INDEX edge_run ON edge (run);
 
 -- Open questions for a person or a deep model.
 CREATE TABLE review (
@@ -224,6 +232,8 @@ CREATE TABLE review (
     decided_run TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX review_open ON review (namespace) WHERE decision IS NULL;
+CREATE INDEX review_run ON review (run);
+CREATE INDEX review_decided ON review (decided_run) WHERE decided_run IS NOT NULL;
 
 -- Work for later: the queue of reflections.
 CREATE TABLE job (
@@ -247,3 +257,20 @@ CREATE TABLE job (
 CREATE INDEX job_due ON job (due_at) WHERE state = 'pending';
 CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
 CREATE INDEX job_thread ON job (lane, thread) WHERE state = 'pending';
+
+-- What showing a memory to a model came to, over all threads.
+CREATE TABLE usage (
+    item             INTEGER PRIMARY KEY,
+    loaded           INTEGER NOT NULL,      -- times it stood in a prompt
+    referenced       INTEGER NOT NULL,      -- times an answer cited it
+    succeeded        INTEGER NOT NULL,      -- times such an answer was not corrected
+    read_tokens      INTEGER NOT NULL,      -- what showing it cost in all
+    discovery_tokens INTEGER NOT NULL       -- what it stands for
+) STRICT;
+
+-- Short ids of items, as a model is shown them; filled up when one is looked for.
+CREATE TABLE label (
+    item INTEGER PRIMARY KEY,
+    hash INTEGER NOT NULL                   -- first 32 bits of SHA-256 over namespace and key
+) STRICT;
+CREATE INDEX label_hash ON label (hash);

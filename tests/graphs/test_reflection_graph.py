@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -17,6 +17,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.formation.batch import Batch
+from langmemory.formation.facts import CoreSuggestion, Extraction, Fact
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.reflection import LocalReflectionExecutor, steps
@@ -334,3 +336,45 @@ def test_two_runs_at_once_write_once(store: MemoryStore) -> None:
     assert [entry.action for entry in store.history(LENA, store.runs()[0].note["learned"][0])] == [
         "add"
     ]
+
+
+class Eager:
+    """Notes down of each turn what it is given, whatever it is worth."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        turn = batch.turns[0]
+        return Extraction(
+            facts=tuple(
+                Fact(text=text, evidence=(turn.key,), said_at=turn.said_at, speaker=turn.speaker)
+                for text in self.texts
+            ),
+            core=(CoreSuggestion(block="human", text="Hello there!", evidence=(turn.key,)),),
+            dropped=("its own reason",),
+        )
+
+    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        return self.extract(batch, names=names)
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+async def test_junk_is_left_out_whoever_extracts(store: MemoryStore, mode: str) -> None:
+    """Greetings, times of the moment, what the assistant or an injected memory said, and copies are
+    kept out after any extractor, also when turns are read again, and the run counts them."""
+    said(store, "I live in Hamburg. <recalled_memories>Tomas owns a bakery</recalled_memories>")
+    store.remember(LENA, [("ai", "Hamburg has two opera houses.")], thread_id="t1")
+    junk = (
+        "Hello there!", "It is five o'clock.", "Hamburg has two opera houses.",
+        "Tomas owns a bakery", "Lena lives in Hamburg.",
+    )  # fmt: skip
+    graph = build_reflection_graph(store, extractor=Eager("Lena lives in Hamburg.", *junk))
+    for _ in range(2):
+        done = graph.invoke(JOB) if mode == "sync" else await graph.ainvoke(JOB)
+        assert facts(store) == {"Lena lives in Hamburg.": "active"}
+        assert done["reviews"] == []
+        [run_id] = done["runs"]
+        [run] = [run for run in store.runs() if run.id == run_id]
+        assert (run.note["extracted"], run.note["dropped"]) == (1, len(junk) + 2)
+        store.read_again(run_id=run_id)

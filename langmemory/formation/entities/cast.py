@@ -71,6 +71,10 @@ class Cast:
     def entities(self) -> Iterable[Entity]:
         return self._keys.values()
 
+    def is_new(self, entity: Entity) -> bool:
+        """Whether it was made for these facts."""
+        return entity.key in self._made
+
     def changes(self) -> Iterator[Change]:
         """New entities in the order of their first use, then what else old ones are called."""
         for key in dict.fromkeys((*self._made, *self._aliases)):

@@ -19,7 +19,9 @@ class Unclear:
     """Index of the fact that says it, in `Resolution.facts`."""
     candidates: tuple[Entity, ...]
     key: str | None = None
-    """The entity made for it, when the question is whether it is the candidate."""
+    """The entity it stands for, when the question is whether that is the candidate."""
+    was_known: bool = False
+    """Whether that entity was there before; else it was made for the name."""
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     """When the question is which candidate it is: what the fact claims, by candidate's key."""
 

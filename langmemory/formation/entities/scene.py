@@ -193,7 +193,13 @@ class Scene:
             self.cast.add_alias(entity, name)
         elif not self.private:
             self.cast.unclear.append(
-                Unclear(name=name, fact=self.index, candidates=(others[0],), key=entity.key)
+                Unclear(
+                    name=name,
+                    fact=self.index,
+                    candidates=(others[0],),
+                    key=entity.key,
+                    was_known=not self.cast.is_new(entity),
+                )
             )
 
 

@@ -18,7 +18,6 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
-from langmemory.formation.extraction.junk import sift
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
 from langmemory.formation.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary
 from langmemory.formation.ownership import kept_close
@@ -38,7 +37,7 @@ _PRONOUNS = word_set(
 
 
 class Extractor(Protocol):
-    """Makes facts of what was said."""
+    """Makes facts of what was said. Junk need not concern it: reflection sifts what it returns."""
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """Facts, summary and suggestions of one batch.
@@ -117,7 +116,7 @@ def _request(batch: Batch, names: Sequence[str]) -> str:
 
 
 def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
-    """What the answer means for this batch, without junk."""
+    """What the answer means for this batch."""
     answer = answered.value.answer
     dropped = list(answered.value.dropped)
     facts: list[Fact] = []
@@ -129,21 +128,18 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         else:
             facts.append(fact)
     summary = answer.summary
-    return sift(
-        Extraction(
-            facts=tuple(facts),
-            summary=SessionSummary(
-                text=summary.text,
-                decisions=tuple(summary.decisions),
-                open_points=tuple(summary.open_points),
-            )
-            if summary.text
-            else None,
-            core=tuple(_suggestion(batch, entry) for entry in answer.core),
-            model_calls=answered.calls,
-            dropped=tuple(dropped),
-        ),
-        batch,
+    return Extraction(
+        facts=tuple(facts),
+        summary=SessionSummary(
+            text=summary.text,
+            decisions=tuple(summary.decisions),
+            open_points=tuple(summary.open_points),
+        )
+        if summary.text
+        else None,
+        core=tuple(_suggestion(batch, entry) for entry in answer.core),
+        model_calls=answered.calls,
+        dropped=tuple(dropped),
     )
 
 

@@ -21,6 +21,7 @@ from langmemory.changes import (
 )
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division, DuplicateOptions
+from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
@@ -47,6 +48,7 @@ def plan(
     verdicts: Sequence[Verdicts],
     knowledge: Knowledge,
     *,
+    identities: Identities | None = None,
     now: datetime,
     run_id: str | None = None,
     failures: Sequence[str] = (),
@@ -61,6 +63,7 @@ def plan(
         division: of ``resolution.facts``.
         verdicts: one for each group of `contradiction.groups`.
         knowledge: what is known.
+        identities: what a model made of unclear names; `resolution` has it already.
         now: what is over only after it holds until then.
         run_id: None is the batch's own.
         failures: steps of the run that failed, in a few words each without text of memories. A
@@ -68,7 +71,10 @@ def plan(
         options: rules and weights.
     """
     options = options or PlanOptions()
+    identities = identities or Identities()
     failed = (*failures, *(f"judge: {one.failure}" for one in verdicts if one.failure))
+    # Not one of those that keep facts waiting: a person is asked then, as without a model.
+    told = (*failed, f"names: {identities.failure}") if identities.failure else failed
     outcome = Outcome(batch, resolution, division, verdicts, knowledge, options.objections, now)
     changes = (
         *_changes(outcome, extraction, failed, options),
@@ -83,9 +89,12 @@ def plan(
         "repeated": division.within + len(division.repeated),
         "groups": len(verdicts),
         "verdicts": dict(Counter(one.verdict for one in outcome.decisions)),
-        "model_calls": extraction.model_calls + sum(one.model_calls for one in verdicts),
+        "names": dict(Counter(one.verdict for one in identities.decisions)),
+        "model_calls": extraction.model_calls
+        + identities.model_calls
+        + sum(one.model_calls for one in verdicts),
         "unreadable_verdicts": sum(one.problem is not None for one in verdicts),
-        "failures": list(failed),
+        "failures": list(told),
     }
     return ChangeSet(
         namespace=batch.namespace,
@@ -136,11 +145,9 @@ def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
     used = {entity for key in outcome.facts for entity in outcome.mentions(key)}
     used |= {key for one in effects if isinstance(one, UpdateMemory) for key in one.mentions}
     used |= {entity.key for one in outcome.resolution.unclear for entity in one.candidates}
-    used |= {
-        one.same_as
-        for one in outcome.resolution.changes
-        if isinstance(one, LinkEntities) and one.key in used
-    }
+    for one in outcome.resolution.changes:  # a link may lead on to the next
+        if isinstance(one, LinkEntities) and one.key in used:
+            used.add(one.same_as)
     for change in outcome.resolution.changes:
         if getattr(change, "key", None) in used:
             yield change
@@ -154,5 +161,10 @@ def _told(changes: Sequence[Change]) -> dict[str, Any]:
         "learned": [key for key in added if key.startswith("fact/")],
         "superseded": [one.key for one in changes if isinstance(one, Supersede | Invalidate)],
         "reviews": [one.id for one in changes if isinstance(one, OpenReview)],
+        "linked": [
+            {"key": one.key, "same_as": one.same_as, "reason": one.reason}
+            for one in changes
+            if isinstance(one, LinkEntities)
+        ],
         "summary": next((key for key in added if key.startswith("summary/")), None),
     }

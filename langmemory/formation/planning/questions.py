@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from langmemory.changes import (
@@ -24,6 +24,7 @@ from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
+from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]
 
@@ -94,15 +95,19 @@ def names(outcome: Outcome) -> Iterator[OpenReview]:
     for unclear in outcome.resolution.unclear:
         fact = keys[unclear.fact]
         if fact in outcome.facts:
-            others = tuple(entity.key for entity in unclear.candidates)
             question, options = _who(unclear, fact)
             yield OpenReview(
-                id=_id(outcome, "entity", unclear.key or fact, *others),
+                id=name_question(outcome.batch.namespace, unclear.key or fact, unclear.candidates),
                 about="entity",
                 question=question,
                 memories=(fact,),
                 options=options,
             )
+
+
+def name_question(namespace: Namespace, who: str, candidates: Iterable[Entity]) -> str:
+    """Id of the question whom a name means, by the key of what stands for the name."""
+    return _name("entity", namespace, who, *(entity.key for entity in candidates))
 
 
 def core(outcome: Outcome, suggestion: CoreSuggestion) -> OpenReview:
@@ -153,8 +158,12 @@ def whole_run(
 
 
 def _id(outcome: Outcome, about: str, *parts: str) -> str:
+    return _name(about, outcome.batch.namespace, *parts)
+
+
+def _name(about: str, namespace: Namespace, *parts: str) -> str:
     """The same for the same question in one namespace: what was asked once is not asked again."""
-    return f"review/{digest(*outcome.batch.namespace, '', about, *parts)}"
+    return f"review/{digest(*namespace, '', about, *parts)}"
 
 
 def _which(pair: Pair) -> str:

@@ -1,4 +1,4 @@
-"""Where the nodes of a picture go: stress majorisation, then room for every box."""
+"""Where the nodes of a picture go: stress majorisation, room for every box, clear arrows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Places = NDArray[np.float64]
+from langmemory.stores.graph.untangling import Places, untangled
 
 CROWD: Final = 0.085
 """Inches more for each edge of the busier end, so that a hub's neighbours have room around it."""
@@ -30,7 +29,7 @@ def places(
     """float64[n, 2]: the middle of each box in inches, the centre's at (0, 0). Deterministic.
 
     Distances in the picture follow those along the edges (SMACOF: Gansner, Koren and North 2004);
-    boxes that would overlap are then pushed apart.
+    boxes that would overlap are then pushed apart, and moved out of the way of arrows.
 
     Args:
         boxes: Width and height of each, inches.
@@ -56,7 +55,8 @@ def places(
         at = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ at)
     at -= at[centre]
     # Boxes are wider than high.
-    return _without_overlap(at * (1.15, 0.85), np.array(boxes), centre)
+    at = _without_overlap(at * (1.15, 0.85), np.array(boxes), centre)
+    return untangled(at, np.array(boxes), edges, centre, np.array(MARGIN))
 
 
 def _distances(

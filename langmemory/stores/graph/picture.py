@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.stores.graph.layout import places
+from langmemory.stores.graph.routing import bends, ends_of, label_places
 from langmemory.stores.graph.subgraph import MISSING, Subgraph
 from langmemory.types import Edge
 
@@ -103,18 +104,50 @@ def draw(graph: Subgraph, path: str | PathLike[str]) -> None:
         _draw(graph, path)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Arrangement:
+    """Where everything in a picture is, in inches; arrays are float64[n, 2]."""
+
+    boxes: Sequence[_Box]
+    arrows: Sequence[_Arrow]
+    at: Any
+    """The middle of each box."""
+    sizes: Any
+    """Its width and height."""
+    curves: Sequence[tuple[Any, Any, float]]
+    """Begin, end and bend of each arrow, see `routing.point`."""
+    labels: Any
+    """The middle of each arrow's label."""
+    label_sizes: Any
+
+
+def arranged(graph: Subgraph) -> Arrangement:
+    """The picture of a subgraph, before it is drawn."""
+    boxes, arrows = _contents(graph)
+    sizes = np.add(_measured([(box.text, box.font) for box in boxes]), PADDING)
+    label_sizes = _measured([(arrow.label, arrow.font) for arrow in arrows])
+    rooms = [
+        (arrow.start, arrow.end, label[0] + 0.55)
+        for arrow, label in zip(arrows, label_sizes, strict=True)
+    ]
+    at = places([(wide, high) for wide, high in sizes], rooms)
+    pairs = [(arrow.start, arrow.end) for arrow in arrows]
+    curves = [
+        (*ends_of(at[one], at[other], sizes[one], loop=one == other), bend)
+        for (one, other), bend in zip(pairs, bends(pairs, at, sizes), strict=True)
+    ]
+    return Arrangement(
+        boxes=boxes, arrows=arrows, at=at, sizes=sizes, curves=curves,
+        labels=label_places(curves, label_sizes, at, sizes), label_sizes=label_sizes,
+    )  # fmt: skip
+
+
 def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
     from matplotlib.figure import Figure
 
     drawn, left_out = _largest_part(graph)
-    boxes, arrows = _contents(drawn)
-    sizes = np.add(_measured([(box.text, box.font) for box in boxes]), PADDING)
-    labels = _measured([(arrow.label, arrow.font) for arrow in arrows])
-    rooms = [
-        (arrow.start, arrow.end, label[0] + 0.55)
-        for arrow, label in zip(arrows, labels, strict=True)
-    ]
-    at = places([(wide, high) for wide, high in sizes], rooms)
+    found = arranged(drawn)
+    at, sizes = found.at, found.sizes
     low = np.min([*(at - sizes / 2), (-2.2, 0)], axis=0) - 0.3
     high = np.max([*(at + sizes / 2), (2.2, 0)], axis=0) + 0.3
     if drawn.centre is not None:  # about in the middle, without half a page of nothing
@@ -124,10 +157,11 @@ def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
     axes = figure.add_axes((0, FOOT / size[1], 1, 1 - (HEAD + FOOT) / size[1]))
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.axis("off")
-    shapes = [_draw_box(axes, *one) for one in zip(boxes, at, sizes, strict=True)]
-    _draw_arrows(axes, arrows, shapes, at, sizes, labels)
+    shapes = [_draw_box(axes, *one) for one in zip(found.boxes, at, sizes, strict=True)]
+    for arrow, curve, place in zip(found.arrows, found.curves, found.labels, strict=True):
+        _draw_arrow(axes, arrow, curve, place, shapes)
     _draw_title(figure, drawn, left_out, size)
-    _draw_legend(figure, boxes, arrows, size)
+    _draw_legend(figure, found.boxes, found.arrows, size)
     figure.savefig(path, dpi=150)
 
 
@@ -219,59 +253,29 @@ def _draw_box(axes: Any, box: _Box, at: Any, size: Any) -> Any:
     return shape
 
 
-def _draw_arrows(
-    axes: Any, arrows: Sequence[_Arrow], shapes: Sequence[Any], at: Any, sizes: Any, labels: Any
+def _draw_arrow(
+    axes: Any, arrow: _Arrow, curve: tuple[Any, Any, float], label: Any, shapes: Sequence[Any]
 ) -> None:
     from matplotlib.patches import FancyArrowPatch
 
-    between = Counter(frozenset((arrow.start, arrow.end)) for arrow in arrows)
-    drawn: Counter[frozenset[int]] = Counter()
-    taken = [(*place, *size) for place, size in zip(at, sizes, strict=True)]
-    for arrow, label in zip(arrows, labels, strict=True):
-        pair = frozenset((arrow.start, arrow.end))
-        drawn[pair] += 1
-        # Several between the same two fan out, seen from the same end each time.
-        bend = 0.24 * (drawn[pair] - (between[pair] + 1) / 2)
-        bend *= 1 if arrow.start < arrow.end else -1
-        start, end = at[arrow.start], at[arrow.end]
-        ends: dict[str, Any] = {"patchA": shapes[arrow.start], "patchB": shapes[arrow.end]}
-        if arrow.start == arrow.end:  # from its left to its right, around below
-            across = np.array((sizes[arrow.start][0] / 4, 0))
-            below = start - (0, sizes[arrow.start][1] / 2)
-            start, end, bend, ends = below - across, below + across, 1.6, {}
-        axes.add_patch(
-            FancyArrowPatch(
-                tuple(start), tuple(end), connectionstyle=f"arc3,rad={bend}", zorder=1, shrinkA=0,
-                shrinkB=1, arrowstyle="-|>,head_length=0.4,head_width=0.17", mutation_scale=15,
-                linestyle=(0, (4, 3)) if arrow.over else "-", linewidth=1.0 if arrow.over else 1.2,
-                color=PAST if arrow.over else LINES, **ends,
-            )
-        )  # fmt: skip
-        place = _free_place(start, end, bend, label, taken)
-        taken.append((*place, *label))
-        axes.text(
-            *place, arrow.label, ha="center", va="center", zorder=2, parse_math=False,
-            color=PAST if arrow.over else "#45454d", **arrow.font,
-            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none",
-                  "alpha": 0.9},
-        )  # fmt: skip
-
-
-def _free_place(start: Any, end: Any, bend: float, size: Any, taken: list[Any]) -> Any:
-    """Where along an arrow its label covers least of what is there; its middle, if that is free."""
-    boxes = np.array(taken)
-    best: Any = None
-    least = np.inf
-    for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
-        along = end - start
-        here = start + share * along
-        # A quadratic Bézier curve, as matplotlib's arc3 draws it.
-        here = here + 2 * share * (1 - share) * bend * np.array((along[1], -along[0]))
-        over = np.minimum(0, np.abs(boxes[:, :2] - here) - (boxes[:, 2:] + size) / 2)
-        covered = float(over.prod(axis=1).sum())
-        if covered < least - 1e-6:
-            best, least = here, covered
-    return best
+    start, end, bend = curve
+    ends: dict[str, Any] = {"patchA": shapes[arrow.start], "patchB": shapes[arrow.end]}
+    if arrow.start == arrow.end:
+        ends = {}
+    axes.add_patch(
+        FancyArrowPatch(
+            tuple(start), tuple(end), connectionstyle=f"arc3,rad={bend}", zorder=1, shrinkA=0,
+            shrinkB=1, arrowstyle="-|>,head_length=0.4,head_width=0.17", mutation_scale=15,
+            linestyle=(0, (4, 3)) if arrow.over else "-", linewidth=1.0 if arrow.over else 1.2,
+            color=PAST if arrow.over else LINES, **ends,
+        )
+    )  # fmt: skip
+    axes.text(
+        *label, arrow.label, ha="center", va="center", zorder=2, parse_math=False,
+        color=PAST if arrow.over else "#45454d", **arrow.font,
+        bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none",
+              "alpha": 0.9},
+    )  # fmt: skip
 
 
 def _draw_title(figure: Any, graph: Subgraph, left_out: int, size: Any) -> None:

@@ -1,0 +1,185 @@
+"""Pairs of names that may mean one, and what becomes of the entities once that is decided.
+
+What is decided the same is a link: nothing is rewritten, and a person can take it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from langmemory.changes import LinkEntities
+from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.facts import Claim, Fact
+
+SameName = Literal["same", "different", "unsure"]
+"""Whether two names mean one."""
+
+STATEMENTS = 3
+"""So much of what is said of a name is shown with it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamePair:
+    """A name, and somebody known whom it may mean."""
+
+    key: str
+    """Of the entity made for the name."""
+    other: str
+    """Key of the one it may be."""
+    name: str
+    other_name: str
+    kind: str
+    """Of the other."""
+    said: tuple[str, ...] = ()
+    """What facts of the batch say of the name."""
+    known: tuple[str, ...] = ()
+    """What is said of the other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """What a pair comes to, as a model says."""
+
+    key: str
+    other: str
+    verdict: SameName
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identities:
+    """What a model made of the pairs of a batch. A pair it did not decide is not among them."""
+
+    decisions: tuple[Identity, ...] = ()
+    model_calls: int = 0
+    failure: str | None = None
+    """Why it could not be asked, or its answers not be used."""
+
+    def after(self, before: Identities) -> Identities:
+        """With what was decided before."""
+        return replace(
+            self,
+            decisions=(*before.decisions, *self.decisions),
+            model_calls=before.model_calls + self.model_calls,
+        )
+
+
+def pairs_of(
+    resolution: Resolution, known: Mapping[str, Sequence[str]], *, without: Iterable[Identity] = ()
+) -> tuple[NamePair, ...]:
+    """The questions whether a name is somebody known, each once. Two that one fact tells apart, as
+    it claims something between them, are left to a person.
+
+    Args:
+        known: what may be told of entities that were there before, by key.
+        without: pairs that are decided.
+    """
+    seen = {(one.key, one.other) for one in without}
+    seen |= {
+        pair
+        for fact in resolution.facts
+        for claim in fact.claims
+        if claim.object_is_entity
+        for pair in ((claim.subject, claim.object), (claim.object, claim.subject))
+    }
+    found: list[NamePair] = []
+    for unclear in resolution.unclear:
+        other = unclear.candidates[0]
+        if unclear.key is None or (unclear.key, other.key) in seen:
+            continue
+        seen.add((unclear.key, other.key))
+        told = (*known.get(other.key, ()), *_told(resolution, other.key))
+        found.append(
+            NamePair(
+                key=unclear.key,
+                other=other.key,
+                name=unclear.name,
+                other_name=other.name,
+                kind=other.kind,
+                said=tuple(_told(resolution, unclear.key))[:STATEMENTS],
+                known=tuple(dict.fromkeys(told))[:STATEMENTS],
+            )
+        )
+    return tuple(found)
+
+
+def _told(resolution: Resolution, key: str) -> Iterator[str]:
+    for index, fact in enumerate(resolution.facts):
+        if key in resolution.mentions.get(index, ()) and fact.privacy != "private":
+            yield fact.text
+
+
+def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolution:
+    """The resolution with the decisions taken: links for what is the same, and no question left
+    but where nobody was sure."""
+    decided = {(one.key, one.other): one for one in decisions if one.verdict != "unsure"}
+    same: dict[str, Identity] = {}
+    links: dict[str, str] = {}
+    unclear: list[Unclear] = []
+    for doubt in resolution.unclear:
+        one = decided.get((doubt.key or "", doubt.candidates[0].key))
+        if one is None:
+            unclear.append(doubt)
+        elif one.verdict == "same" and _followed(one.key, links) != _followed(one.other, links):
+            if one.key in links:
+                unclear.append(doubt)  # then two who were known were one, too
+            else:
+                links[one.key], same[one.key] = one.other, one
+    # What was known of an entity before stands under its own key until its link is written: what
+    # is new of it is compared with that.
+    known = {one.key for one in resolution.unclear if one.was_known}
+    moved = {key: _followed(key, links) for key in links if key not in known}
+    facts = tuple(
+        replace(fact, claims=tuple(_moved(claim, moved) for claim in fact.claims))
+        for fact in resolution.facts
+    )
+    own = {
+        index: written
+        for index, fact in enumerate(resolution.facts)
+        if (written := _own(fact, resolution.own.get(index, {}), moved))
+    }
+    return replace(
+        resolution,
+        facts=facts,
+        changes=(
+            *resolution.changes,
+            *(
+                LinkEntities(key=key, same_as=_followed(key, links), reason=_reason(same[key]))
+                for key in links
+            ),
+        ),
+        unclear=tuple(unclear),
+        own=own,
+        speakers={who: moved.get(key, key) for who, key in resolution.speakers.items()},
+    )
+
+
+def _followed(key: str, links: Mapping[str, str]) -> str:
+    while key in links:
+        key = links[key]
+    return key
+
+
+def _reason(decision: Identity) -> str:
+    return f"a model: {decision.reason}" if decision.reason else "a model says so"
+
+
+def _moved(claim: Claim, moved: Mapping[str, str]) -> Claim:
+    return replace(
+        claim,
+        subject=moved.get(claim.subject, claim.subject),
+        object=moved.get(claim.object, claim.object) if claim.object_is_entity else claim.object,
+    )
+
+
+def _own(fact: Fact, own: Mapping[str, str], moved: Mapping[str, str]) -> dict[str, str]:
+    """`Resolution.own` of a fact whose claims are moved."""
+    ends = {
+        key
+        for claim in fact.claims
+        for key in (claim.subject, claim.object if claim.object_is_entity else claim.subject)
+    }
+    written = {moved[key]: key for key in sorted(ends) if key in moved}
+    return written | {moved.get(key, key): one for key, one in own.items()}

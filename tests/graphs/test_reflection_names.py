@@ -1,0 +1,214 @@
+"""Names a reflection is not sure of: asked of a model once a batch, or else of a person."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.changes import ChangeSet
+from langmemory.config import Config, ModelsConfig
+from langmemory.formation.judging import StructuralJudge
+from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.reflection import steps
+from tests.graphs.test_reflection_graph import JOB, LENA, answer, fact, facts, said
+from tests.ollama_server import OllamaServer, Reply
+from tests.scripted import ScriptedModel
+
+KIEL = fact("Katherine Miller lives in Kiel.", "Katherine Miller", "lives_in", "Kiel")
+BONN = fact("Katharine Miller lives in Bonn now.", "Katharine Miller", "lives_in", "Bonn")
+BAKERY = fact("Lena works at Sonnenbäckerei.", "Lena", "works_at", "Sonnenbäckerei")
+SHOP = fact("Lena likes Sonnenbackers.", "Lena", "shops_at", "Sonnenbackers")
+ASKED = RuntimeError("asked once too often")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    """Katherine Miller and the Sonnenbäckerei are known."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said(store, "Katherine Miller lives in Kiel. I work at Sonnenbäckerei.", thread="t0")
+        model = ScriptedModel(script=[answer(KIEL, BAKERY)], otherwise=ASKED)
+        build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t0"})
+        said(store, "My friend Katharine Miller lives in Bonn now.", at="2026-07-01")
+        yield store
+
+
+def names(*given: str) -> str:
+    verdicts = [{"pair": n, "verdict": v, "reason": "a typo"} for n, v in enumerate(given, 1)]
+    return json.dumps({"verdicts": verdicts})
+
+
+def reflect(store: MemoryStore, *script: Any, mode: str = "sync", **options: Any) -> ScriptedModel:
+    """One more batch, by a model that answers so and nothing more."""
+    model = ScriptedModel(script=list(script), otherwise=ASKED)
+    graph = build_reflection_graph(store, model=model, **options)
+    if mode == "sync":
+        graph.invoke(JOB)
+    else:
+        asyncio.run(graph.ainvoke(JOB))
+    return model
+
+
+def called(store: MemoryStore, name: str) -> str:
+    """The name of who is meant by a name."""
+    return store.graph(LENA).entity(name, past=True).name
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_all_unclear_names_of_a_batch_are_one_call(store: MemoryStore, mode: str) -> None:
+    """Two unclear pairs cost one call besides the one that reads; what is the same is linked with
+    the model's reason in the run's note, what is different is left, and no person is asked. The
+    call comes before facts are compared, so that what changed gives way in the same run. Undoing
+    the run takes the link back."""
+    model = reflect(store, answer(BONN, SHOP), names("same", "different"), mode=mode)
+    shown = model.prompts[1][-1].text
+    assert [shown.count(f"Pair {n} ") for n in (1, 2, 3)] == [1, 1, 0]
+    assert "| Katherine Miller lives in Kiel." in shown
+    run = store.runs()[0]
+    assert (run.note["model_calls"], run.note["names"]) == (2, {"same": 1, "different": 1})
+    [link] = run.note["linked"]
+    assert link["key"].startswith("person/katharine-miller-")
+    assert link["same_as"].startswith("person/katherine-miller-")
+    assert link["reason"] == "a model: a typo"
+    assert run.note["failures"] == store.reviews(LENA) == []
+    assert called(store, "Katharine Miller") == "Katherine Miller"
+    assert called(store, "Sonnenbackers") == "Sonnenbackers"
+    assert facts(store)["Katherine Miller lives in Kiel."] == "superseded"
+    store.undo(run.id)
+    assert facts(store)["Katherine Miller lives in Kiel."] == "active"
+    assert "Katharine Miller" not in {one.name for one in store.graph(LENA).entities(past=True)}
+
+
+@pytest.mark.parametrize("how", ["unsure", "no model"])
+def test_what_no_model_decides_a_person_is_asked(store: MemoryStore, how: str) -> None:
+    """An unsure model leaves the same review as none at all, and the facts hold meanwhile."""
+    if how == "unsure":
+        reflect(store, answer(BONN), names("unsure"))
+    else:
+        reflect(store, answer(BONN), judge=StructuralJudge())
+    [review] = store.reviews(LENA)
+    assert (review.about, review.options) == ("entity", ("same", "different"))
+    assert called(store, "Katharine Miller") == "Katharine Miller"
+    assert facts(store)["Katharine Miller lives in Bonn now."] == "active"
+    store.decide(review.id, "same")
+    assert called(store, "Katharine Miller") == "Katherine Miller"
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("fails", "calls"),
+    [([httpx.ConnectError("refused")], 2), (["They sound alike.", "Yes."], 3)],
+    ids=["absent", "babbling"],
+)
+def test_a_model_that_fails_leaves_names_to_a_person(
+    store: MemoryStore, mode: str, fails: list[Any], calls: int
+) -> None:
+    """When the model cannot be asked, or answers nonsense twice, the pair is a review as without
+    one, its facts hold meanwhile, and the run says what failed."""
+    reflect(store, answer(BONN), *fails, mode=mode)
+    run = store.runs()[0]
+    [failure] = run.note["failures"]
+    assert failure.startswith("names: ScriptedModel ")
+    assert "Miller" not in failure
+    assert run.note["model_calls"] == calls
+    assert [one.about for one in store.reviews(LENA)] == ["entity"]
+    assert facts(store)["Katharine Miller lives in Bonn now."] == "active"
+    assert facts(store)["Katherine Miller lives in Kiel."] == "active"
+
+
+def test_planning_again_asks_about_nothing_twice(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When memory changes while a batch is planned, what was decided of its names still counts."""
+    [key] = [item.key for item in store.search(LENA, filter={"object": "Kiel"})]
+    plan, meddled = steps.planned, []
+
+    def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
+        made = plan(*parts, **options)
+        if not meddled:
+            meddled.append(store.put(LENA, key, {**store.get(LENA, key).value, "note": 1}))  # type: ignore[union-attr]
+        return made
+
+    monkeypatch.setattr(steps, "planned", plan_while_others_write)
+    reflect(store, answer(BONN), names("same"))
+    assert meddled
+    assert store.runs()[0].note["model_calls"] == 2
+    assert called(store, "Katharine Miller") == "Katherine Miller"
+
+
+def test_what_a_person_was_asked_no_model_decides(store: MemoryStore) -> None:
+    """A question that a person answered, or is to answer, is not put to a model when it comes up
+    again; private memories of one of the two are told to no model."""
+    nickname = fact("Lena is called Kathy.", "Lena", "nickname", "Kathy")
+    nickname["claims"][0]["object_is_entity"] = False
+    kathy = fact("Kathy sings.", "Kathy", "lives_in", "Ulm")
+    secret = fact("Kathy fears spiders.", "Kathy", "fears", "spiders", privacy="private")
+    reflect(store, answer(kathy))
+    for thread in ("t2", "t3", "t4"):
+        said(store, f"{thread}: I am called Kathy.", thread=thread, owner="lena")
+    read = {**JOB, "thread_id": "t2"}
+    model = ScriptedModel(script=[answer(secret)], otherwise=ASKED)
+    build_reflection_graph(store, model=model).invoke(read)
+
+    model = ScriptedModel(script=[answer(nickname), names("unsure")], otherwise=ASKED)
+    build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t3"})
+    assert "| Kathy sings." in model.prompts[1][-1].text
+    assert "spiders" not in model.prompts[1][-1].text
+    [review] = store.reviews(LENA)
+    store.decide(review.id, "different")
+
+    model = ScriptedModel(script=[answer(nickname)], otherwise=ASKED)
+    build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t4"})
+    assert store.runs()[0].note["failures"] == store.reviews(LENA) == []
+    assert called(store, "Kathy") == "Kathy"
+
+
+def test_what_the_model_said_is_forgotten_with_them(store: MemoryStore) -> None:
+    """Forgetting somebody takes the reason of their link out of the file, too."""
+    reflect(store, answer(BONN), names("same"))
+    assert "typo" in str(store.runs()[0].note)
+    store.forget(LENA, entity="Katharine Miller")
+    assert "typo" not in str([run.note for run in store.runs()])
+    assert "typo" not in "".join(map(str, store.iter_export()))
+
+
+REPLIES: dict[str, tuple[list[str | Reply], str]] = {
+    "same": ([names("same")], "Katherine Miller"),
+    "thinking": ([Reply(content=names("same"), thinking="One letter.")], "Katherine Miller"),
+    "broken once": (['{"verdicts": [', names("same")], "Katherine Miller"),
+    "different": ([names("different")], "Katharine Miller"),
+    "broken": (["Who knows?", "Who knows?"], "Katharine Miller"),
+    "HTTP 500": ([Reply(fault="http_500")], "Katharine Miller"),
+    "too slow": ([Reply(content=names("same"), delay_seconds=5)], "Katharine Miller"),
+}
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("how", REPLIES)
+def test_the_fast_model_of_the_configuration_is_asked(
+    store: MemoryStore, mode: str, how: str
+) -> None:
+    """With nothing but ``models.fast`` configured rules read, and the model is asked about names
+    alone, held to a schema; whatever it does, the batch is read and written."""
+    replies, meant = REPLIES[how]
+    with OllamaServer() as server:
+        server.script(*replies)
+        models = ModelsConfig(
+            fast="ollama:qwen3:4b", ollama_url=server.url, chat_timeout_seconds=0.3
+        )
+        graph = build_reflection_graph(store, config=Config(models=models))
+        done = graph.invoke(JOB) if mode == "sync" else asyncio.run(graph.ainvoke(JOB))
+        chats = server.chats()
+    assert len(chats) == len(replies) == done["model_calls"]
+    assert all("verdicts" in json.dumps(chat["format"]) for chat in chats)
+    assert called(store, "Katharine Miller") == meant
+    failed = how in ("broken", "HTTP 500", "too slow")
+    assert [one.partition(":")[0] for one in done["failures"]] == ["names"] * failed
+    assert ("entity" in {one.about for one in store.reviews(LENA)}) == failed
+    assert store.unread_threads() == []

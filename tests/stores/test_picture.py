@@ -1,0 +1,103 @@
+"""Pictures of the graph can be read: nothing lies on what is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.cli.demo import NAMESPACE, sample_folder
+from langmemory.cli.import_file import import_conversations
+from langmemory.graphs import build_reflection_graph
+from langmemory.stores.graph.picture import Arrangement, arranged
+from langmemory.stores.graph.routing import FAN, bends, point
+from langmemory.stores.graph.subgraph import Subgraph
+from langmemory.stores.graph.untangling import behind
+from tests.graph_world import apply, entities, fact
+
+NAMES = {
+    "maria": ("Maria Silva", "person"), "tom": ("Tom", "person"), "eva": ("Eva", "person"),
+    "rui": ("Rui", "person"), "ana": ("Ana", "person"), "coffee": ("Coffee", "thing"),
+    "chess": ("Chess", "thing"), "sailing": ("Sailing", "thing"), "rex": ("Rex", "animal"),
+    "lisbon": ("Lisbon", "place"), "porto": ("Porto", "place"),
+    "initech": ("Initech Iberia", "organisation"),
+}  # fmt: skip
+CLAIMS = (
+    "maria likes coffee", "maria plays chess", "maria likes sailing", "maria has_pet rex",
+    "maria married_to tom", "maria sister_of eva", "rui friend_of maria", "ana mother_of maria",
+    "maria lives_in lisbon", "maria works_at initech", "tom lives_in lisbon", "eva lives_in porto",
+    "ana lives_in porto", "tom likes sailing", "rui plays chess", "initech located_in lisbon",
+)  # fmt: skip
+"""Twelve people and things."""
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Subgraph]]:
+    path: Path = tmp_path_factory.mktemp("pictures") / "memory.db"
+    with MemoryStore(path) as store:
+        with (sample_folder() / "lena.jsonl").open("rb") as stream:
+            import_conversations(store, NAMESPACE, stream, "messages")
+        build_reflection_graph(store, journal=False).invoke({"namespace": list(NAMESPACE)})
+        claims = (fact(f"f{n}", "x", *claim.split()) for n, claim in enumerate(CLAIMS))
+        changes = [*entities(NAMES), *(change for claim in claims for change in claim)]
+        apply(store, "twelve", *changes, namespace=("twelve",))
+        sample = store.graph(NAMESPACE)
+        yield {
+            "the sample": sample.subgraph("Lena", 3, past=True),
+            "around another": sample.subgraph("Katrin", 2, past=True),
+            "one step": sample.subgraph("Lena", 1, past=True),
+            "twelve": store.graph(("twelve",)).subgraph("Maria Silva", 4),
+        }
+
+
+def overlapping(
+    one: np.ndarray, one_sizes: np.ndarray, other: np.ndarray, other_sizes: np.ndarray
+) -> np.ndarray:
+    """bool[n, m]: which of these rectangles lie on which of those."""
+    room = (one_sizes[:, None] + other_sizes[None]) / 2
+    return (np.abs(one[:, None] - other[None]) < room).all(axis=2)
+
+
+def passes_behind(found: Arrangement) -> list[tuple[str, str]]:
+    """Arrows, by label, and boxes not their own that they run behind."""
+    hidden = []
+    for arrow, curve in zip(found.arrows, found.curves, strict=True):
+        line = point(*curve, np.linspace(0, 1, 100))
+        inches = behind(line[:-1], line[1:], found.at, found.sizes / 2).sum(axis=0)
+        hidden += [
+            (arrow.label, box.text)
+            for number, box in enumerate(found.boxes)
+            if inches[number] > 0 and number not in (arrow.start, arrow.end)
+        ]
+    return hidden
+
+
+@pytest.mark.parametrize("name", ["the sample", "around another", "one step", "twelve"])
+def test_nothing_lies_on_anything_else(pictures: dict[str, Subgraph], name: str) -> None:
+    """No arrow runs behind a third box, no two boxes and no two labels overlap, and no label
+    covers a box; the same graph looks the same every time."""
+    found = arranged(pictures[name])
+    assert len(found.boxes) >= 10
+    assert passes_behind(found) == []
+    labels = np.array(found.labels)
+    assert not np.triu(overlapping(found.at, found.sizes, found.at, found.sizes), 1).any()
+    assert not np.triu(overlapping(labels, found.label_sizes, labels, found.label_sizes), 1).any()
+    assert not overlapping(labels, found.label_sizes, found.at, found.sizes).any()
+    again = arranged(pictures[name])
+    assert np.array_equal(found.at, again.at)
+    assert np.array_equal(labels, np.array(again.labels))
+
+
+def test_an_arrow_goes_around_what_cannot_move() -> None:
+    """Where a box stands between two others, their arrow bends around it; others stay straight,
+    and several between the same two fan out."""
+    at = np.array([(0.0, 0.0), (4.0, 0.0), (2.0, 0.05), (0.0, 3.0)])
+    sizes = np.full((4, 2), (0.8, 0.3))
+    around, straight, *both = bends([(0, 1), (0, 3), (1, 3), (3, 1)], at, sizes)
+    line = point(at[0], at[1], around, np.linspace(0, 1, 100))
+    assert behind(line[:-1], line[1:], at[2:3], sizes[2:3] / 2).sum() == 0
+    assert straight == 0
+    assert both == [-FAN / 2, -FAN / 2]
