@@ -383,3 +383,22 @@ class Stats:
     model: str | None
     """Id of the embedding model the vectors come from; None when nothing is embedded."""
     dims: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryUsage:
+    """What showing one memory to a model came to, over all threads."""
+
+    namespace: Namespace
+    key: str
+    text: str
+    loaded: int
+    """Times it stood in a prompt."""
+    referenced: int
+    """Times an answer cited it."""
+    succeeded: int
+    """Times such an answer was not corrected by the person's next message."""
+    read_tokens: int
+    """What showing it cost in all."""
+    discovery_tokens: int
+    """What it stands for: what finding it out took, if its value says, else its text in full."""

@@ -33,6 +33,7 @@ from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
 
 app = typer.Typer(
@@ -80,6 +81,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "worker": worker,
     "jobs": jobs,
     "stats": stats,
+    "usage": usage,
     "doctor": doctor,
     "reembed": reembed,
     "export": export,

@@ -89,11 +89,12 @@ def tally(before: Iterable[Usage], new: Iterable[Usage]) -> list[Usage]:
     for one in (*before, *new):
         memory = (*one["namespace"], one["key"])
         known = sums.get(memory)
-        sums[memory] = one if known is None else _sum(known, one)
+        sums[memory] = one if known is None else added(known, one)
     return list(sums.values())
 
 
-def _sum(known: Usage, one: Usage) -> Usage:
+def added(known: Usage, one: Usage) -> Usage:
+    """The counts of one memory, added up as in `tally`."""
     return Usage(
         namespace=one["namespace"],
         key=one["key"],

@@ -30,6 +30,8 @@ def choose(
     room: int,
     max_tokens: int,
     trigger: int,
+    window: int | None,
+    summary: int,
     keep_turns: int | None,
 ) -> list[int]:
     """Indices of the messages to summarize, rising; empty when none have to be.
@@ -44,10 +46,12 @@ def choose(
         room: for the messages that stay.
         max_tokens: for everything.
         trigger: so many in `messages` start a summarization, and go into it at least.
+        window: so many go into it at least instead, and `trigger` counts the `summary` too.
+        summary: of the existing summary.
         keep_turns: see `summarize_messages`.
     """
     starts = turn_starts(messages)
-    triggered = cumulative[-1] >= trigger
+    triggered = cumulative[-1] + (summary if window is not None else 0) >= trigger
     overfull = fixed + total > max(max_tokens, trigger)
     crowded = keep_turns is not None and len(starts) > keep_turns * TURNS_SLACK
     if not (triggered or overfull or crowded):
@@ -56,7 +60,7 @@ def choose(
     if keep_turns is not None:
         first = starts[-keep_turns] - 1 if len(starts) > keep_turns else 0
     elif triggered:
-        least, most = trigger, room
+        least, most = trigger if window is None else window, room
 
     ends = exchange_ends(messages)
     last = len(messages) - 1

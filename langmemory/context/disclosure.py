@@ -7,7 +7,8 @@ has the second (index, timeline) and the third (a whole memory with its evidence
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -189,16 +190,16 @@ def line_head(note: Note) -> str:
     return f"[{note.label}] {origin}: " if origin else f"[{note.label}] "
 
 
-def disclosed(note: Note, line: str, token_counter: TokenCounter) -> Disclosed:
-    """What is kept about a note that is shown as `line`."""
+def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:
+    """What is kept about a note that is shown as `line`; `count` gives the tokens of a text."""
     full = note.discovery_tokens
     return Disclosed(
         label=note.label,
         namespace=note.namespace,
         key=note.key,
         score=note.score,
-        read_tokens=count_text(line, token_counter),
-        discovery_tokens=count_text(note.text, token_counter) if full is None else full,
+        read_tokens=count(line),
+        discovery_tokens=count(note.text) if full is None else full,
     )
 
 
@@ -211,7 +212,9 @@ class _Filling:
 
     def __init__(self, total: int, token_counter: TokenCounter) -> None:
         self.total = total
-        self.token_counter = token_counter
+        # What is counted twice (a line in its tier, the whole when done) is asked for once: an
+        # exact counter takes a millisecond.
+        self.count = functools.cache(functools.partial(count_text, token_counter=token_counter))
         self.lines: list[str] = []
         self.entries: list[Disclosed] = []
         self.omitted: list[str] = []
@@ -230,7 +233,7 @@ class _Filling:
             tier.append(line)
             self.lines.append(line)
             self.labels.add(note.label)
-            self.entries.append(disclosed(note, line, self.token_counter))
+            self.entries.append(disclosed(note, line, self.count))
 
     def _fitted(self, note: Note, tier: list[str], limit: int, line_tokens: int) -> str | None:
         head = line_head(note)
@@ -238,23 +241,21 @@ class _Filling:
         def fits(text: str) -> bool:
             line = head + text
             return (
-                count_text(line, self.token_counter) <= line_tokens
-                and count_text("\n".join([*tier, line]), self.token_counter) <= limit
-                and self._count([*self.lines, line]) <= self.total
+                self.count(line) <= line_tokens
+                and self.count("\n".join([*tier, line])) <= limit
+                and self.count(_framed([*self.lines, line])) <= self.total
             )
 
         text = longest(one_line(note.text), fits, minimum_chars=MINIMUM_TEXT_CHARS)
         return None if text is None else head + text
 
-    def _count(self, lines: Sequence[str]) -> int:
-        return count_text(_framed(lines), self.token_counter)
-
     def block(self) -> MemoryBlock:
         if not self.lines:
             return MemoryBlock(omitted=tuple(self.omitted))
+        text = _framed(self.lines)
         return MemoryBlock(
-            text=_framed(self.lines),
-            tokens=self._count(self.lines),
+            text=text,
+            tokens=self.count(text),
             entries=tuple(self.entries),
             omitted=tuple(self.omitted),
         )

@@ -32,8 +32,18 @@ _BRACKET = re.compile(
 _CITATION = re.compile(r"\b([A-Za-z])\s*[:：]\s*(?=[0-9a-fA-F]{8})")
 
 
+_SUSPECT = re.compile(
+    # All that the patterns above begin with or need: most texts have none of it.
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029:：<＜﹤\\[［〔【"
+    "\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
 def one_line(text: str) -> str:
     """`text` on a single line, unable to pose as anything but text."""
+    if _SUSPECT.search(text) is None:
+        return " ".join(text.split())
     return " ".join(part for part in map(_harmless, _LINE_BREAK.split(text)) if part)
 
 

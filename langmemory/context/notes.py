@@ -66,8 +66,14 @@ class Note:
 
 
 def note_id(namespace: Namespace, key: str) -> str:
-    """First hex digits of SHA-256 over the labels and the key, NUL between them."""
-    return hashlib.sha256("\0".join((*namespace, key)).encode()).hexdigest()[:ID_CHARS]
+    """The first `ID_CHARS` digits of the `digest`."""
+    return digest(namespace, key)[:ID_CHARS]
+
+
+def digest(namespace: Namespace, key: str) -> str:
+    """64 hex digits: SHA-256 over the labels and the key, NUL between them. Whoever is shown two
+    notes of one id tells them apart by more of them."""
+    return hashlib.sha256("\0".join((*namespace, key)).encode()).hexdigest()
 
 
 def notes_of(recalled: Iterable[Recalled]) -> list[Note]:

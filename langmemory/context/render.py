@@ -8,6 +8,7 @@ strictly to `max_tokens`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -150,7 +151,8 @@ def _block(
     if not shown:
         return MemoryBlock(omitted=omitted)
     text = "\n".join(line for _, line in shown)
-    entries: list[Disclosed] = [disclosed(note, line, token_counter) for note, line in shown]
+    count = functools.partial(count_text, token_counter=token_counter)
+    entries: list[Disclosed] = [disclosed(note, line, count) for note, line in shown]
     return MemoryBlock(
         text=text,
         tokens=count_text(text, token_counter),

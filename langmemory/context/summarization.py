@@ -108,6 +108,7 @@ class Settings:
     initial_summary_prompt: ChatPromptTemplate
     existing_summary_prompt: ChatPromptTemplate
     final_prompt: ChatPromptTemplate
+    summary_window: int | None
     keep_turns: int | None
 
     def __post_init__(self) -> None:
@@ -118,6 +119,8 @@ class Settings:
             )
         if self.keep_turns is not None and self.keep_turns < 1:
             raise ValueError(f"keep_turns={self.keep_turns} must be at least 1, or None")
+        if self.summary_window is not None and self.summary_window < 1:
+            raise ValueError(f"summary_window={self.summary_window} must be at least 1, or None")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -332,6 +335,8 @@ def _choose(
             if settings.max_tokens_before_summary is None
             else settings.max_tokens_before_summary
         ),
+        window=settings.summary_window,
+        summary=fixed_tokens - system_tokens,
         keep_turns=settings.keep_turns,
     )
 

@@ -7,6 +7,7 @@ approximate one of langchain-core (four characters a token, three a message); pa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
@@ -24,7 +25,16 @@ DEFAULT_COUNTER: TokenCounter = count_tokens_approximately
 
 def count_text(text: str, token_counter: TokenCounter = DEFAULT_COUNTER) -> int:
     """Tokens of `text` as the message it will be sent as."""
+    if token_counter is DEFAULT_COUNTER:
+        return _by_length(len(text))
     return token_counter([SystemMessage(content=text)])
+
+
+@functools.lru_cache(maxsize=4096)
+def _by_length(characters: int) -> int:
+    """The default counter looks at nothing but the length, and a memory block asks it for dozens of
+    texts a turn."""
+    return DEFAULT_COUNTER([SystemMessage(content="x" * characters)])
 
 
 def longest(text: str, fits: Callable[[str], bool], *, minimum_chars: int = 1) -> str | None:

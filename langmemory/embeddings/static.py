@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from langmemory.embeddings.local import LocalEmbedder, Vectors
+from langmemory.embeddings.local import INLINE_CHARACTERS, LocalEmbedder, Vectors
 
 TokenIds = npt.NDArray[np.uint16]
 """uint16[n]: a text's tokens in order, without special and unknown ones."""
@@ -56,9 +56,9 @@ class StaticEmbedder(LocalEmbedder):
         """Token ids of each text, whole however long it is."""
         tokenizer = _load()[0]
         batch = [text if text.isascii() else _valid_unicode(text) for text in texts]
-        if len(batch) < THREADED_FROM:
+        if len(batch) < THREADED_FROM and sum(map(len, batch)) <= INLINE_CHARACTERS:
             encodings = [tokenizer.encode(text, add_special_tokens=False) for text in batch]
-        else:
+        else:  # lets other Python threads run meanwhile, an event loop among them
             encodings = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
         tokens = [np.array(encoding.ids, dtype=np.uint16) for encoding in encodings]
         return [ids[ids != UNKNOWN_TOKEN] for ids in tokens]

@@ -7,6 +7,7 @@ vector index, the newest thousand items are ranked by the words they share with 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, Item, SearchItem
 
+from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
 from langmemory.stores import verbatim
 from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
@@ -84,12 +86,46 @@ class MemoryAware(Protocol):
 
 
 @runtime_checkable
+class FacetAware(Protocol):
+    """A store that knows more of its memories than their values, as MemoryStore does."""
+
+    @property
+    def answers_locally(self) -> bool: ...
+
+    def mandates(self, namespace: Namespace, *, limit: int = ...) -> list[Memory]: ...
+
+    def evidence(self, namespace: Namespace, key: str) -> list[Memory]: ...
+
+    def labelled(self, namespace: Namespace, id: str) -> list[Memory]: ...
+
+    def retired(self, places: Iterable[tuple[Namespace, str]]) -> set[tuple[Namespace, str]]: ...
+
+    def distance(self, one: str, other: str) -> float | None: ...
+
+    async def adistance(self, one: str, other: str) -> float | None: ...
+
+    def count_usage(self, counts: Iterable[Usage]) -> None: ...
+
+
+@runtime_checkable
 class ViewerAware(Protocol):
     """A store that can be bound to a viewer, as MemoryStore can."""
 
     def for_viewer(self, viewer: str) -> BaseStore: ...
 
     def for_anyone(self) -> BaseStore: ...
+
+
+def facets_of(store: BaseStore) -> FacetAware | None:
+    """The store, if it knows more of its memories than their values."""
+    return cast("FacetAware", store) if isinstance(store, FacetAware) else None
+
+
+def answers_locally(store: BaseStore) -> bool:
+    """Whether nothing is waited for but this process and its file, so that one hop into a thread
+    does for a whole look-up. A store that does not say so may be behind a network."""
+    facets = facets_of(store)
+    return facets is not None and facets.answers_locally
 
 
 def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
@@ -106,10 +142,11 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
 class StoreAccess:
     """Recall and remember over one store, sync and async."""
 
-    __slots__ = ("_aware", "_store")
+    __slots__ = ("_aware", "_facets", "_store")
 
     def __init__(self, store: BaseStore) -> None:
         self._store = store
+        self._facets = facets_of(store)
         self._aware = cast("MemoryAware", store) if isinstance(store, MemoryAware) else None
 
     def recall(self, request: RecallRequest) -> Recall:
@@ -131,11 +168,18 @@ class StoreAccess:
         return _recall(request, found)
 
     def mandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
-        """Memories that are shown whatever is talked about."""
+        """Memories that are shown whatever is talked about.
+
+        A store that knows viewers is bound to this one already (`seen_by`).
+        """
+        if self._facets is not None:
+            return self._facets.mandates(namespace, limit=MANDATES)
         found = self._store.search(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
 
     async def amandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
+        if self._facets is not None:
+            return await asyncio.to_thread(self.mandates, namespace, viewer)
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
 

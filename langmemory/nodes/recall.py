@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from langgraph.store.base import BaseStore
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
-from langmemory.nodes.access import RecallRequest, StoreAccess
+from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally, facets_of
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
@@ -105,8 +105,21 @@ class RecallNode(MemoryNode):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
+        return self._recalled(input, *self._run(config, self.viewer))
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
         store, scope = self._run(config, self.viewer)
+        if answers_locally(store):
+            return await asyncio.to_thread(self._recalled, input, store, scope)
         question = self._prepare(input, scope)
+        if question is None:
+            return {}
+        return self._apply(input, question, await self._aask(store, question))
+
+    def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
+        question = self._prepare(state, scope)
         if question is None:
             return {}
         access, request = StoreAccess(store), question.request
@@ -116,25 +129,28 @@ class RecallNode(MemoryNode):
             blocks=self._core(store, request.namespace).blocks(),
             topic_distance=topic_distance(store, question.topic, request.query),
         )
-        return self._apply(input, question, answer)
+        return self._apply(state, question, answer)
 
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        store, scope = self._run(config, self.viewer)
-        question = self._prepare(input, scope)
-        if question is None:
-            return {}
+    async def _aask(self, store: BaseStore, question: _Question) -> _Answer:
+        """Together: a store or an embedder behind a network is waited for once, not four times."""
         access, request = StoreAccess(store), question.request
-        # Together: a store or an embedder behind a network is waited for once, not four times.
-        recall, mandates, blocks, distance = await asyncio.gather(
-            access.arecall(request),
+
+        def compared() -> Coroutine[Any, Any, float | None]:
+            return atopic_distance(store, question.topic, request.query)
+
+        async def recall_and_distance() -> tuple[Recall, float | None]:
+            if facets_of(store) is None:
+                recall, distance = await asyncio.gather(access.arecall(request), compared())
+                return recall, distance
+            # In turn: recalling, the store keeps the query's vector, and it has the topic's.
+            return await access.arecall(request), await compared()
+
+        (recall, distance), mandates, blocks = await asyncio.gather(
+            recall_and_distance(),
             access.amandates(request.namespace, request.viewer),
             self._core(store, request.namespace).ablocks(),
-            atopic_distance(store, question.topic, request.query),
         )
-        answer = _Answer(recall=recall, mandates=mandates, blocks=blocks, topic_distance=distance)
-        return self._apply(input, question, answer)
+        return _Answer(recall=recall, mandates=mandates, blocks=blocks, topic_distance=distance)
 
     def _core(self, store: BaseStore, namespace: Namespace) -> CoreMemory:
         return CoreMemory(store, namespace, labels=self.core)
@@ -163,7 +179,9 @@ class RecallNode(MemoryNode):
         shifted = distance is None or distance > self.topic_shift
         mandates = [entry_of(memory) for memory in answer.mandates]
         fresh = [
-            entry_of(result.memory, result.score, result.parts) for result in answer.recall.results
+            entry_of(result.memory, result.score, result.parts)
+            for result in answer.recall.results
+            if result.memory.priority != "archive"  # found by searching only
         ]
         earlier: list[RecalledMemory] = [
             entry

@@ -15,7 +15,7 @@ from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError
 from langmemory.lexicon import is_correction
-from langmemory.nodes.access import Conversation, StoreAccess
+from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_by
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import value_of
@@ -46,7 +46,8 @@ class RememberNode(MemoryNode):
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
-            which of those were not corrected afterwards.
+            which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
+            threads (`MemoryStore.usage`).
         ``cited``: what the last answer cited, until the person's next message.
     """
 
@@ -76,7 +77,7 @@ class RememberNode(MemoryNode):
             return {}
         conversation = self._conversation(scope)
         keys = StoreAccess(store).remember(conversation, _plain(turns))
-        return self._apply(input, conversation, keys, turns)
+        return self._apply(input, store, scope, conversation, keys, turns)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -87,7 +88,7 @@ class RememberNode(MemoryNode):
             return {}
         conversation = self._conversation(scope)
         keys = await StoreAccess(store).aremember(conversation, _plain(turns))
-        return self._apply(input, conversation, keys, turns)
+        return self._apply(input, store, scope, conversation, keys, turns)
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -116,15 +117,22 @@ class RememberNode(MemoryNode):
     def _apply(
         self,
         state: Any,
+        store: BaseStore,
+        scope: RunScope,
         conversation: Conversation,
         keys: list[str],
         turns: list[BaseMessage],
     ) -> dict[str, Any]:
+        counted = _counted(state, turns)
+        counts: list[Usage] = counted.get("memory_usage", [])
+        facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
+        if counts and facets is not None:
+            facets.count_usage(counts)
         if keys and self.reflection is not None:
             self.reflection.submit(
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )
-        return {"remembered_id": turns[-1].id, **_counted(state, turns)}
+        return {"remembered_id": turns[-1].id, **counted}
 
 
 def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def summarize_messages(
     initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
     existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
     final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
+    summary_window: int | None = None,
     keep_turns: int | None = None,
 ) -> SummarizationResult:
     """Replace the oldest messages by a summary when there are too many tokens.
@@ -80,13 +81,17 @@ def summarize_messages(
         token_counter: tokens of a list of messages.
         initial_summary_prompt, existing_summary_prompt, final_prompt: templates for the first
             summary, for extending one, and for putting the result together.
+        summary_window: tokens of the oldest messages that a summarization takes at least, more only
+            as far as the rest has to fit; None takes all that led to it. The existing summary then
+            counts towards `max_tokens_before_summary`. (LangMem's, after its release 0.0.30.) It
+            has no say beside `keep_turns`.
         keep_turns: None summarizes as LangMem does, as much as the trigger allows, which leaves
             little. A number leaves so many of the newest turns word for word, as far as they fit,
             and summarizes also when half as many again have gathered.
 
     Raises:
         ValueError: a message has no id or was summarized before (ids must be unique), or
-            `max_summary_tokens` is not below `max_tokens`.
+            `max_summary_tokens` is not below `max_tokens`, or a number is not above 0.
     """
     prepared = plan(
         messages,
@@ -99,6 +104,7 @@ def summarize_messages(
             initial_summary_prompt=initial_summary_prompt,
             existing_summary_prompt=existing_summary_prompt,
             final_prompt=final_prompt,
+            summary_window=summary_window,
             keep_turns=keep_turns,
         ),
     )
@@ -125,6 +131,7 @@ async def asummarize_messages(
     initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
     existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
     final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
+    summary_window: int | None = None,
     keep_turns: int | None = None,
 ) -> SummarizationResult:
     """`summarize_messages`, calling the model with ``ainvoke``."""
@@ -139,6 +146,7 @@ async def asummarize_messages(
             initial_summary_prompt=initial_summary_prompt,
             existing_summary_prompt=existing_summary_prompt,
             final_prompt=final_prompt,
+            summary_window=summary_window,
             keep_turns=keep_turns,
         ),
     )
@@ -179,6 +187,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         input_messages_key: str = "messages",
         output_messages_key: str = "summarized_messages",
         name: str = "summarization",
+        summary_window: int | None = None,
         keep_turns: int | None = None,
     ) -> None:
         self.name = name
@@ -192,6 +201,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         self.final_prompt = final_prompt
         self.input_messages_key = input_messages_key
         self.output_messages_key = output_messages_key
+        self.summary_window = summary_window
         self.keep_turns = keep_turns
 
     def invoke(
@@ -230,6 +240,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
             "initial_summary_prompt": self.initial_summary_prompt,
             "existing_summary_prompt": self.existing_summary_prompt,
             "final_prompt": self.final_prompt,
+            "summary_window": self.summary_window,
             "keep_turns": self.keep_turns,
         }
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 
+from langmemory.nodes.access import facets_of
+
 log = logging.getLogger(__name__)
 
 TOPIC_SHIFT_DISTANCE = 0.6
@@ -20,9 +22,11 @@ topics .7-.9 (13 pairs of our own)."""
 def topic_distance(store: BaseStore, topic: str, query: str) -> float | None:
     """Cosine distance, 0..2, of two texts; None when there is no telling: no topic yet, no
     embedder, or one that fails. Every turn is then a topic of its own."""
-    embeddings = _embeddings(store)
+    facets, embeddings = facets_of(store), _embeddings(store)
     if not topic or embeddings is None:
         return None
+    if facets is not None:  # knows the vectors of what it was asked last
+        return facets.distance(topic, query)
     try:
         return cosine_distance(*embeddings.embed_documents([topic, query]))
     except Exception as error:  # anybody's embedder, any failure: recall must go on
@@ -32,9 +36,11 @@ def topic_distance(store: BaseStore, topic: str, query: str) -> float | None:
 
 async def atopic_distance(store: BaseStore, topic: str, query: str) -> float | None:
     """`topic_distance`, calling the embedder with ``await``."""
-    embeddings = _embeddings(store)
+    facets, embeddings = facets_of(store), _embeddings(store)
     if not topic or embeddings is None:
         return None
+    if facets is not None:
+        return await facets.adistance(topic, query)
     try:
         return cosine_distance(*await embeddings.aembed_documents([topic, query]))
     except Exception as error:

@@ -65,6 +65,12 @@ def _rows(connection: Connection) -> Iterator[str]:
         "SELECT min(id) FROM item WHERE thread IS NOT NULL GROUP BY thread, position "
         "HAVING count(*) > 1",
     )
+    for table in ("usage", "label"):
+        yield from _named(
+            connection,
+            f"items are gone and left a row in {table}",
+            f"SELECT item FROM {table} WHERE item NOT IN (SELECT id FROM item)",
+        )
 
 
 def _keywords(connection: Connection) -> Iterator[str]:

@@ -260,8 +260,9 @@ def delete(
     connection.execute(
         "DELETE FROM fingerprint WHERE item = ?; DELETE FROM evidence WHERE item = ?; "
         "DELETE FROM evidence WHERE source = ?; DELETE FROM mention WHERE item = ?; "
-        "DELETE FROM edge WHERE fact = ?; DELETE FROM reflected WHERE item = ?",
-        (item,) * 6,
+        "DELETE FROM edge WHERE fact = ?; DELETE FROM reflected WHERE item = ?; "
+        "DELETE FROM usage WHERE item = ?; DELETE FROM label WHERE item = ?",
+        (item,) * 8,
     )
     history.record(
         connection, now_us, action, item, gone_from=(namespace, key),

@@ -274,7 +274,9 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
     if known is None:
         rows = row.row_count
         occurring = np.frombuffer(counts, np.int64)
-        idf = np.maximum(np.log((rows - occurring + 0.5) / (occurring + 0.5)), 1e-6)
+        # The counts may be of a moment before some of the rows were deleted: at most all have it.
+        share = np.maximum((rows - occurring + 0.5) / (occurring + 0.5), 1.0)
+        idf = np.maximum(np.log(share), 1e-6)
         first = row.phrase_count - len(occurring)
         per_token = K1 * B * rows / max(row.column_total_size(), 1)
         known = row.aux_data = (list(enumerate(idf.tolist(), first)), per_token)

@@ -292,7 +292,11 @@ class SQLiteBaseStore(BaseStore):
 
     async def _acomplete(self, drafts: Sequence[Draft]) -> list[items.Write]:
         """`_complete` without blocking the loop."""
-        pending = await self._workers.read(lambda: self._indexing.pending(self._engine, drafts))
+        pending = (
+            self._indexing.unknown(drafts)
+            if self._embeds_cheaply()
+            else await self._workers.read(lambda: self._indexing.pending(self._engine, drafts))
+        )
         return self._indexing.finish(
             drafts, await self._indexing.aembed(drafts, pending, tokens=True)
         )

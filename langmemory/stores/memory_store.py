@@ -26,6 +26,7 @@ from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
 from langmemory.stores.base import remove
 from langmemory.stores.changing import Changing
+from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
@@ -42,12 +43,14 @@ from langmemory.stores.recalling import (
     scope_of,
 )
 from langmemory.stores.searching import now_us
+from langmemory.stores.usage import UsageCounts
+from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore, bound
 from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
 
 
-class MemoryStore(Changing, Gathering):
+class MemoryStore(Changing, Conversing, Gathering):
     """Long-term memory in one SQLite file: a `BaseStore` that searches by meaning and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
@@ -62,7 +65,7 @@ class MemoryStore(Changing, Gathering):
         ```
     """
 
-    __slots__ = ("_expander", "_given", "_reranker", "_usage")
+    __slots__ = ("_counts", "_expander", "_given", "_reranker", "_usage")
 
     def __init__(
         self,
@@ -101,13 +104,15 @@ class MemoryStore(Changing, Gathering):
         self._reranker = as_reranker(reranker or _configured(self._config.models, "rerank"))
         self._usage = UsageLog()
         self._given = GivenLog()
+        self._counts = UsageCounts()
 
     def close(self) -> None:
         """Write what is pending, stop the threads and close the file. A second call does nothing."""
-        uses = self._usage.drain()
-        if uses:
+        uses, counts = self._usage.drain(), self._counts.drain()
+        if uses or counts:
             with suppress(ClosedStoreError), self._engine.write() as connection:
                 items.count_accesses(connection, uses)
+                write_counts(connection, counts)
         super().close()
 
     # Who is asking.
@@ -124,6 +129,12 @@ class MemoryStore(Changing, Gathering):
     def for_anyone(self) -> ViewerStore:
         """The same memory as somebody unknown may see it: nothing that is private."""
         return ViewerStore(self, "")
+
+    @property
+    def answers_locally(self) -> bool:
+        """Whether a recall waits for nothing but this file: what embeds takes microseconds, and no
+        other model has a say."""
+        return self._embeds_cheaply() and self._expander is None and self._reranker is None
 
     # Verbatim memory.
 
@@ -178,12 +189,23 @@ class MemoryStore(Changing, Gathering):
         privacy: Privacy = "shared",
     ) -> list[str]:
         """`remember` without blocking the loop."""
-        remembering = self._remembering(
-            namespace, messages, thread_id, at, {"owner": owner, "privacy": privacy}
-        )
+        said, facets = list(messages), {"owner": owner, "privacy": privacy}
+
+        def remembering_of() -> _Remembering:
+            return self._remembering(namespace, said, thread_id, at, facets)
+
+        if verbatim.are_short(said):
+            remembering = remembering_of()
+            writes = await self._acomplete(remembering.drafts)
+        else:  # somebody pasted a book
+            remembering = await self._workers.read(remembering_of)
+            writes = await (
+                self._workers.read(lambda: self._complete(remembering.drafts))
+                if self._embeds_cheaply()
+                else self._acomplete(remembering.drafts)
+            )
         if not remembering.drafts:
             return []
-        writes = await self._acomplete(remembering.drafts)
         added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
@@ -405,6 +427,7 @@ class MemoryStore(Changing, Gathering):
             return forgetting.carry_out(self._engine)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
+            self._counts = UsageCounts()
             follow(self)
 
     async def aforget(

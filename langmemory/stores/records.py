@@ -1,4 +1,4 @@
-"""What stands beside the items as plain rows, and back: runs, entities, evidence, edges, reviews.
+"""What stands beside the items as plain rows, and back: runs, entities, evidence, usage, reviews.
 
 Rows name items, entities and runs by key, so that they mean the same in every file. One whose item
 or entity is not there is left out; one that is there already changes nothing.
@@ -14,7 +14,7 @@ from typing import Any, Final
 import apsw
 
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite import evidence, graph_rows, items
+from langmemory.sqlite import evidence, graph_rows, items, usage
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, from_path, intern
 from langmemory.sqlite.ownership import visible_to
@@ -62,6 +62,11 @@ QUERIES: Final[Mapping[str, str]] = {
         "SELECT n.path, i.key, f.run FROM reflected f JOIN item i ON i.id = f.item "
         "JOIN namespace n ON n.id = i.namespace WHERE {here} ORDER BY f.item"
     ),
+    "usage": (
+        "SELECT n.path, i.key, u.loaded, u.referenced, u.succeeded, u.read_tokens, "
+        "u.discovery_tokens FROM usage u JOIN item i ON i.id = u.item "
+        "JOIN namespace n ON n.id = i.namespace WHERE {here} AND {i} ORDER BY u.item"
+    ),
     "review": (
         "SELECT n.path, v.id, v.about, v.question, v.items, v.options, v.run, v.opened_at, "
         "v.decision, v.decided_run FROM review v JOIN namespace n ON n.id = v.namespace "
@@ -71,9 +76,9 @@ QUERIES: Final[Mapping[str, str]] = {
 """Rows of each type, in an order in which an import finds what they name."""
 
 TYPES: Final = frozenset(QUERIES)
-RECORD: Final = frozenset({"run", "reflected"})
+RECORD: Final = frozenset({"run", "reflected", "usage"})
 """Types that tell what happened, not what is known."""
-FOR_VIEWERS: Final = frozenset({"evidence"})
+FOR_VIEWERS: Final = frozenset({"evidence", "usage"})
 """Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
 a viewer cannot read."""
 
@@ -98,10 +103,8 @@ def export_rows(
         if (viewer is not None and kind not in FOR_VIEWERS) or (kind in RECORD and not history):
             continue
         sql = query.format(here=f"n.id IN {namespaces}", i=item.sql, s=source.sql)
-        if kind == "evidence":
-            cursor = connection.execute(sql, (*bindings, *item.bindings, *source.bindings))
-        else:
-            cursor = connection.execute(sql, bindings)
+        seen = {"evidence": (*item.bindings, *source.bindings), "usage": item.bindings}
+        cursor = connection.execute(sql, (*bindings, *seen.get(kind, ())))
         names: list[str] = []
         for found in cursor:
             names = names or [column[0] for column in cursor.get_description()]
@@ -184,6 +187,11 @@ class _Import:
             graph_rows.link(self.connection, entity, target, row["run"])
 
     def _of_item(self, kind: str, item: int, row: Row) -> None:
+        if kind == "usage":
+            usage.restore(
+                self.connection, item, usage.Count(*(row[name] for name in usage.Count._fields))
+            )
+            return
         run = row["run"]
         if kind == "evidence":
             source = items.find(self.connection, self.namespace, row["source"])

@@ -15,6 +15,7 @@ import numpy as np
 from langchain_core.messages import BaseMessage, ChatMessage, convert_to_messages
 
 from langmemory.context import is_injected
+from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.sqlite.connection import Connection
@@ -107,6 +108,21 @@ def turns(
         )
         found.setdefault(turn.key, turn)
     return list(found.values())
+
+
+def are_short(messages: Iterable[Message]) -> bool:
+    """Whether taking the messages apart takes so little that an event loop need not care (5 ms)."""
+    left = INLINE_CHARACTERS
+    for message in messages:
+        content: Any = message
+        if isinstance(message, BaseMessage):
+            content = message.content
+        elif isinstance(message, Mapping):
+            content = message.get("content")
+        left -= len(content) if isinstance(content, str) else len(repr(content))
+        if left < 0:
+            return False
+    return True
 
 
 def _role(message: BaseMessage) -> str | None:

@@ -15,13 +15,23 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.config import Config
+from langmemory.context.citations import Usage
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.stores import operations
 from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions
 from langmemory.stores.verbatim import Message
-from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Review
+from langmemory.types import (
+    Forgotten,
+    HistoryEntry,
+    Memory,
+    MemoryUsage,
+    Namespace,
+    Privacy,
+    Recall,
+    Review,
+)
 
 if TYPE_CHECKING:
     from langmemory.stores.memory_store import MemoryStore
@@ -61,6 +71,10 @@ class ViewerStore(BaseStore):
     @property
     def path(self) -> str:
         return self._store.path
+
+    @property
+    def answers_locally(self) -> bool:
+        return self._store.answers_locally
 
     def for_viewer(self, viewer: str) -> ViewerStore:
         """This store, if it is this viewer's.
@@ -143,6 +157,42 @@ class ViewerStore(BaseStore):
     ) -> Recall:
         """`recall` without blocking the loop."""
         return await self._store.arecall(query, namespace, **self._seeing(options))
+
+    def mandates(self, namespace: Namespace, *, limit: int = 100) -> list[Memory]:
+        """See `MemoryStore.mandates`."""
+        return self._store.mandates(namespace, viewer=self.viewer, limit=limit)
+
+    def evidence(self, namespace: Namespace, key: str) -> list[Memory]:
+        """See `MemoryStore.evidence`."""
+        return self._store.evidence(namespace, key, viewer=self.viewer)
+
+    def retired(self, places: Iterable[tuple[Namespace, str]]) -> set[tuple[Namespace, str]]:
+        """See `MemoryStore.retired`."""
+        return self._store.retired(places, viewer=self.viewer)
+
+    def labelled(self, namespace: Namespace, id: str) -> list[Memory]:
+        """See `MemoryStore.labelled`."""
+        return self._store.labelled(namespace, id, viewer=self.viewer)
+
+    def distance(self, one: str, other: str) -> float | None:
+        """See `MemoryStore.distance`."""
+        return self._store.distance(one, other)
+
+    async def adistance(self, one: str, other: str) -> float | None:
+        """`distance` without blocking the loop."""
+        return await self._store.adistance(one, other)
+
+    def count_usage(self, counts: Iterable[Usage]) -> None:
+        """See `MemoryStore.count_usage`."""
+        self._store.count_usage(counts, viewer=self.viewer)
+
+    def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
+        """See `MemoryStore.usage`."""
+        return self._store.usage(namespace, viewer=self.viewer, limit=limit)
+
+    async def ausage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
+        """`usage` without blocking the loop."""
+        return await self._store.ausage(namespace, viewer=self.viewer, limit=limit)
 
     def graph(
         self,

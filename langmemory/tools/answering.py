@@ -14,6 +14,11 @@ from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from langmemory.errors import InvalidFilterError, InvalidValueError, OwnershipError
+
+ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, OwnershipError)
+"""What a store raises because of what the model passed: it is told, and the run goes on."""
+
 
 class _MemoryTool(StructuredTool):
     """A tool whose schema says ``required`` even when nothing is, as some providers insist."""
@@ -40,11 +45,12 @@ def memory_tool(
     """A tool over a sync body and, where it is one store call, an async one.
 
     Without an async body the sync one runs in a thread. Both get the arguments by keyword and the
-    run's ``config``, and raise `ToolException` with a message for the model.
+    run's ``config``, and raise `ToolException` with a message for the model, or one of
+    `ARGUMENTS_FAULT`.
     """
     return _MemoryTool.from_function(
-        call,
-        acall,
+        _telling(call),
+        None if acall is None else _atelling(acall),
         name=name,
         description=description,
         args_schema=arguments,
@@ -58,6 +64,30 @@ def memory_tool(
 def refuse(message: str) -> ToolException:
     """The answer to a call that cannot be carried out."""
     return ToolException(message)
+
+
+def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call`, with `ARGUMENTS_FAULT` as an answer."""
+
+    @functools.wraps(call)
+    def telling(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except ARGUMENTS_FAULT as error:
+            raise refuse(str(error)) from error
+
+    return telling
+
+
+def _atelling(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(call)
+    async def telling(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await call(*args, **kwargs)
+        except ARGUMENTS_FAULT as error:
+            raise refuse(str(error)) from error
+
+    return telling
 
 
 def _explain(error: Any) -> str:

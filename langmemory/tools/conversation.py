@@ -65,7 +65,7 @@ def create_conversation_search_tool(
             viewer=viewer_of(viewer, scope),
             kinds=("episodic",),
             since=_midnight(first) if first else None,
-            until=_midnight(last + timedelta(days=1)) if last else None,
+            until=_midnight(last + timedelta(days=1)) if last and last < date.max else None,
         )
 
     def conversation_search(

@@ -11,7 +11,6 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field, create_model
 
-from langmemory.errors import OwnershipError
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
@@ -47,8 +46,6 @@ def create_core_memory_tools(
             block = change(core)
         except CoreMemoryError as error:
             raise refuse(_refusal(error)) from error
-        except OwnershipError as error:
-            raise refuse(str(error)) from error
         return _standing(block)
 
     def core_memory_append(config: RunnableConfig, block: str, content: str) -> str:

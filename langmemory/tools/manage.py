@@ -10,7 +10,6 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, create_model
 
-from langmemory.errors import OwnershipError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
@@ -90,10 +89,7 @@ def create_manage_memory_tool(
             target.delete(where, str(id))
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
-        try:
-            target.put(where, str(key), {"content": _plain(content)})
-        except OwnershipError as error:
-            raise refuse(str(error)) from error
+        target.put(where, str(key), {"content": _plain(content)})
         return f"{action}d memory {key}"
 
     async def amanage_memory(
@@ -109,10 +105,7 @@ def create_manage_memory_tool(
             await target.adelete(where, str(id))
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
-        try:
-            await target.aput(where, str(key), {"content": _plain(content)})
-        except OwnershipError as error:
-            raise refuse(str(error)) from error
+        await target.aput(where, str(key), {"content": _plain(content)})
         return f"{action}d memory {key}"
 
     return memory_tool(

@@ -1,7 +1,9 @@
 """get_memory, memory_timeline, memory_archive: one memory in full, what was around it, its end.
 
-The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key. What the
-memory block shows is found through the graph's state, however large the store is.
+The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key. A `MemoryStore`
+has an index of these ids; in other stores what the memory block shows is found through the graph's
+state, and the rest by looking through the newest memories. An id that fits two memories is never
+guessed: the answer names both by longer ones.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from langgraph.prebuilt import InjectedState
 from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel, Field
 
-from langmemory.context.notes import ID_CHARS, note_id, note_of
+from langmemory.context.disclosure import note_line
+from langmemory.context.notes import ID_CHARS, digest, note_of
 from langmemory.context.render import full, timeline
-from langmemory.nodes.access import readable
+from langmemory.context.tokens import count_text, longest
+from langmemory.nodes.access import facets_of, readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
@@ -31,7 +35,15 @@ SCAN = 10_000
 
 PAGE = 500
 
-_SHORT = re.compile(rf"[\[(]?\s*(?:[MGR]\s*:\s*)?([0-9a-f]{{{ID_CHARS}}})\s*[\])]?", re.IGNORECASE)
+LONG_ID_CHARS = 2 * ID_CHARS
+"""Hex digits by which memories of one short id are told apart: 64 bits, which no two share."""
+
+LINE_TOKENS = 60
+"""Of a memory that an ambiguous id may mean."""
+
+_SHORT = re.compile(
+    rf"[\[(]?\s*(?:[MGR]\s*:\s*)?([0-9a-f]{{{ID_CHARS},64}})\s*[\])]?", re.IGNORECASE
+)
 
 State = Annotated[Any, InjectedState]
 """The graph's state; None when the tool is called outside a graph."""
@@ -75,11 +87,7 @@ def create_get_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        keys = item.value.get("evidence")
-        keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
-        found = [source.get(item.namespace, key) for key in keys]
-        evidence = [each for each in found if each is not None and readable(each.value, who)]
-        return full(item, evidence).text
+        return full(item, evidence_of(source, item, who)).text
 
     return memory_tool(
         name=name,
@@ -97,7 +105,8 @@ def create_memory_timeline_tool(
     store: BaseStore | None = None,
     name: str = "memory_timeline",
 ) -> StructuredTool:
-    """A tool that shows what was said before and after a memory, in the same thread.
+    """A tool that shows what was said before and after a memory, in the same thread. Of a memory
+    that was made from messages, it shows what was said around the first of them.
 
     Args: see `create_get_memory_tool`.
     """
@@ -109,12 +118,26 @@ def create_memory_timeline_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        thread = item.value.get("thread_id")
-        if not thread:
+        made_from = evidence_of(source, item, who)
+        said = next((one for one in [*made_from, item] if one.value.get("thread_id")), None)
+        if said is None:
             raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
-        found = source.search(item.namespace, filter={"thread_id": thread}, limit=SCAN)
-        turns = _in_order([turn for turn in found if readable(turn.value, who)])
-        place = next(at for at, turn in enumerate(turns) if turn["key"] == item.key)
+        of_thread = {"thread_id": said.value["thread_id"]}
+        found = source.search(said.namespace, filter=of_thread, limit=SCAN)
+        # Beside turns, which have a role, a thread has summaries of them.
+        turns = _in_order(
+            [
+                turn
+                for turn in found
+                if ("role" in turn.value) == ("role" in said.value) and readable(turn.value, who)
+            ]
+        )
+        place = next((at for at, turn in enumerate(turns) if turn["key"] == said.key), None)
+        if place is None:
+            raise refuse(
+                f"Memory {id} is too far back in its conversation to look around it. Use "
+                f"conversation_search with its date."
+            )
         return timeline(turns[place], turns[max(place - around, 0) : place + around + 1]).text
 
     return memory_tool(
@@ -166,13 +189,17 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
     """The memory a model means by `id`.
 
     Raises:
-        ToolException: there is none, or it is somebody else's private one.
+        ToolException: there is none, it is somebody else's private one, or it may be several.
     """
     name = id.strip()
     item = store.get(namespace, name) if name else None
     short = _SHORT.fullmatch(name)
     if item is None and short is not None:
-        item = _of_short_id(store, namespace, short[1].lower(), state)
+        found = _of_short_id(store, namespace, short[1].lower(), state)
+        found = [one for one in found if readable(one.value, viewer)]
+        if len(found) > 1:
+            raise refuse(_ambiguous(id, found))
+        item = found[0] if found else None
     if item is None or not readable(item.value, viewer):
         raise refuse(
             f"There is no memory {id!r}. Use an id you were shown, such as R:1a2b3c4d, or look "
@@ -181,13 +208,43 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
     return item
 
 
-def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> Item | None:
+def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
+    """What a memory was made from, as far as it is there and the viewer may read it."""
+    keys = item.value.get("evidence")
+    keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
+    facets = facets_of(store)
+    if facets is not None:
+        keys += [memory.key for memory in facets.evidence(item.namespace, item.key)]
+    found = [store.get(item.namespace, key) for key in dict.fromkeys(keys)]
+    return [each for each in found if each is not None and readable(each.value, viewer)]
+
+
+def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> list[Item]:
+    """What the id may mean: everything, in a store that has an index of ids; else what the memory
+    block shows, or all of it that is among the newest `SCAN` memories."""
+    facets = facets_of(store)
+    if facets is not None:
+        named = [store.get(one.namespace, one.key) for one in facets.labelled(namespace, id)]
+        return [item for item in named if item is not None]
     recalled: list[RecalledMemory] = value_of(state, "recalled", [])
     for entry in recalled:
         place = tuple(entry["namespace"])
-        if note_id(place, entry["key"]) == id and place[: len(namespace)] == namespace:
-            return store.get(place, entry["key"])
-    return next((i for i in _items(store, namespace) if note_id(i.namespace, i.key) == id), None)
+        if digest(place, entry["key"]).startswith(id) and place[: len(namespace)] == namespace:
+            shown = store.get(place, entry["key"])
+            return [] if shown is None else [shown]
+    return [
+        item for item in _items(store, namespace) if digest(item.namespace, item.key).startswith(id)
+    ]
+
+
+def _ambiguous(id: str, found: list[Item]) -> str:
+    lines = []
+    for item in found:
+        note = note_of(item)
+        line = note_line(note).replace(note.id, digest(item.namespace, item.key)[:LONG_ID_CHARS], 1)
+        lines.append(longest(line, lambda text: count_text(text) <= LINE_TOKENS) or line)
+    listed = "\n".join(lines)
+    return f"{id!r} may mean {len(found)} memories. Call again with the longer id:\n{listed}"
 
 
 def _in_order(found: list[SearchItem]) -> list[dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
@@ -10,10 +13,10 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
 from pydantic import create_model
 
-from langmemory.nodes.access import shown_to
+from langmemory.nodes.access import facets_of, shown_to
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.tools.answering import memory_tool
+from langmemory.tools.answering import memory_tool, refuse
 
 
 def create_search_memory_tool(
@@ -46,22 +49,37 @@ def create_search_memory_tool(
     }
     arguments = create_model(name, **fields)
 
-    def answer(found: list[SearchItem], scope: RunScope) -> Any:
+    def answer(source: BaseStore, found: list[SearchItem], scope: RunScope) -> Any:
         who = viewer_of(viewer, scope)
         shown = [item for item in found if shown_to(item.value, who)]
+        facets = facets_of(source)
+        if facets is not None and shown:
+            retired = facets.retired((item.namespace, item.key) for item in shown)
+            shown = [item for item in shown if (item.namespace, item.key) not in retired]
         text = json.dumps(
             [item.dict() for item in shown], ensure_ascii=False, separators=(",", ":")
         )
         return (text, shown) if response_format == "content_and_artifact" else text
 
+    def check(limit: int = 10, offset: int = 0, **others: Any) -> None:
+        if limit < 0 or offset < 0:
+            raise refuse(f"limit is {limit} and offset {offset}. Use 0 or more.")
+
     def search_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
+        check(**options)
         source, scope = run_of(config, store, name, viewer)
-        return answer(source.search(template.resolve(scope), query=query, **options), scope)
+        where = template.resolve(scope)
+        with _filter_explained(options.get("filter")):
+            found = source.search(where, query=query, **options)
+        return answer(source, found, scope)
 
     async def asearch_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
+        check(**options)
         source, scope = run_of(config, store, name, viewer)
-        found = await source.asearch(template.resolve(scope), query=query, **options)
-        return answer(found, scope)
+        where = template.resolve(scope)
+        with _filter_explained(options.get("filter")):
+            found = await source.asearch(where, query=query, **options)
+        return await asyncio.to_thread(answer, source, found, scope)
 
     return memory_tool(
         name=name,
@@ -74,3 +92,17 @@ def create_search_memory_tool(
         acall=asearch_memory,
         response_format=response_format,
     )
+
+
+@contextmanager
+def _filter_explained(filter: Any) -> Iterator[None]:
+    """A filter the store cannot do anything with is the model's to correct."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:  # what LangGraph's stores raise for one
+        if not filter:
+            raise
+        raise refuse(
+            f"filter is {filter!r:.200}, which cannot be used: {error} Name fields with the value "
+            f"they must have, as in {{'kind': 'fact'}}, or leave it out."
+        ) from error

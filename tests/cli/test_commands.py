@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.context import Usage
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 
@@ -110,6 +111,28 @@ def test_stats_reads_well(filled: Run) -> None:
     shown = filled("stats").stdout
     for words in ("190 (episodic 190)", "vectors", "langmemory/static-minilm-256", "MB"):
         assert words in shown
+
+
+def test_usage_shows_which_memories_helped(run: Run, tmp_path: Path) -> None:
+    """usage lists memories by how often they helped, as a table or JSON; --viewer leaves out other
+    people's private ones."""
+    assert run("import", SAMPLE).exit_code == 0
+    assert run("usage").stdout == "No memory was shown to a model yet.\n"
+    place = ("memories", "me")
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.put(place, "dog", {"text": "The dog is\na podenco. " * 9})
+        store.put(place, "cat", {"text": "x", "privacy": "private", "owner": "bert"})
+        counts = {"loaded": 2, "succeeded": 0, "read_tokens": 1_500, "discovery_tokens": 9}
+        for key, referenced in (("cat", 0), ("dog", 1)):
+            one: Usage = {"namespace": [*place], "key": key, "referenced": referenced, **counts}  # type: ignore[typeddict-item]
+            store.count_usage([one])
+    table = run("usage").stdout.splitlines()
+    assert len(table) == 3
+    assert table[1].startswith("The dog is a podenco.")
+    assert re.search(r"2 +1 +0 +1,500 +9", table[1])
+    found = json.loads(run("usage", "-n", "memories", "--viewer", "anna", "--json").stdout)
+    assert [one["key"] for one in found] == ["dog"]
+    assert found[0]["read_tokens"] == 1500
 
 
 def test_export_and_import_lose_nothing(run: Run, tmp_path: Path) -> None:

@@ -111,6 +111,19 @@ def test_never_one_token_over(name: str, memories: list[Any], total: int) -> Non
     assert not budget.references or shown == expected
 
 
+def test_an_exact_counter_is_asked_for_no_text_twice() -> None:
+    """A tokenizer takes a millisecond a text, and recall is waited for."""
+    asked: list[str] = []
+
+    def counter(messages: Any) -> int:
+        asked.extend(message.text for message in messages)
+        return count_tokens_approximately(messages)
+
+    disclose([result(memory(f"k{n}", f"Fact number {n}. " * n)) for n in range(12)],
+             token_counter=counter)  # fmt: skip
+    assert len(asked) == len(set(asked)) > 24
+
+
 def test_the_three_tiers() -> None:
     """Mandates by importance, guardrails above min_score, references in the order of the recall,
     archive not at all; header and footer around them."""

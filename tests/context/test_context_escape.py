@@ -63,6 +63,14 @@ def test_escaped_text_is_one_harmless_line(text: str) -> None:
         assert_harmless(line[2:])
 
 
+@settings(max_examples=300, deadline=None)
+@given(hostile | st.text(st.characters(exclude_characters=":<["), max_size=60))
+def test_one_line_and_quoted_lines_escape_alike(text: str) -> None:
+    """Text that has nothing suspicious in it is not looked at closely, to the same result."""
+    lines = [line.removeprefix("|").strip() for line in quoted_lines(text)]
+    assert one_line(text) == " ".join(filter(None, lines))
+
+
 @settings(max_examples=200, deadline=None)
 @given(hostile, hostile)
 def test_a_block_keeps_its_shape(text: str, speaker: str) -> None:

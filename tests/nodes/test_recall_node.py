@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.context import mark_injected
-from langmemory.nodes import RecallNode
+from langmemory.changes import AddMemory, ChangeSet, Facets, SetStatus
+from langmemory.context import mark_injected, note_id
+from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.nodes.recall import query_of
+from langmemory.stores import MemoryStore
 from tests.stores_in_use import open_store
 
 ANNA = ("memories", "anna")
@@ -181,3 +188,138 @@ def test_the_query_is_the_last_message_with_context_when_short(
 ) -> None:
     """A short message is read with the ones before it; answers and injected text never count."""
     assert query_of(messages) == query
+
+
+speaking: ContextVar[str] = ContextVar("speaking")
+
+
+class Gate:
+    """Counts tokens as the default does, but first waits until the event loop comes round."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.entered = threading.Event()
+        self.speakers: list[str] = []
+
+    def __call__(self, messages: Any) -> int:
+        self.entered.set()
+        assert self.opened.wait(60), "the loop did not come round"
+        self.speakers.append(speaking.get("nobody"))
+        return count_tokens_approximately(messages)
+
+
+async def until(event: threading.Event) -> None:
+    while not event.is_set():
+        await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "own.db") as opened:
+        opened.put(ANNA, "dog", {"text": "The dog is called Bello."})
+        yield opened
+
+
+async def test_a_recall_does_not_block_the_loop_and_knows_who_called(memory: MemoryStore) -> None:
+    """Over a store that answers locally the whole look-up is done in a thread: the loop goes on,
+    and context variables, LangGraph's runtime among them, are those of the caller."""
+    gate = Gate()
+    node = RecallNode(token_counter=gate)
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", node)
+        .add_edge(START, "recall")
+        .compile(store=memory)  # the node finds it through the runtime
+    )
+    speaking.set("anna")
+    turn = asyncio.create_task(
+        graph.ainvoke({"messages": [HumanMessage("What is my dog called?", id="1")]}, CONFIG)
+    )
+    await until(gate.entered)  # comes round while the node is at work
+    gate.opened.set()
+    assert keys(await turn) == ["dog"]
+    assert set(gate.speakers) == {"anna"}
+
+
+async def test_a_cancelled_recall_leaves_nothing_behind(memory: MemoryStore) -> None:
+    """Cancelling one while it is at work harms neither the store nor the next recall."""
+    gate = Gate()
+    node = RecallNode(store=memory, token_counter=gate)
+    state = {"messages": [HumanMessage("What is my dog called?", id="1")]}
+    turn = asyncio.create_task(node.ainvoke(state, CONFIG))
+    await until(gate.entered)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    gate.opened.set()
+    assert keys(await node.ainvoke(state, CONFIG)) == ["dog"]
+
+
+class Waiting(Embeddings):
+    """Answers queries when it was asked for, and core memory and mandates have been read."""
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+        self.read = asyncio.Event()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[1.0, float("dog" in text)] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+    async def aembed_query(self, text: str) -> list[float]:
+        self.queries.append(text)
+        await asyncio.wait_for(self.read.wait(), 60)
+        return self.embed_query(text)
+
+
+async def test_a_model_behind_a_network_is_asked_once_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where recall has to wait for an embedder, core memory is read meanwhile, and the distance of
+    the topics takes no further call."""
+    model = Waiting()
+    read = CoreMemory.ablocks
+
+    async def ablocks(core: CoreMemory) -> Any:
+        found = await read(core)
+        model.read.set()
+        return found
+
+    monkeypatch.setattr(CoreMemory, "ablocks", ablocks)
+    with MemoryStore(tmp_path / "own.db", index={"dims": 2, "embed": model}) as store:
+        node = RecallNode(store=store)
+        first: Any = {"messages": [HumanMessage("Tell me all about my little dog", id="1")]}
+        state = first | await node.ainvoke(first, CONFIG)
+        assert state["recall_trace"]["topic_distance"] is None
+        state["messages"] = [HumanMessage("And what about the cat of my sister?", id="2")]
+        after = await node.ainvoke(state, CONFIG)
+        assert after["recall_trace"]["topic_distance"] == pytest.approx(0.293, abs=1e-3)
+        assert model.queries == [first["messages"][0].text, state["messages"][0].text]
+
+
+def test_what_is_for_searching_only_takes_nobodys_place(memory: MemoryStore) -> None:
+    """A memory of priority ``archive`` is in no block, and not counted among those behind it."""
+    for number in range(3):
+        value = {"text": f"A summary of what was said of the dog, number {number}."}
+        memory.put(ANNA, f"summary-{number}", {**value, "priority": "archive"})
+    state = ask(RecallNode(store=memory), "What was said of the dog called Bello?")
+    assert keys(state) == ["dog"]
+    assert state["recall_trace"]["recalled_now"] == 1
+
+
+def test_a_mandate_by_facet_is_shown_and_a_retired_one_is_not(memory: MemoryStore) -> None:
+    """What a change set made a mandate is always in the block; what one put away is in none."""
+    memory.put(ANNA, "old-rule", {"text": "Always whisper.", "priority": "mandate"})
+    rule = AddMemory(
+        key="rule", value={"text": "Never mention peanuts."}, facets=Facets(priority="mandate")
+    )
+    changes = (rule, SetStatus(key="old-rule", status="archived"))
+    memory.apply(
+        ChangeSet(namespace=ANNA, run_id="r1", kind="correction", reason="asked", changes=changes)
+    )
+    state = ask(RecallNode(store=memory), "What is the weather like in Graz today?")
+    labels = [entry["label"] for entry in state["memory_block"]["entries"]]
+    assert labels[0] == f"M:{note_id(ANNA, 'rule')}"
+    assert "whisper" not in state["memory_block"]["text"]

@@ -22,11 +22,16 @@ LABEL = f"[R:{note_id(ANNA, 'dog')}]"
 Say = Callable[[MemoryState, str, str], Any]
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        opened.put(ANNA, "dog", {"text": "Anna's dog is called Bello."})
+        yield opened
+
+
 @pytest.fixture(params=["sync", "async"])
-def say(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Say]:
+def say(request: pytest.FixtureRequest, store: MemoryStore) -> Say:
     """One more turn of a conversation with an assistant who answers as told."""
-    store = MemoryStore(tmp_path / "memory.db")
-    store.put(ANNA, "dog", {"text": "Anna's dog is called Bello."})
     replies: list[str] = []
     graph = (
         StateGraph(MemoryState)
@@ -48,8 +53,7 @@ def say(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Say]:
             return graph.invoke(given, CONFIG)
         return await graph.ainvoke(given, CONFIG)
 
-    yield say
-    store.close()
+    return say
 
 
 def counts(state: Any) -> tuple[int, int]:
@@ -78,3 +82,18 @@ async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> 
     [later] = [one for one in state["memory_usage"] if one["key"] == "dog"]
     assert later["read_tokens"] == later["loaded"] * dog["read_tokens"]
     assert later["discovery_tokens"] == dog["discovery_tokens"]
+
+
+async def test_the_store_keeps_the_totals_of_all_threads(say: Say, store: MemoryStore) -> None:
+    """What each thread counts for itself, the store adds up."""
+    talks = [(f"Bello {LABEL}.", "Thanks!"), ("No idea.", "Hm."), (f"Rex {LABEL}.", "Wrong!")]
+    threads: list[Any] = []
+    for reply, reaction in talks:
+        state = await say({"messages": []}, "What is my dog called?", reply)
+        threads.append(await say(state, reaction, "Oh."))
+    [dog] = [one for one in store.usage(ANNA) if one.key == "dog"]
+    assert (dog.referenced, dog.succeeded) == (2, 1)
+    counted = [one for state in threads for one in state["memory_usage"] if one["key"] == "dog"]
+    assert dog.loaded == sum(one["loaded"] for one in counted)
+    assert dog.read_tokens == sum(one["read_tokens"] for one in counted)
+    assert dog.discovery_tokens == counted[-1]["discovery_tokens"]

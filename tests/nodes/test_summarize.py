@@ -343,6 +343,38 @@ def test_names_and_parameters_are_langmems() -> None:
             assert our_parameters[parameter].kind == theirs_is.kind
 
 
+@pytest.mark.parametrize("mode", ["sync", "async"])
+async def test_a_window_is_summarized_at_a_time(mode: str, scribe: Scribe) -> None:
+    """`summary_window` (LangMem's after 0.0.30): nothing before the trigger; then the oldest messages
+    of so many tokens, more only as far as the rest must fit; the summary counts towards the trigger,
+    and what it covers is not summarized again."""
+    node = ours.SummarizationNode(
+        model=scribe, max_tokens=8, max_tokens_before_summary=6, max_summary_tokens=1,
+        token_counter=len, summary_window=2,
+    )  # fmt: skip
+
+    async def run(state: dict[str, Any]) -> Any:
+        return node.invoke(state) if mode == "sync" else await node.ainvoke(state)
+
+    def covered(result: Any) -> set[str]:
+        ids: set[str] = result["context"]["running_summary"].summarized_message_ids
+        return ids
+
+    assert "context" not in await run({"messages": talk(5)})
+    first = await run({"messages": talk(6)})
+    assert covered(first) == {"1", "2"}
+    assert texts(first["summarized_messages"])[1:] == texts(talk(4, start=3))
+    second = await run({"messages": talk(7), "context": first["context"]})
+    assert covered(second) == {"1", "2", "3", "4"}
+    assert len(scribe.asked) == 2
+    node.max_tokens = 6
+    assert covered(await run({"messages": talk(8)})) == {"1", "2", "3"}
+    with pytest.raises(ValueError, match="summary_window=0"):
+        ours.summarize_messages(
+            talk(1), running_summary=None, model=scribe, max_tokens=400, summary_window=0
+        )
+
+
 def test_random_conversations_end_the_same() -> None:
     """Over 600 random threads of six runs, results and prompts are LangMem's word for word, unless
     LangMem lost the person's last message, went over max_tokens, or showed its model more than it

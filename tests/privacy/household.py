@@ -31,6 +31,7 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
+from langmemory.context import Usage
 from langmemory.errors import ChangeError, OwnershipError
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
@@ -91,9 +92,9 @@ class Household:
             (
                 self.remembers, self.puts, self.puts_by_itself, self.reflects, self.supersedes,
                 self.hides, self.publishes, self.asks, self.links, self.edits_core, self.deletes,
-                self.clears, self.merges, self.undoes, self.decides, self.forgets,
+                self.clears, self.merges, self.undoes, self.decides, self.forgets, self.is_told,
             ),
-            (8, 6, 6, 10, 3, 2, 2, 3, 2, 2, 4, 0.3, 1, 1, 1, 0.5),
+            (8, 6, 6, 10, 3, 2, 2, 3, 2, 2, 4, 0.3, 1, 1, 1, 0.5, 3),
         )[0]  # fmt: skip
         owner, space = self.random.choice(OWNERS), self.random.choice(SPACES)
         self.done[act.__name__] = self.done.get(act.__name__, 0) + 1
@@ -141,7 +142,8 @@ class Household:
                 place = (*space, self.token(owner))
             key = self.token(owner) if self.random.random() < 0.5 else f"{owner}-key{self.count}"
             value = {"text": self.secret(owner), "owner": owner, "privacy": "private",
-                     "tag": self.token(owner), "at": {self.token(owner): self.token(owner)}}  # fmt: skip
+                     "tag": self.token(owner), "at": {self.token(owner): self.token(owner)},
+                     "priority": self.random.choice(("mandate", "reference"))}  # fmt: skip
         else:
             place, key = space, f"common{self.random.randrange(20)}"
             value = {"text": self.random.choice(TOPICS), "tag": "common"}
@@ -192,6 +194,17 @@ class Household:
     @staticmethod
     def stock(store: BaseStore, space: Namespace) -> set[tuple[Namespace, str]]:
         return {(item.namespace, item.key) for item in store.search(space, limit=100_000)}
+
+    def is_told(self, owner: str, space: Namespace) -> None:
+        """An answer of somebody's model was given these memories, whosever they are."""
+        places = self.random.sample(self.keys, min(len(self.keys), 5))
+        counts: list[Usage] = [
+            {"namespace": [*place], "key": key, "loaded": 1, "referenced": 1, "succeeded": 0,
+             "read_tokens": 9, "discovery_tokens": 99}
+            for place, key in places
+        ]  # fmt: skip
+        target: Any = self.store.for_viewer(owner) if self.random.random() < 0.7 else self.store
+        target.count_usage(counts)
 
     def forgets(self, owner: str, space: Namespace) -> None:
         self.store.for_viewer(owner).forget(())

@@ -52,7 +52,7 @@ class Reader:
         self.reads: tuple[Callable[[], Iterator[Answer]], ...] = (
             self.gets, self.searches, self.asks_around, self.recalls, self.recalls, self.recalls,
             self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
-            self.tools, self.node, self.core,
+            self.tools, self.node, self.core, self.standing, self.usage,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -187,6 +187,18 @@ class Reader:
         )
         yield query, state["recall_trace"] | {"topic": state["topic"]}
         yield "", [state["memory_block"], state["core_memory"], state["recalled"]]
+
+    def standing(self) -> Iterator[Answer]:
+        place, key = self.place()
+        eyes, space = self.eyes(), self.random.choice((*SPACES, ()))
+        yield "", [eyes.mandates(space), eyes.labelled(space, note_id(place, key))]
+        yield "", eyes.evidence(place, key)
+        yield f"{place} {key}", eyes.retired([(place, key)])
+        seen = eyes.get(place, key) is not None
+        assert seen or not eyes.retired([(place, key)]), "knows how something unseen stands"
+
+    def usage(self) -> Iterator[Answer]:
+        yield "", self.eyes().usage(self.random.choice((*SPACES, ())), limit=1000)
 
     def core(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import re
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -23,7 +24,7 @@ from langchain_core.messages import (
 from langmemory.context import mark_injected
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.sqlite.consistency import check
-from langmemory.stores import MemoryStore
+from langmemory.stores import MemoryStore, verbatim
 
 NS = ("memories", "maria")
 AT = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -269,3 +270,32 @@ def test_a_turn_without_a_place_is_recalled() -> None:
     copy = MemoryStore(":memory:")
     copy.import_rows(rows)
     assert [result.text for result in copy.recall("red boat", ("m",))] == ["the red boat"]
+
+
+async def test_a_long_message_does_not_hold_up_the_loop(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody pasted is taken apart and embedded in a thread, while the loop goes on."""
+    opened = threading.Event()
+    take_apart = verbatim.turns
+
+    def gated(*args: Any, **options: Any) -> Any:
+        assert opened.wait(60), "the loop did not come round"
+        return take_apart(*args, **options)
+
+    monkeypatch.setattr(verbatim, "turns", gated)
+    book = HumanMessage("Call me Ishmael. " * 2_000, id="book")
+    remembering = asyncio.create_task(store.aremember(NS, iter([book]), thread_id="t"))
+    await asyncio.sleep(0)
+    opened.set()
+    assert await remembering == ["t/book"]
+    assert store.recall("Ishmael", NS).results[0].text == book.text.strip()
+
+
+@pytest.mark.parametrize("message", [42, ("user",), {"role": "user"}, None])
+async def test_what_is_no_message_is_refused_awaited_too(store: MemoryStore, message: Any) -> None:
+    """`aremember` refuses what `remember` refuses, with the same words."""
+    with pytest.raises(InvalidValueError) as refused:
+        store.remember(NS, [message], thread_id="t")
+    with pytest.raises(InvalidValueError, match=re.escape(str(refused.value))):
+        await store.aremember(NS, [message], thread_id="t")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +19,21 @@ from langgraph.prebuilt import ToolNode
 from langgraph.store.base import BaseStore, SearchItem
 from langgraph.store.memory import InMemoryStore
 
+from langmemory.changes import AddMemory, Change, ChangeSet, Supersede
 from langmemory.context import note_id
 from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
-from langmemory.tools import create_get_memory_tool, create_memory_tools
+from langmemory.stores import MemoryStore
+from langmemory.stores.viewer import ViewerStore
+from langmemory.tools import (
+    create_get_memory_tool,
+    create_memory_tools,
+    create_search_memory_tool,
+)
 from langmemory.types import Namespace
 from tests.scripted import tool_call
-from tests.stores_in_use import STORES, open_store
+from tests.stores_in_use import STORES, StoreName, open_store
 
 ANNA = ("memories", "anna")
 Call = Callable[..., ToolMessage]
@@ -62,6 +72,25 @@ def remember(store: BaseStore, *texts: str, user: str = "anna", thread: str = "t
     messages = [HumanMessage(text, id=f"{thread}-{at}") for at, text in enumerate(texts)]
     where = Conversation(namespace=("memories", user), thread_id=thread)
     StoreAccess(store).remember(where, messages)
+
+
+@pytest.mark.parametrize("name", ["memory_store", "in_memory"])
+def test_a_filter_that_does_not_fit_the_values_is_explained(
+    tmp_path: Path, name: StoreName
+) -> None:
+    """Also where the store itself would fail on it: the model is told, or finds nothing."""
+    with open_store(name, tmp_path / "memory.db") as store:
+        store.put(ANNA, "fact", {"content": "A fact."})
+        for filter in ({"a": {"$nope": 1}}, {"a": {"$gt": "z"}}):
+            told = answer(store, "search_memory", query="x", filter=filter)
+            assert told.text == "[]" or ("filter is" in told.text and told.status == "error")
+
+
+def test_any_day_may_bound_a_search(store: BaseStore, call: Call) -> None:
+    """The first and the last day there is, too."""
+    remember(store, "We planted apricot trees.")
+    found = call("conversation_search", query="apricot", since="0001-01-01", until="9999-12-31")
+    assert "apricot" in found.text
 
 
 def test_what_is_managed_is_found_and_only_by_its_owner(call: Call) -> None:
@@ -185,10 +214,19 @@ def test_parallel_edits_of_one_block_are_all_kept(store: BaseStore) -> None:
             "exactly once, it is there 0 times",
         ),
         ("search_memory", {"limit": 3}, "query: Field required"),
+        ("search_memory", {"query": "x", "limit": -1}, "limit is -1 .*Use 0 or more"),
+        ("search_memory", {"query": "x", "offset": -5}, "offset -5"),
+        ("search_memory", {"query": "x", "filter": {"a": {"$nope": 1}}}, "filter is .*or leave it"),
+        ("search_memory", {"query": "x", "filter": {"$and": 3}}, "filter is .*non-empty list"),
+        ("manage_memory", {"content": "half \ud800"}, "surrogates not allowed"),
+        ("manage_memory", {"content": "x", "action": "update"}, "must provide a MEMORY ID"),
+        ("core_memory_append", {"block": "human", "content": "\ud800"}, "surrogates"),
+        ("memory_archive", {"id": "fact", "reason": "\ud800"}, "surrogates"),
     ],
 )
+@pytest.mark.parametrize("mode", ["sync", "async"])
 def test_a_bad_call_gets_an_answer_the_model_can_act_on(
-    tmp_path: Path, name: str, arguments: dict[str, Any], words: str
+    tmp_path: Path, mode: str, name: str, arguments: dict[str, Any], words: str
 ) -> None:
     """The run goes on; the answer names the argument and what to do; nothing changes."""
     with open_store("memory_store", tmp_path / "memory.db") as store:
@@ -200,9 +238,11 @@ def test_a_bad_call_gets_an_answer_the_model_can_act_on(
             .compile(store=store)
         )
         wanted = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
-        state = graph.invoke(
-            {"messages": [AIMessage("", tool_calls=[wanted])]},
-            {"configurable": {"user_id": "anna"}},
+        given: Any = {"messages": [AIMessage("", tool_calls=[wanted])]}
+        config: Any = {"configurable": {"user_id": "anna"}}
+        awaited = mode == "async"
+        state = (
+            asyncio.run(graph.ainvoke(given, config)) if awaited else graph.invoke(given, config)
         )
         answer = state["messages"][-1]
         assert answer.status == "error"
@@ -276,3 +316,118 @@ def test_an_archived_memory_does_not_come_up_again(store: BaseStore, call: Call)
     call("memory_archive", id="bike", reason="sold")
     assert "red" not in call("search_memory", query="bicycle").text
     assert "red" in call("get_memory", id="bike").text
+
+
+# What only a MemoryStore knows of its memories.
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "own.db") as opened:
+        yield opened
+
+
+def answer(store: BaseStore, name: str, **arguments: Any) -> ToolMessage:
+    """A tool called directly, in Anna's run."""
+    tools = {tool.name: tool for tool in create_memory_tools(ANNA, store=store)}
+    call = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+    config: Any = {"configurable": {"user_id": "anna"}}
+    found = tools[name].invoke(call, config)
+    assert isinstance(found, ToolMessage)
+    return found
+
+
+def reflect(store: MemoryStore, run: str, *changes: Change) -> None:
+    store.apply(
+        ChangeSet(namespace=ANNA, run_id=run, kind="reflection", reason="a talk", changes=changes)
+    )
+
+
+def test_a_derived_fact_shows_its_evidence_and_where_it_was_said(memory: MemoryStore) -> None:
+    """What reflection made of turns is read with these turns, and its timeline is theirs; another
+    person's private turn and a summary of the thread are not in it."""
+    remember(memory, "Hello.", "I moved to Linz.", "It is lovely here.")
+    party = [HumanMessage("Her party is a surprise.", id="p")]
+    [private] = memory.remember(ANNA, party, thread_id="t1", owner="bert", privacy="private")
+    summary = {"text": "She told of her move.", "thread_id": "t1"}
+    reflect(
+        memory,
+        "r1",
+        AddMemory(key="fact", value={"text": "Lives in Linz."}, evidence=("t1/t1-1", private)),
+        AddMemory(key="summary", value=summary, evidence=("t1/t1-0",)),
+    )
+    lines = answer(memory, "get_memory", id="fact").text.splitlines()
+    assert "Lives in Linz." in lines[1]
+    assert [line.split(": ", 1)[1] for line in lines[2:]] == ["I moved to Linz."]
+    assert lines[2].startswith("from [R:")
+    for key, place in (("fact", 1), ("summary", 0)):
+        turns = answer(memory, "memory_timeline", id=key).text.splitlines()
+        assert [turn.startswith(">") for turn in turns] == [at == place for at in range(3)]
+
+
+def test_a_superseded_fact_does_not_come_up_in_a_search(memory: MemoryStore) -> None:
+    """search_memory answers with what is in force, also where only the store knows that something
+    is not; the same awaited."""
+    memory.put(ANNA, "old", {"content": "Anna lives in Graz."})
+    memory.put(ANNA, "new", {"content": "Anna lives in Linz."})
+    reflect(memory, "r1", Supersede(key="old", by="new", invalid_at=datetime.now(UTC)))
+    search = create_search_memory_tool(ANNA, store=memory)
+    config: Any = {"configurable": {"user_id": "anna"}}
+    found = search.invoke({"query": "where Anna lives"}, config)
+    assert [item["key"] for item in json.loads(found)] == ["new"]
+    assert asyncio.run(search.ainvoke({"query": "where Anna lives"}, config)) == found
+
+
+def twins() -> tuple[str, str]:
+    """Two keys with one short id."""
+    seen: dict[str, str] = {}
+    for number in itertools.count():
+        key = f"k{number}"
+        before = seen.setdefault(note_id(ANNA, key), key)
+        if before != key:
+            return before, key
+    raise AssertionError
+
+
+@pytest.mark.parametrize("name", ["memory_store", "in_memory"])
+def test_an_ambiguous_id_is_never_guessed(tmp_path: Path, name: StoreName) -> None:
+    """The answer lists both memories by longer ids, either of which is understood."""
+    one, other = twins()
+    with open_store(name, tmp_path / "memory.db") as store:
+        store.put(ANNA, one, {"content": "The cello is old."})
+        store.put(ANNA, other, {"content": "The viola is new."})
+        refused = answer(store, "get_memory", id=f"R:{note_id(ANNA, one)}")
+        assert refused.status == "error"
+        first, *lines = refused.text.splitlines()
+        assert "may mean 2 memories" in first
+        for line in lines:
+            text = line.partition("] ")[2]
+            assert text in answer(store, "get_memory", id=line[: line.index("]") + 1]).text
+        assert sorted(line.partition("] ")[2] for line in lines) == [
+            "The cello is old.",
+            "The viola is new.",
+        ]
+
+
+def test_a_short_id_from_any_search_is_found(
+    memory: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id of a line that conversation_search showed opens its memory without a look through
+    the others."""
+    remember(memory, *(f"Turn {n} about apricots." for n in range(30)))
+    line = answer(memory, "conversation_search", query="apricots", limit=1).text
+    monkeypatch.setattr(MemoryStore, "search", None)
+    monkeypatch.setattr(ViewerStore, "search", None)
+    read = answer(memory, "get_memory", id=line[: line.index("]") + 1]).text
+    assert line.partition(": ")[2] in read
+
+
+def test_a_turn_too_far_back_has_no_timeline(
+    memory: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a conversation longer than is looked through, the tool says what to do instead."""
+    remember(memory, *(f"Turn {n}." for n in range(5)))
+    monkeypatch.setattr("langmemory.tools.memories.SCAN", 2)
+    refused = answer(memory, "memory_timeline", id="t1/t1-0")
+    assert refused.status == "error"
+    assert "conversation_search" in refused.text

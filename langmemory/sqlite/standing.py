@@ -1,0 +1,67 @@
+"""Memories by where they stand, not by what they say: always shown, put away, resting on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import find
+from langmemory.sqlite.namespaces import below, to_path
+from langmemory.sqlite.ownership import visible_to
+from langmemory.types import Namespace
+
+Place = tuple[Namespace, str]
+
+
+def mandates(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    viewer: str | None,
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Items of priority ``mandate`` that are in force, the most recently updated first."""
+    namespaces, labels = below(prefix)
+    visible = visible_to(viewer)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    # Named: the planner, which does not know how few mandates there are, may prefer another index.
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_mandate WHERE i.priority = 'mandate' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND {visible.sql} "
+        f"{alive} ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, *visible.bindings, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
+    """Those of the items that are not in force, as far as the viewer may know of them."""
+    found = set()
+    visible = visible_to(viewer)
+    for namespace, key in places:
+        row = connection.execute(
+            "SELECT i.status FROM namespace n JOIN item i ON i.namespace = n.id "
+            f"WHERE n.path = ? AND i.key = ? AND {visible.sql}",
+            (to_path(namespace), key, *visible.bindings),
+        ).fetchone()
+        if row is not None and row[0] != "active":
+            found.add((namespace, key))
+    return found
+
+
+def evidence(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[int]:
+    """What an item was derived from, as far as the viewer may know of it, oldest first."""
+    item = find(connection, namespace, key, viewer=viewer)
+    if item is None:
+        return []
+    visible = visible_to(viewer)
+    rows = connection.execute(
+        "SELECT i.id FROM evidence v JOIN item i ON i.id = v.source "
+        f"WHERE v.item = ? AND {visible.sql} ORDER BY i.id",
+        (item, *visible.bindings),
+    )
+    return [int(row[0]) for row in rows]
