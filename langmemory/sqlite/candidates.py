@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Final
 
 import apsw
 import numpy as np
 
+from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json
@@ -19,13 +22,19 @@ NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
 EXACT_FLOOR: Final = 160
 """Vectors that a search compares exactly however few are wanted: with 40 more, the ten nearest of
 100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
+MANY: Final = 200_000
+"""Vectors from which twice as many are compared, as sign bits tell fewer of them apart."""
 COARSE_FLOOR: Final = 8
-"""As `EXACT_FLOOR`, where the coarse copy has told the others apart."""
+"""As `EXACT_FLOOR`, where the coarse copy has told the others apart; twice as many where predicates
+leave out some of them afterwards."""
 PREDICATE_SHARE: Final = 1.5
 """Candidates asked for per wanted one where predicates decide afterwards."""
 
 FILTERED_FIRST: Final = 8192
-"""A filter that leaves at most so many items is answered first (about 2 ms at most)."""
+"""A filter that leaves at most so many items is answered first (about 2 ms at most) …"""
+FILTERED_SHARE: Final = 32
+"""… or one of so many of the file: else a search would look at as many candidates for each that
+passes."""
 
 
 def nearest(
@@ -39,6 +48,7 @@ def nearest(
     selected: Ids | None = None,
     exact: bool = False,
     rough: bool = False,
+    census: Census | None = None,
 ) -> tuple[Ids, Floats]:
     """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
 
@@ -55,10 +65,11 @@ def nearest(
         selected: All items in scope, if a filter leaves few (`by_filter`).
         exact: Compare every vector in scope instead.
         rough: Cosines that are right to about 0.002 will do, where that is faster.
+        census: Knows what part of the candidates the filter lets pass.
     """
     if limit <= 0:
         return NOTHING
-    wanted = EXACT_FLOOR + limit * overfetch if index.coarse is None else COARSE_FLOOR + limit
+    wanted = _wanted(index, limit, overfetch, scope.trivial)
     if selected is not None:
         ids = None if exact else index.closest_of(query, selected, wanted)
         if ids is None:
@@ -66,9 +77,20 @@ def nearest(
         else:
             ids, vectors = fetch(connection, ids)
         return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
-    asked = wanted if scope.trivial else round(PREDICATE_SHARE * wanted)
+    filtered = None if census is None or scope.driver is None else _key(scope, scope.driver)
+    share = 1 / PREDICATE_SHARE
+    if census is not None and filtered is not None:
+        share = census.share(filtered, share)
+    asked = wanted if scope.trivial else round(wanted / share)
     while True:
-        near = index.candidates(connection, query, asked, scope.scope.namespace, exhaustive=exact)
+        near = index.candidates(
+            connection,
+            query,
+            asked,
+            scope.scope.namespace,
+            margin=asked / wanted,
+            exhaustive=exact,
+        )
         if rough and near.cosines:
             ids, cosines = _kept(connection, scope, near.ids, near.scores)
         else:
@@ -77,16 +99,25 @@ def nearest(
         if near.complete or len(ids) >= 0.9 * wanted:
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
+                if census is not None and filtered is not None and len(near.ids):
+                    census.found(filtered, max(len(ids), 1) / len(near.ids))
                 return found
         # Predicates, or items with many vectors, left too few: ask for as many more.
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
 
 
-def by_filter(
-    connection: Connection, scope: CompiledScope, at_most: int = FILTERED_FIRST
-) -> Ids | None:
-    """Items in scope, ascending, when a filter leaves at most so many; else None."""
-    driver = scope.driver
+def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
+    """Vectors that are compared exactly."""
+    if index.coarse is not None:
+        return limit + (COARSE_FLOOR if trivial else 2 * COARSE_FLOOR)
+    return limit * overfetch + (EXACT_FLOOR if index.size <= MANY else 2 * EXACT_FLOOR)
+
+
+def by_filter(connection: Connection, census: Census, scope: CompiledScope) -> Ids | None:
+    """Items in scope, ascending, when a filter leaves few of them (see `FILTERED_FIRST`); else None."""
+    size = census.size(connection)
+    at_most = max(FILTERED_FIRST, size // FILTERED_SHARE)
+    driver = _narrowest(connection, census, scope, at_most, size)
     if driver is None:
         return None
     rest = [one for one in scope.conditions if one is not driver]
@@ -109,6 +140,31 @@ def by_filter(
     if residual is not None:
         rows = [row for row in rows if residual(from_json(row[1]))]
     return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+
+
+def _narrowest(
+    connection: Connection, census: Census, scope: CompiledScope, at_most: int, size: int
+) -> Condition | None:
+    """The filter's condition that holds for the fewest items, if that is at most so many."""
+    narrowest, least = None, at_most + 1
+    namespaces, namespace_bindings = scope.namespaces()
+    for one in scope.conditions:
+        if one.leaf is None:
+            continue
+        held = census.leaves(
+            connection,
+            f"{one.leaf} AND l.namespace IN {namespaces}",
+            (*one.bindings, *namespace_bindings),
+            at_most + 1,
+            size,
+        )
+        if held < least:
+            narrowest, least = one, held
+    return narrowest
+
+
+def _key(scope: CompiledScope, driver: Condition) -> Hashable:
+    return (driver.leaf, driver.bindings, scope.scope.namespace)
 
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:

@@ -1,10 +1,10 @@
-"""Rough counts that decide how a keyword search is asked: cached, and taken anew as the file grows."""
+"""Rough counts that decide how a search is asked: cached, and taken anew as the file grows."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Hashable
+from typing import Any, Final
 
 from langmemory.sqlite.connection import Connection
 
@@ -14,11 +14,13 @@ MOST_ENTRIES: Final = 20_000
 
 
 class Census:
-    """How many rows a keyword expression matches, up to a limit. Thread-safe; counts are estimates."""
+    """How many rows an expression or a condition matches, up to a limit. Thread-safe; counts are
+    estimates."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counts: dict[tuple[str, int], tuple[int, int]] = {}
+        self._counts: dict[Hashable, tuple[int, int]] = {}
+        self._shares: dict[Hashable, float] = {}
 
     def size(self, connection: Connection) -> int:
         """About how many items there are: the highest id."""
@@ -38,7 +40,34 @@ class Census:
             ),
         )
 
-    def _cached(self, key: tuple[str, int], size: int, count: Callable[[], int]) -> int:
+    def leaves(
+        self,
+        connection: Connection,
+        condition: str,
+        bindings: tuple[Any, ...],
+        limit: int,
+        size: int,
+    ) -> int:
+        """Leaves, ``leaf AS l``, that a condition holds for, at most ``limit``."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM leaf l WHERE {condition} LIMIT ?)"
+        return self._cached(
+            (condition, bindings, limit),
+            size,
+            lambda: int(connection.execute(sql, (*bindings, limit)).fetchone()[0]),
+        )
+
+    def share(self, key: Hashable, otherwise: float) -> float:
+        """What part of the candidates a condition held for the last time, 0..1."""
+        return self._shares.get(key, otherwise)
+
+    def found(self, key: Hashable, share: float) -> None:
+        """Keep it for the next time."""
+        with self._lock:
+            if len(self._shares) >= MOST_ENTRIES:
+                self._shares.clear()
+            self._shares[key] = share
+
+    def _cached(self, key: Hashable, size: int, count: Callable[[], int]) -> int:
         known = self._counts.get(key)
         if known is not None and known[0] <= size <= known[0] * STALE_AFTER:
             return known[1]

@@ -196,7 +196,8 @@ class Snapshot:
     def _selection(self, scope: CompiledScope) -> Ids | None:
         """See `candidates.by_filter`; asked once for both arms of a search."""
         if self._selected is None or self._selected[0] is not scope:
-            self._selected = (scope, candidates.by_filter(self.connection, scope))
+            found = candidates.by_filter(self.connection, self.engine.census, scope)
+            self._selected = (scope, found)
         return self._selected[1]
 
     def _signs(self) -> signs.SignIndex | None:
@@ -243,6 +244,7 @@ class Snapshot:
             selected=self._selection(scope),
             exact=exact,
             rough=rough,
+            census=self.engine.census,
         )
 
     def keyword(

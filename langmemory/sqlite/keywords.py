@@ -293,18 +293,33 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
 
 MERGED_PAGES: Final = 64
 """Pages of the index that are merged in one transaction (mostly some milliseconds)."""
+MERGED_FROM: Final = 2
+"""So many parts of about one size are merged."""
 
 
 def merge(connection: Connection) -> bool:
     """Merge the parts that single writes left the index in, a step of it; whether more is to do.
 
     A search opens every part for every word: merged, it takes two thirds of the time in a small
-    namespace of a large file.
+    namespace of a large file. Parts of one size at a time, never all at once: to merge all of them,
+    as `optimize` does, FTS5 begins anew with every part that is written meanwhile, and leaves one
+    more behind each time.
     """
+    if _setting(connection, "usermerge") != MERGED_FROM:
+        _set(connection, "usermerge", MERGED_FROM)
     before = connection.total_changes()
-    # Negative: parts of all sizes at once, as `optimize` does.
-    connection.execute("INSERT INTO keyword (keyword, rank) VALUES ('merge', ?)", (-MERGED_PAGES,))
+    _set(connection, "merge", MERGED_PAGES)
     return bool(connection.total_changes() - before >= 2)  # the statement itself counts as one
+
+
+def _setting(connection: Connection, name: str) -> Any:
+    row = connection.execute("SELECT v FROM keyword_config WHERE k = ?", (name,)).fetchone()
+    return None if row is None else row[0]
+
+
+def _set(connection: Connection, name: str, value: Any) -> None:
+    """A setting of FTS5's, or one of its commands."""
+    connection.execute("INSERT INTO keyword (keyword, rank) VALUES (?, ?)", (name, value))
 
 
 SHADOW_TABLES: Final = ("keyword_data", "keyword_idx", "keyword_docsize", "keyword_config")
@@ -351,4 +366,4 @@ def found(connection: Connection) -> None:
 
 def set_default_rank(connection: Connection) -> None:
     """Column weights of ``rank``: the namespace counts nothing, the context half."""
-    connection.execute("INSERT INTO keyword (keyword, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.5)')")
+    _set(connection, "rank", "bm25(0.0, 1.0, 0.5)")

@@ -146,6 +146,11 @@ class SignIndex:
                 self._coarse_rows = end
 
     @property
+    def size(self) -> int:
+        """Vectors in memory; 0 when streaming."""
+        return self._chunk.n
+
+    @property
     def coarse(self) -> Coarse | None:
         """The coarse copy, when it is whole."""
         chunk = self._chunk  # before the flag: see `load_coarse`
@@ -188,6 +193,7 @@ class SignIndex:
         limit: int,
         namespace: Namespace,
         *,
+        margin: float = 1.0,
         exhaustive: bool = False,
     ) -> Nearest:
         """The ``limit`` vectors that are likely the closest.
@@ -202,6 +208,7 @@ class SignIndex:
             limit: How many, as far as there are any. When streaming, outdated bits of changed
                 vectors count too, so there may be fewer.
             namespace: Prefix of the namespaces in scope; ``()`` is every one.
+            margin: Times as many to be chosen by sign bits, as predicates will leave out the others.
             exhaustive: Let no sign bits decide: with a coarse copy all vectors in scope are compared
                 with it, without one all of them are returned.
         """
@@ -211,7 +218,8 @@ class SignIndex:
         cosines = self._coarse_ready
         if exhaustive and self.coarse is None:
             limit = EVERY
-        near = EVERY if exhaustive else self._kept_by_signs(limit, cosines)
+        near = self._kept_by_signs(limit, self._chunk.n, cosines, margin)
+        near = EVERY if exhaustive else near
         for chunk in self.chunks(connection):
             cosines = cosines and chunk.coarse is not None
             rows = self._in_scope(connection, chunk, namespace)
@@ -242,12 +250,12 @@ class SignIndex:
             score = score[first]
         return Nearest(together, score, total <= limit, cosines)
 
-    def _kept_by_signs(self, limit: int, coarse: bool) -> int:
-        """How many vectors go on to the finer comparison, of which ``limit`` are wanted."""
+    def _kept_by_signs(self, limit: int, size: int, coarse: bool, margin: float = 1.0) -> int:
+        """How many of ``size`` vectors go on to the finer comparison, of which ``limit`` are wanted."""
         least, most = HAMMING_RANGE
-        share = self._chunk.n // (CENTERED_SHARE if coarse else HAMMING_SHARE)
+        share = size // (CENTERED_SHARE if coarse else HAMMING_SHARE)
         share = min(max(share, least), most)
-        return max(HAMMING_FACTOR * limit, share)
+        return max(HAMMING_FACTOR * limit, round(margin * share))
 
     def _in_scope(
         self, connection: Connection, chunk: Chunk, namespace: Namespace
@@ -275,9 +283,15 @@ class SignIndex:
         if self._streaming:
             return None
         chunk = self._chunk
+        coarse = self._coarse_ready
         rows, _ = rows_of(chunk, items)
+        near = self._kept_by_signs(limit, len(rows), coarse)
+        if len(rows) > FEW:
+            self.scans += 1
+        if len(rows) > near:
+            rows = rows[closest(chunk.distances(query, rows, coarse=coarse), near)]
         if len(rows) > limit:
-            scores = chunk.scores(query, rows, coarse=self._coarse_ready)
+            scores = chunk.scores(query, rows, coarse=coarse)
             rows = rows[np.argpartition(-scores, limit - 1)[:limit]]
         return np.ascontiguousarray(chunk.ids[rows])
 

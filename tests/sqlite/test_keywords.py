@@ -101,3 +101,30 @@ def test_all_words_count_for_the_best_of_a_large_namespace(store: MemoryStore) -
     found, own = searched(store, ("other",), match), ranked_by_fts5(store, ("other",), match)
     assert len(found) == 100
     assert found == pytest.approx({item: own[item] for item in found})
+
+
+def parts(store: MemoryStore) -> int:
+    """Parts of the index, each of which a search opens for every word."""
+    found = store.conn.execute("SELECT count(DISTINCT segid) FROM keyword_idx").fetchone()
+    return int(found[0])
+
+
+def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
+    """Steps of merging between writes leave few parts, not one more each; without writes they end,
+    and everything is found as before."""
+    words = random.Random(1)
+    said = [" ".join(f"w{words.randrange(5000)}" for _ in range(30)) for _ in range(3000)]
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        for start in range(0, 3000, 30):
+            texts = enumerate(said[start : start + 30], start)
+            store.batch([PutOp(("all",), f"k{n}", {"text": text}) for n, text in texts])
+            with store._engine.write() as connection:
+                keywords.merge(connection)
+        assert parts(store) < 25
+        before = searched(store, ("all",), '"w1" OR "w2" OR "w3"')
+        merging = True
+        while merging:
+            with store._engine.write() as connection:
+                merging = keywords.merge(connection)
+        assert parts(store) < 6
+        assert searched(store, ("all",), '"w1" OR "w2" OR "w3"') == before
