@@ -62,6 +62,7 @@ class SummarizationLimits(TypedDict):
     max_tokens: int
     max_summary_tokens: int
     keep_turns: int
+    summarised_turns: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,6 +158,9 @@ class ContextBudget:
             "max_tokens": self.conversation_tokens,
             "max_summary_tokens": int(self.conversation_tokens * SUMMARY_SHARE),
             "keep_turns": self.verbatim_turns,
+            "summarised_turns": (
+                self.summarised_turns if self.summarised_turns > self.verbatim_turns else None
+            ),
         }
 
     def divide(self, messages: Sequence[AnyMessage]) -> Zones:

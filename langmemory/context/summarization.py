@@ -19,6 +19,7 @@ from langchain_core.prompts.chat import ChatPromptTemplate
 from langmemory.context.cut import choose
 from langmemory.context.marking import injected_details, is_injected, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
+from langmemory.context.turns import turn_starts
 
 log = logging.getLogger(__name__)
 
@@ -110,6 +111,7 @@ class Settings:
     final_prompt: ChatPromptTemplate
     summary_window: int | None
     keep_turns: int | None
+    summarised_turns: int | None
 
     def __post_init__(self) -> None:
         if self.max_summary_tokens >= self.max_tokens:
@@ -121,6 +123,11 @@ class Settings:
             raise ValueError(f"keep_turns={self.keep_turns} must be at least 1, or None")
         if self.summary_window is not None and self.summary_window < 1:
             raise ValueError(f"summary_window={self.summary_window} must be at least 1, or None")
+        if self.summarised_turns is not None and self.summarised_turns <= (self.keep_turns or 0):
+            raise ValueError(
+                f"summarised_turns={self.summarised_turns} must be above keep_turns="
+                f"{self.keep_turns}, or None"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,14 +229,41 @@ def plan(
     system = rest[0] if rest and isinstance(rest[0], SystemMessage) else None
     pending = _pending(rest if system is None else rest[1:], existing)
     chosen = _choose(system, existing, pending, settings)
+    leaving = [pending[i] for i in chosen]
+    recent = _recent(rest, pending, chosen, settings)
     return Plan(
         settings=settings,
         system=system,
         existing=existing,
         pending=pending,
         chosen=chosen,
-        prompt=_prompt([pending[i] for i in chosen], existing, settings) if chosen else None,
+        prompt=(
+            None
+            if not chosen
+            else _prompt(leaving, existing, settings)
+            if recent is None
+            else _prompt(recent, None, settings)
+        ),
     )
+
+
+def _recent(
+    messages: Sequence[AnyMessage],
+    pending: Sequence[AnyMessage],
+    chosen: Sequence[int],
+    settings: Settings,
+) -> list[AnyMessage] | None:
+    """What a summary is made of anew, because the old one also covers turns that are too old for it:
+    the turns young enough that do not stay word for word. None where the old one is extended, as it
+    is also when the model cannot read so many at once."""
+    starts = turn_starts(messages)
+    if settings.summarised_turns is None or len(starts) <= settings.summarised_turns:
+        return None
+    leaving = set(chosen)
+    staying = {id(message) for index, message in enumerate(pending) if index not in leaving}
+    young = messages[starts[-settings.summarised_turns] :]
+    recent = [m for m in young if id(m) not in staying and not is_injected(m)]
+    return recent if settings.token_counter(recent) <= settings.max_tokens else None
 
 
 def restored(running_summary: Any) -> RunningSummary | None:

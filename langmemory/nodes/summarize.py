@@ -63,6 +63,7 @@ def summarize_messages(
     final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
     summary_window: int | None = None,
     keep_turns: int | None = None,
+    summarised_turns: int | None = None,
 ) -> SummarizationResult:
     """Replace the oldest messages by a summary when there are too many tokens.
 
@@ -88,6 +89,9 @@ def summarize_messages(
         keep_turns: None summarizes as LangMem does, as much as the trigger allows, which leaves
             little. A number leaves so many of the newest turns word for word, as far as they fit,
             and summarizes also when half as many again have gathered.
+        summarised_turns: age in turns up to which the summary covers a conversation whose messages
+            are all still in `messages`: it is made anew of these, and what is older is reached by
+            recall only. None extends one summary for ever.
 
     Raises:
         ValueError: a message has no id or was summarized before (ids must be unique), or
@@ -106,6 +110,7 @@ def summarize_messages(
             final_prompt=final_prompt,
             summary_window=summary_window,
             keep_turns=keep_turns,
+            summarised_turns=summarised_turns,
         ),
     )
     if prepared.prompt is None:
@@ -133,6 +138,7 @@ async def asummarize_messages(
     final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
     summary_window: int | None = None,
     keep_turns: int | None = None,
+    summarised_turns: int | None = None,
 ) -> SummarizationResult:
     """`summarize_messages`, calling the model with ``ainvoke``."""
     prepared = plan(
@@ -148,6 +154,7 @@ async def asummarize_messages(
             final_prompt=final_prompt,
             summary_window=summary_window,
             keep_turns=keep_turns,
+            summarised_turns=summarised_turns,
         ),
     )
     if prepared.prompt is None:
@@ -189,6 +196,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         name: str = "summarization",
         summary_window: int | None = None,
         keep_turns: int | None = None,
+        summarised_turns: int | None = None,
     ) -> None:
         self.name = name
         self.model = model
@@ -203,6 +211,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         self.output_messages_key = output_messages_key
         self.summary_window = summary_window
         self.keep_turns = keep_turns
+        self.summarised_turns = summarised_turns
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -242,6 +251,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
             "final_prompt": self.final_prompt,
             "summary_window": self.summary_window,
             "keep_turns": self.keep_turns,
+            "summarised_turns": self.summarised_turns,
         }
 
     def _apply(self, context: dict[str, Any], result: SummarizationResult) -> dict[str, Any]:

@@ -31,6 +31,7 @@ def test_defaults_are_the_source_designs() -> None:
         "max_tokens": 8_000,
         "max_summary_tokens": 1_000,
         "keep_turns": 10,
+        "summarised_turns": 30,
     }
 
 

@@ -375,6 +375,36 @@ async def test_a_window_is_summarized_at_a_time(mode: str, scribe: Scribe) -> No
         )
 
 
+@pytest.mark.parametrize("mode", ["sync", "async"])
+async def test_a_summary_covers_turns_up_to_an_age(mode: str, scribe: Scribe) -> None:
+    """With `summarised_turns` a summary is made anew of the turns that are young enough and do not
+    stay word for word; what is older is not in it. Where so many do not fit into the question, or
+    the thread was cut, the summary is extended as ever."""
+    options: dict[str, Any] = {"max_tokens": 40, "keep_turns": 2, "summarised_turns": 5}
+
+    async def run(messages: list[Any], summary: Any = None, **changes: Any) -> Any:
+        given = {"model": scribe, "token_counter": len, "max_summary_tokens": 1}
+        given |= options | changes
+        if mode == "sync":
+            return ours.summarize_messages(messages, running_summary=summary, **given)
+        return await ours.asummarize_messages(messages, running_summary=summary, **given)
+
+    def asked() -> list[str]:
+        return texts(scribe.asked[-1])
+
+    first = await run(talk(8))  # four turns: too few to be too old
+    assert asked() == [*texts(talk(4)), "Create a summary of the conversation above:"]
+    second = await run(talk(16), first.running_summary)
+    assert asked() == [*texts(talk(6, start=7)), "Create a summary of the conversation above:"]
+    assert texts(second.messages)[1:] == texts(talk(4, start=13))
+    assert second.running_summary.summarized_message_ids == {str(n) for n in range(1, 13)}
+    for changes in ({"max_tokens": 5}, {"summarised_turns": None}):
+        await run(talk(16), first.running_summary, **changes)
+        assert "summary 1" in asked()[-1]
+    with pytest.raises(ValueError, match="summarised_turns=2 must be above keep_turns=2"):
+        await run(talk(1), summarised_turns=2)
+
+
 def test_random_conversations_end_the_same() -> None:
     """Over 600 random threads of six runs, results and prompts are LangMem's word for word, unless
     LangMem lost the person's last message, went over max_tokens, or showed its model more than it
