@@ -29,6 +29,9 @@ class JobFuture(Future[Any]):
         self.taken_back = False
         self.safe = False
         """The job's row is committed: whoever does not find it may conclude that it is gone."""
+        self._telling = threading.Lock()
+        self._told = False
+        """That it is cancelled, to `concurrent.futures.wait`, which may be done once."""
 
     def noted(self, enqueued: Enqueued) -> None:
         """The job has its place in the queue."""
@@ -36,7 +39,7 @@ class JobFuture(Future[Any]):
         self._futures.add(self, enqueued.id)
 
     def cancel(self) -> bool:
-        if not super().cancel():
+        if not self._call_off():
             return False
         self.taken_back = True
         self._futures.drop(self)
@@ -45,6 +48,12 @@ class JobFuture(Future[Any]):
     def add_done_callback(self, fn: Callable[[Future[Any]], object]) -> None:
         self._futures.keep(self)  # though nobody else may hold it
         super().add_done_callback(fn)
+
+    def begin(self) -> None:
+        """Its job is under way."""
+        with self._telling:
+            if not self.running() and not self.done():
+                self._told = not self.set_running_or_notify_cancel()
 
     def succeed(self, result: Any) -> None:
         with suppress(InvalidStateError):  # cancelled meanwhile
@@ -56,10 +65,18 @@ class JobFuture(Future[Any]):
 
     def give_way(self) -> None:
         """Nobody will settle it: cancelled, the job is not touched."""
-        if super().cancel():
-            self.set_running_or_notify_cancel()  # wakes `concurrent.futures.wait`
-        else:
+        if not self._call_off():
             self.fail(CancelledError())
+
+    def _call_off(self) -> bool:
+        """Cancel and wake who waits, whoever else does so at the same time."""
+        if not super().cancel():
+            return False
+        with self._telling:
+            if not self._told:
+                self._told = True
+                self.set_running_or_notify_cancel()
+        return True
 
 
 class JobFutures:
@@ -138,8 +155,8 @@ class JobFutures:
 
     def began(self, job: Job) -> None:
         future = self._all().get(job.id)
-        if future is not None and not future.running() and not future.done():
-            future.set_running_or_notify_cancel()
+        if future is not None:
+            future.begin()
 
     def ended(self, job: Job, state: JobState, result: Any, error: BaseException | None) -> None:
         if state != "pending":  # then it is tried again

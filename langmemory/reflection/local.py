@@ -14,6 +14,7 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
+from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
@@ -29,6 +30,8 @@ from langmemory.reflection.worker import Worker
 from langmemory.sqlite.jobs import Enqueued, NewJob
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
+
+LONGEST_WAIT_SECONDS = 100 * 365 * 86_400
 
 
 class LocalReflectionExecutor:
@@ -120,7 +123,8 @@ class LocalReflectionExecutor:
 
         Raises:
             InvalidValueError: The payload has no JSON form.
-            ConfigError: No store, or the reflector's namespace cannot be filled in.
+            ConfigError: No store, the reflector's namespace cannot be filled in, or no time at which
+                it would be due.
         """
         jobs = self._bind(self._store)
         if isinstance(payload, tuple):
@@ -159,6 +163,10 @@ class LocalReflectionExecutor:
         after_seconds: float,
         thread_id: Any,
     ) -> NewJob:
+        if not after_seconds <= LONGEST_WAIT_SECONDS:
+            raise ConfigError(
+                f"after_seconds is {after_seconds!r}; pass at most {LONGEST_WAIT_SECONDS} (a century)."
+            )
         context = None
         try:
             config = config or get_config()

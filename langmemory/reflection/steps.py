@@ -17,7 +17,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, GetOp
 
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, EntityNameError, ExtractionError, StalePlanError
@@ -191,12 +191,16 @@ class Steps:
 
     def resolve_entities(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """Who and what it speaks of."""
-        facts = unpacked(Extraction, state["extraction"]).facts
+        store, _ = self._run(config)
         with self._knowledge(_namespace(state), config) as knowledge:
-            seen = knowledge.seq
-            found = resolve(facts, knowledge, similar=knowledge.similar)
+            seen = knowledge.seq  # what goes after this moment makes the plan stale
+            extraction = _still_founded(
+                unpacked(Extraction, state["extraction"]), _gone(store, _batch(state))
+            )
+            found = resolve(extraction.facts, knowledge, similar=knowledge.similar)
         return {
-            "resolution": packed(found), "planned_at": seen, "plans": state.get("plans", 0) + 1,
+            "extraction": packed(extraction), "resolution": packed(found), "planned_at": seen,
+            "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
 
     def identify(self, state: ReflectionState, config: RunnableConfig) -> Update:
@@ -363,6 +367,26 @@ def _folded(batch: Batch, error: ExtractionError) -> Update:
     logger.warning("%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns))
     nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
     return {"extraction": packed(nothing)}
+
+
+def _gone(store: MemoryStore, batch: Batch) -> set[str]:
+    """Turns that were deleted or forgotten since they were gathered."""
+    keys = [turn.key for turn in batch.turns]
+    items = store.batch([GetOp(batch.namespace, key, refresh_ttl=False) for key in keys])
+    return {key for key, item in zip(keys, items, strict=True) if item is None}
+
+
+def _still_founded(extraction: Extraction, gone: set[str]) -> Extraction:
+    """Without what only turns that are gone speak for, and without a summary that retells them."""
+    if not gone:
+        return extraction
+    facts = tuple(one for one in extraction.facts if not gone.issuperset(one.evidence))
+    core = tuple(one for one in extraction.core if gone.isdisjoint(one.evidence))
+    lost = len(extraction.facts) - len(facts) + len(extraction.core) - len(core)
+    return replace(
+        extraction, facts=facts, core=core, summary=None,
+        dropped=(*extraction.dropped, *("what said so is gone",) * lost),
+    )  # fmt: skip
 
 
 def _not_asked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 import apsw
@@ -30,6 +30,8 @@ class Concerned:
     """Entities to be forgotten themselves, whoever else speaks of them."""
     reviews: set[str] = field(default_factory=set)
     """Questions that would add what is to be forgotten."""
+    named_in: Callable[[str], bool] | None = None
+    """Says whether a text names the entity to be forgotten, where it is one."""
 
     @classmethod
     def together(cls, parts: Sequence[Concerned]) -> Concerned:
@@ -40,6 +42,7 @@ class Concerned:
             past=set[int]().union(*(part.past for part in parts)),
             entities=set[int]().union(*(part.entities for part in parts)),
             reviews=set[str]().union(*(part.reviews for part in parts)),
+            named_in=next((part.named_in for part in parts if part.named_in is not None), None),
         )
 
     @property
@@ -95,16 +98,18 @@ def named(connection: Connection, namespace: int, keys: Iterable[str]) -> Concer
 def speaking_of(
     connection: Connection,
     prefix: Namespace,
+    given: str,
     norms: Sequence[str],
-    says: Callable[[str, Sequence[str]], bool],
+    telling_of: Callable[[Sequence[str], Sequence[str]], Callable[[str], bool]],
 ) -> Concerned:
     """Every memory that speaks of an entity: by the graph, or by naming it.
 
     Args:
         connection: The writer.
         prefix: Where.
-        norms: Normalised names, or keys, of the entity; entities linked with it are meant too.
-        says: Whether a text has one of some names in it.
+        given: A name, or the key, of the entity; entities linked with it are meant too.
+        norms: The same as names and keys are looked up.
+        telling_of: Makes, of its names and those of others, what says whether a text names it.
     """
     where, bindings = below(prefix)
     marks = ", ".join("?" * len(norms))
@@ -133,12 +138,20 @@ def speaking_of(
             (array,),
         )
     ]
-    names.extend(norms)
+    others = [
+        str(row[0])
+        for row in connection.execute(
+            f"SELECT name FROM alias WHERE namespace IN {where} "
+            "AND entity NOT IN (SELECT value FROM carray(?))",
+            (*bindings, array),
+        )
+    ]
+    says = telling_of([*names, given], others)
     gone: set[int] = set()
     for item, value, speaker in connection.execute(
         f"SELECT id, value, speaker FROM item WHERE namespace IN {where}", bindings
     ):
-        if says(value, names) or (speaker and says(speaker, names)):
+        if says(value) or (speaker and says(speaker)):
             alive.add(item)
     past: set[int] = set()
     for seq, item, there, before in connection.execute(
@@ -147,9 +160,9 @@ def speaking_of(
         f"(SELECT g.item FROM history g WHERE g.namespace IN {where} AND g.key IS NOT NULL))",
         (*bindings, *bindings),
     ):
-        if says(before, names):
+        if says(before):
             (past if there else gone).add(seq if there else item)
-    return Concerned(alive=alive, gone=gone - alive, past=past, entities=entities)
+    return Concerned(alive=alive, gone=gone - alive, past=past, entities=entities, named_in=says)
 
 
 def with_derived(connection: Connection, concerned: Concerned) -> Concerned:
@@ -187,6 +200,26 @@ def texts(connection: Connection, concerned: Concerned) -> list[str]:
         (array, entities, id_array(concerned.past)),
     )
     return [str(row[0]) for row in rows if row[0]]
+
+
+def named_aside(
+    connection: Connection, prefix: Namespace, says: Callable[[str], bool]
+) -> set[tuple[str, str | int]]:
+    """Rows that name an entity in passing, as a model's reason may: table and key of each."""
+    where, bindings = below(prefix)
+    rows = connection.execute(
+        f"SELECT 'run', id, reason || ' ' || note FROM run WHERE namespace IN {where} UNION ALL "
+        f"SELECT 'review', id, question || ' ' || options FROM review WHERE namespace IN {where} "
+        "UNION ALL SELECT 'history', h.seq, h.reason FROM history h JOIN item i ON i.id = h.item "
+        f"WHERE h.reason IS NOT NULL AND i.namespace IN {where}",
+        bindings * 3,
+    )
+    jobs = connection.execute(
+        "SELECT 'job', id, payload ->> '$.messages', lane FROM job "
+        "WHERE payload ->> '$.messages' IS NOT NULL"
+    )
+    below_it = (row[:3] for row in jobs if from_path(row[3])[: len(prefix)] == prefix)
+    return {(table, key) for table, key, text in chain(rows, below_it) if says(text)}
 
 
 def common_namespace(connection: Connection, concerned: Concerned, prefix: Namespace) -> Namespace:

@@ -142,7 +142,8 @@ def _runs_of(
 ) -> list[str]:
     rows = connection.execute(
         "WITH going (id) AS (SELECT value FROM carray(?1)), named (id) AS "
-        "(SELECT value FROM carray(?2)) "
+        "(SELECT value FROM carray(?2)), "
+        "spoken (id) AS (SELECT entity FROM mention WHERE item IN going) "
         "SELECT run FROM history WHERE item IN going UNION "
         "SELECT run FROM evidence WHERE item IN going OR source IN going UNION "
         "SELECT run FROM mention WHERE item IN going UNION "
@@ -150,6 +151,8 @@ def _runs_of(
         "SELECT run FROM reflected WHERE item IN going UNION "
         "SELECT run FROM entity WHERE id IN named UNION "
         "SELECT link_run FROM entity WHERE id IN named UNION "
+        # Why names are linked may quote what was said of them.
+        "SELECT link_run FROM entity WHERE id IN spoken OR same_as IN spoken UNION "
         "SELECT run FROM alias WHERE entity IN named UNION "
         "SELECT j.value FROM review v, json_each(json_array(v.run, v.decided_run)) j "
         "WHERE v.id IN (SELECT value FROM json_each(?3))",

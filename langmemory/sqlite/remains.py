@@ -10,7 +10,7 @@ import mmap
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice, zip_longest
 from typing import Final
@@ -62,7 +62,7 @@ class _Vocabulary:
     def __init__(self, texts: Iterable[str]) -> None:
         self._words: set[str] = set()
         for text in texts:
-            self._words.update(_WORD.findall(_ESCAPE.sub(" ", text).casefold()))
+            self._words.update(_WORD.findall(unescaped(text).casefold()))
         self._together = "\n".join(self._words)
 
     def __contains__(self, word: str) -> bool:
@@ -93,7 +93,7 @@ class Traces:
                 {word for word in words if _long(word) and word not in self._known},
                 key=lambda word: (-len(word), word),
             )
-            for words in (_WORD.findall(_ESCAPE.sub(" ", text)) for text in self._texts)
+            for words in (_WORD.findall(unescaped(text)) for text in self._texts)
         ]
         """The distinctive words of each text, the longest first."""
         self._texts_with: dict[str, list[int]] = {}
@@ -149,6 +149,11 @@ def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
     return list(left)
 
 
+def unescaped(text: str) -> str:
+    """JSON as it is stored, so that no escape ("\\n") runs into the word after it."""
+    return _ESCAPE.sub(" ", text)
+
+
 def _long(text: str) -> bool:
     return len(text.encode()) >= FEWEST_BYTES
 
@@ -179,8 +184,14 @@ def _scalars(text: str) -> str:
     return " ".join(found)
 
 
-def scrub(connection: Connection, traces: Traces, runs: Iterable[str]) -> int:
-    """Blank what tells of forgotten texts in passing; how many rows.
+def scrub(
+    connection: Connection,
+    traces: Traces,
+    runs: Iterable[str],
+    named: Collection[tuple[str, str | int]] = (),
+) -> int:
+    """Blank what tells of forgotten texts in passing, and the rows ``named`` by table and key; how
+    many rows.
 
     Of the runs named, and of every run that tells, numbers stay and text goes: what it is about,
     why it changed what it changed, and names that no other run gave. Questions that tell are
@@ -197,7 +208,8 @@ def scrub(connection: Connection, traces: Traces, runs: Iterable[str]) -> int:
         for one, *texts in connection.execute(
             f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {columns[0]} IS NOT NULL"
         ).fetchall():
-            if not traces.tells(*texts) and not (table == "run" and one in touched):
+            concerned = (table, one) in named or (table == "run" and one in touched)
+            if not concerned and not traces.tells(*texts):
                 continue
             if table == "run":
                 numbers = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
 from langmemory.formation.entities.spelling import normalised
+from langmemory.lexicon import is_unspaced
 from langmemory.sqlite import concerned, forget, remains, runs
 from langmemory.sqlite.concerned import Concerned
 from langmemory.sqlite.connection import Connection
@@ -27,6 +29,10 @@ SAMPLE_CHARACTERS: Final = 80
 
 REASON: Final = "forgotten on request"
 """Of the run; it names nobody, since the record stays."""
+
+_INNER: Final = re.compile(r"\w\w")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_APOSTROPHES: Final = str.maketrans("’`´", "'''")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +121,9 @@ class Forgetting:
                 parts.append(concerned.named(connection, namespace, self.keys))
         if self.entity is not None:
             norms = list(dict.fromkeys((normalised(self.entity), self.entity)))
-            parts.append(concerned.speaking_of(connection, self.namespace, norms, _says))
+            parts.append(
+                concerned.speaking_of(connection, self.namespace, self.entity, norms, _telling_of)
+            )
         return concerned.with_derived(connection, Concerned.together(parts))
 
     def _erase(self, connection: Connection, going: Concerned) -> tuple[Forgotten, list[str]]:
@@ -126,6 +134,11 @@ class Forgetting:
             texts.append(self.owner)
         namespace = concerned.common_namespace(connection, going, self.namespace)
         turns = verbatim.turns_around(connection, sorted(going.alive))
+        named = (
+            set[tuple[str, str | int]]()
+            if going.named_in is None
+            else concerned.named_aside(connection, self.namespace, going.named_in)
+        )
         erased = forget.erase(connection, going, self.namespace, now, run)
         verbatim.refresh_contexts(connection, turns)
         traces = remains.Traces(connection, texts)
@@ -137,7 +150,7 @@ class Forgetting:
             edges=erased.edges,
             entities=erased.entities,
             reviews=erased.reviews,
-            notes=remains.scrub(connection, traces, erased.runs),
+            notes=remains.scrub(connection, traces, erased.runs, named),
         )
         runs.insert(
             connection, run, kind="forget", namespace=forget.still_there(connection, namespace),
@@ -146,14 +159,43 @@ class Forgetting:
         return done, traces.needles(connection)
 
 
-def _says(text: str, names: Sequence[str]) -> bool:
-    """Whether a text has one of the names as a word, or words, of its own."""
-    folded = text.casefold()
-    return any(
-        name.casefold() in folded
-        and re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", folded) is not None
-        for name in names
-    )
+def _telling_of(names: Sequence[str], others: Sequence[str]) -> Callable[[str], bool]:
+    """What says whether a text has one of the names as a word, or words, of its own: however accents
+    and apostrophes are written, and with the ``s`` of a German genitive ("Katrins"), unless that is
+    one of the other names ("Andrea", "Andreas")."""
+    forms = {folded for name in names if (folded := _folded(name).strip())}
+    taken = set(map(_folded, others))
+    forms |= {f"{form}s" for form in forms} - taken
+
+    def tells(text: str) -> bool:
+        folded = _folded(remains.unescaped(text))
+        return any(_stands_in(form, folded) for form in forms)
+
+    return tells
+
+
+def _stands_in(name: str, text: str) -> bool:
+    start = text.find(name)
+    while start >= 0:
+        if not _within_word(text, start) and not _within_word(text, start + len(name)):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _within_word(text: str, at: int) -> bool:
+    """Whether the characters before and at a place are of one word. Where words are not spaced
+    nobody can tell, and they count as two."""
+    around = text[at - 1 : at + 1] if at else ""
+    return len(around) == 2 and _INNER.fullmatch(around) is not None and not is_unspaced(around)
+
+
+def _folded(text: str) -> str:
+    """A text as names are looked for in it."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
+    return text.casefold()
 
 
 def _samples(connection: Connection, going: Concerned) -> tuple[str, ...]:

@@ -129,6 +129,21 @@ def test_what_people_say_outright_becomes_claims(text: str, claims: str) -> None
 
 
 NOTHING = {
+    "what is over": """My dog Rex died last Friday.
+        We had to put our dog Rex down.
+        Mein Hund Rex ist gestorben.
+        Mi perro Rex murió ayer.
+        我的狗小黑死了。""",
+    "days there are not": """My birthday is on 30 February.
+        I was born on February 30, 1990.
+        Mein Geburtstag ist am 30. Februar.
+        Mi cumpleaños es el 30 de febrero.
+        我的生日是2月30日。""",
+    "what never was": """我不住在上海。
+        我不在华为工作。
+        I don't live in Hamburg.
+        Ich wohne nicht in Hamburg.
+        No vivo en Madrid.""",
     "questions": """Do I live in Hamburg?
         Is my sister Mia right?
         What if I moved to Rome?

@@ -18,7 +18,9 @@ from langmemory import MemoryStore
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation.batch import Batch
+from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact
+from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.reflection import LocalReflectionExecutor, steps
@@ -96,6 +98,53 @@ def test_a_second_run_adds_nothing(store: MemoryStore) -> None:
     before = rows_of(store)
     assert graph.invoke(JOB)["runs"] == []
     assert rows_of(store) == before
+
+
+@pytest.mark.parametrize("when", ["while it is read", "while it is compared"])
+@pytest.mark.parametrize("how", ["forget", "delete"])
+def test_what_goes_meanwhile_does_not_come_back(store: MemoryStore, when: str, how: str) -> None:
+    """A turn that somebody forgets or deletes while it is reflected leaves nothing: no fact, no
+    entity, no question, and no summary that retells it. What the other turns say is learned."""
+    said(store, "My boss is Uwe.", thread="t0", at="2026-01-01")
+    uwe, ann = (fact(f"Lena's boss is {who}.", "Lena", "boss", who) for who in ("Uwe", "Ann"))
+    graph = build_reflection_graph(store, model=ScriptedModel(script=[answer(uwe)]))
+    graph.invoke({**JOB, "thread_id": "t0"})
+    key, _ = said(store, "Zqxhummel is ill.", "My boss is Ann.")
+
+    def gone() -> None:
+        if store.get(LENA, key) is None:
+            return
+        if how == "forget":
+            store.forget(LENA, keys=[key])
+        else:
+            store.delete(LENA, key)
+
+    class Meanwhile(StructuralJudge):
+        def judge(self, group: Group) -> Verdicts:
+            gone()
+            return super().judge(group)
+
+    made = answer(
+        fact("Zqxhummel is ill.", "Zqxhummel", "has_illness", "cancer"),
+        {**ann, "evidence": ["t2"]},
+        summary={"text": "Zqxhummel is ill, and Ann is the boss."},
+        core=[{"block": "human", "text": "Knows Zqxhummel", "evidence": ["t1"]}],
+    )
+
+    def read(_: Any) -> str:
+        if when == "while it is read":
+            gone()
+        return made
+
+    model = ScriptedModel(script=[read])
+    graph = build_reflection_graph(store, model=model, judge=Meanwhile(), journal=False)
+    done = graph.invoke(JOB)
+    assert store.get(LENA, key) is None
+    assert "Lena's boss is Ann." in facts(store)
+    told = [row for row in rows_of(store) if row["type"] != "history"]
+    assert "Zqxhummel" not in json.dumps(told)
+    assert len(done["runs"]) == 1
+    assert all(review.about != "core" for review in store.reviews(LENA))
 
 
 def test_batches_follow_the_conversation(store: MemoryStore) -> None:

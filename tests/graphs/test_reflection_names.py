@@ -85,6 +85,17 @@ def test_all_unclear_names_of_a_batch_are_one_call(store: MemoryStore, mode: str
     assert "Katharine Miller" not in {one.name for one in store.graph(LENA).entities(past=True)}
 
 
+def test_a_fact_keeps_the_name_it_was_told_by(store: MemoryStore) -> None:
+    """A fact whose entity a model links with another names it as it was told, not the other one: by
+    neither its name nor its key. So nothing of the other is left in it when that is forgotten."""
+    reflect(store, answer(BONN), names("same"))
+    [value] = [
+        row["value"] for row in store.iter_export() if "Bonn" in str(row.get("value", {}).get("text"))
+        and "subject" in row["value"]
+    ]  # fmt: skip
+    assert (value["subject"], value["object"]) == ("Katharine Miller", "Bonn")
+
+
 @pytest.mark.parametrize("how", ["unsure", "no model"])
 def test_what_no_model_decides_a_person_is_asked(store: MemoryStore, how: str) -> None:
     """An unsure model leaves the same review as none at all, and the facts hold meanwhile."""

@@ -15,6 +15,7 @@ from langmemory.changes import (
     AddEntity,
     AddMemory,
     Change,
+    ChangeSet,
     Facets,
     LinkEntities,
     OpenReview,
@@ -25,6 +26,7 @@ from langmemory.config import load_config
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.sqlite import signs
 from langmemory.sqlite.connection import Database
+from langmemory.sqlite.jobs import NewJob
 from langmemory.sqlite.vectors import sign_bits
 from langmemory.stores import MemoryStore
 from langmemory.stores.journal import JournalFiles
@@ -144,7 +146,7 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
         store.forget((), owner="o0")
         image = (tmp_path / "memory.db").read_bytes()
         assert not [id for id, vector in gone if vector.tobytes() in image]
-        index = store._engine._signs
+        _, index = store._engine._current
         assert index is not None
         (chunk,) = index.chunks(store._engine.database._writer)
         there = set(chunk.ids[: chunk.n][chunk.namespaces[: chunk.n] >= 0].tolist())
@@ -265,6 +267,98 @@ def test_everything_that_speaks_of_somebody(store: MemoryStore) -> None:
     assert (done.entities, done.edges) == (2, 1)
     assert [entity.name for entity in store.graph(NS).entities()] == ["Bob"]
     assert store.history(NS, "note")[1].before is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "speaks"),
+    [
+        ("王小红", "我姐姐叫王小红，她住在北京。", True),
+        ("佐藤", "佐藤さんは東京に住んでいます。", True),
+        ("Lena", "Lena住在北京。", True),
+        ("Katrin", "Katrins Hund heißt Bello.", True),
+        ("Katrin", "Hello!\nKatrin is here.", True),
+        ("María", "Mari\u0301a vive en Lugo.", True),
+        ("O'Brien", "Mrs O’Brien called.", True),
+        ("O'Brien", "Mrs O´Brien called.", True),
+        ("Andrea", "Andreas kommt.", False),
+        ("Katrin", "Katrina is here.", False),
+        ("The Who", "I know who is there.", False),
+        ("Die Ärzte", "Dr. Arzte ist da.", False),
+    ],
+)
+def test_a_name_is_found_however_it_is_written(
+    tmp_path: Path, name: str, text: str, speaks: bool
+) -> None:
+    """A text speaks of somebody also where words are not spaced, in a genitive, at the beginning of a
+    line, with other accents and apostrophes. A longer name is another name, and an article is a part
+    of one."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said(store, "bob", text)
+        apply(
+            store, "r",
+            AddEntity(key="e/1", name=name),
+            AddEntity(key="e/2", name="Andreas"),
+            fact("f", "Somebody else", mentions=("e/2",)),
+        )  # fmt: skip
+        store.forget(NS, entity=name)
+        left = [item.key for item in store.search(NS) if item.key != "f"]
+        assert (left == []) == speaks
+
+
+@pytest.mark.parametrize("name", ["Bob", "小红"])
+def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name: str) -> None:
+    """A name too short to be a word of its own in the proof goes from reasons, notes of runs,
+    questions and jobs that name it, though they are about others; those of other namespaces stay."""
+    store.put(NS, "k", {"text": "Zqxanna sleeps"})
+    elsewhere = ("elsewhere",)
+    for n, namespace in enumerate((NS, elsewhere)):
+        store.put(namespace, "k", {"text": "Zqxanna sleeps"})
+        change = UpdateMemory(key="k", facets=Facets(importance=0.9), reason=f"{name} 说的, {name}")
+        review = OpenReview(
+            id=f"q{n}", about="a", question=f"Is it {name}?", memories=("k",), options={}
+        )
+        note = {"linked": [{"key": "e/1", "reason": f"a model: {name} says so"}]}
+        store.apply(
+            ChangeSet(
+                namespace=namespace, run_id=f"r{n}", kind="reflection", reason="because",
+                changes=(change, review), note=note,
+            )
+        )  # fmt: skip
+        job = NewJob(
+            kind="reflect", lane=".".join(namespace), thread=None, config={},
+            payload={"messages": [{"role": "user", "content": f"{name} is back"}]},
+        )  # fmt: skip
+        store.jobs.enqueue(job, lambda _: None).result(10)
+    store.forget(NS, entity=name)
+    [kept, changed] = [store.runs(namespace)[-1] for namespace in (elsewhere, NS)]
+    assert (kept.note["linked"][0]["reason"], changed.note) == (f"a model: {name} says so", {})
+    assert [entry.reason for entry in store.history(NS, "k")][-1] is None
+    assert store.history(elsewhere, "k")[-1].reason is not None
+    assert [review.id for review in store.reviews()] == ["q1"]
+    assert [job.lane for job in store.jobs.listed()] == ["elsewhere"]
+
+
+def test_why_names_are_linked_goes_with_what_it_may_quote(store: MemoryStore) -> None:
+    """Forgetting what somebody said of a person takes the reason for which a model linked two names
+    of that person, since it was shown that; the link stays."""
+    apply(
+        store, "r",
+        AddEntity(key="e/1", name="Zqxanna"),
+        AddEntity(key="e/2", name="Zqxanne"),
+        fact("f", "Zqxanna has HIV", mentions=("e/1",), owner="alice"),
+        fact("g", "Zqxanna sleeps", mentions=("e/1",)),
+        fact("h", "Zqxanne sleeps", mentions=("e/2",)),
+    )  # fmt: skip
+    link = LinkEntities(key="e/2", same_as="e/1")
+    note = {"linked": [{"key": "e/2", "same_as": "e/1", "reason": "a model: both HIV"}]}
+    store.apply(
+        ChangeSet(
+            namespace=NS, run_id="s", kind="reflection", reason="r", changes=(link,), note=note
+        )
+    )
+    store.forget(NS, owner="alice")
+    assert [run.note for run in store.runs(NS) if run.id == "s"] == [{}]
+    assert store.graph(NS).entity("Zqxanne").name == "Zqxanna"
 
 
 def test_undo_is_refused(store: MemoryStore) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from langmemory.reflection import (
     TurnQueue,
     WorkOptions,
 )
+from langmemory.reflection.futures import JobFuture
 
 OFTEN = WorkOptions(poll_seconds=0.05)
 LATER = 3_600
@@ -206,6 +208,39 @@ def test_a_cancelled_future_takes_its_job_back(store: MemoryStore) -> None:
     assert [job.state for job in store.jobs.listed(("pending", "done"))] == ["done"]
 
 
+def test_whoever_waits_for_a_cancelled_future_is_woken(store: MemoryStore) -> None:
+    """Cancelled by its owner, and again by the end of the executor: `wait` returns, nothing is
+    raised."""
+    executor = ReflectionExecutor(reflector(), store=store)
+    future = executor.submit({"n": 1}, ANNA, after_seconds=LATER)
+    assert future.cancel()
+    assert wait([future], timeout=10).done == {future}
+    assert isinstance(future, JobFuture)
+    future.give_way()
+    assert future.cancel()
+    executor.shutdown()
+
+
+def test_submitting_while_it_shuts_down(store: MemoryStore) -> None:
+    """Whoever submits while another thread shuts the executor down has a cancelled future and a job
+    for the next process, and neither of them an error."""
+    executor = ReflectionExecutor(reflector(), store=store)
+    futures = [executor.submit({"n": n}, ANNA, after_seconds=LATER, thread_id=n) for n in range(50)]
+    both = threading.Barrier(2)
+
+    def give_way() -> None:
+        for future in futures:
+            both.wait(10)
+            future.give_way()  # type: ignore[attr-defined]
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(give_way) for _ in range(2)]:
+            done.result(20)
+    assert all(future.cancelled() for future in futures)
+    executor.shutdown()
+    assert store.jobs.counts() == {"pending": 50}
+
+
 def test_a_retry_goes_on_under_the_same_future(store: MemoryStore) -> None:
     """A passing failure is not the future's end; a final one is, with the reflector's own error."""
     calls: list[int] = []
@@ -334,6 +369,8 @@ def test_remember_node_hands_turns_over(store: MemoryStore, path: Path) -> None:
         (lambda store: ReflectionExecutor(reflector()).submit({"n": 1}, ANNA), "No store"),
         (lambda store: local(store).submit({"n": 1}), "'user_id' is missing"),
         (lambda store: local(store).submit({"n": object()}, ANNA), "no JSON form"),
+        (lambda store: local(store).submit({"n": 1}, ANNA, after_seconds=math.inf), "is inf"),
+        (lambda store: local(store).submit({"n": 1}, ANNA, after_seconds=math.nan), "is nan"),
     ],
 )
 def test_what_cannot_work_is_said_at_once(

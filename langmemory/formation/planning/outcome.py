@@ -64,6 +64,12 @@ class Outcome:
         """See `Resolution.own`."""
         return self.resolution.own.get(self._places.get(key, -1), {})
 
+    def names(self, key: str) -> Mapping[str, str]:
+        """The name for each entity key in the claims of a fact of the batch: the one it was told
+        by, also where that is linked to somebody of another name."""
+        known = self.resolution.names
+        return {**known, **{k: known[one] for k, one in self.own(key).items() if one in known}}
+
     def repeated(self, options: DuplicateOptions) -> Iterator[UpdateMemory]:
         """Evidence and confidence for what was said again, once for each known fact."""
         said: dict[str, tuple[KnownFact, list[Fact]]] = {}

@@ -119,7 +119,7 @@ def _changes(
             fact,
             status=status(against, failures),
             mentions=outcome.mentions(key),
-            names=outcome.resolution.names,
+            names=outcome.names(key),
             reason=f"waits: {against.name}" if against else "said",
         )
         yield from edges(key, fact.claims, outcome.own(key))

@@ -61,6 +61,7 @@ CHINESE = Grammar(
         r"{my}(?:的)?(?P<kin>{pet})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}(?P<name2>)"
         r"(?P<kin2>)"
     ),
+    died="死|去世|过世|過世",
     not_names=word_set("什么 什麼 谁 誰 我 你 他 她"),
     not_places=word_set("家 家里 家裡 这里 這裡 那里 那裡 外面 学校 公司 附近 一起 宿舍 酒店"),
     not_things=r"(?:你|他|她|它|这|這|那|我|什么|什麼|的|一个|一個)",
@@ -86,7 +87,7 @@ CHINESE = Grammar(
         rule(r"[\s]*<time>\s*出生", "{s}的生日是{o}。", "born_on", entity=False, importance=0.8),
         rule(r"[\ue000-\uf8ff ]*(?P<object>[1-9]\d)[岁歲]", "{s}{o}岁。", "age", entity=False),
         rule(
-            r"{gap}已?经?不(?:再)?住在<Place>(?:了)?{end}",
+            r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?住在<Place>了?{end}",
             "{s}不再住在{o}。", "lives_in", ends=True, times="any", prefer="past", importance=0.7,
         ),
         rule(r"{gap}{now}住在<Place>{end}", "{s}住在{o}。", "lives_in", importance=0.8),
@@ -101,7 +102,7 @@ CHINESE = Grammar(
         ),
         rule(r"{gap}来自<Place>{end}", "{s}来自{o}。", "comes_from", importance=0.6),
         rule(
-            r"{gap}不(?:再)?在<Place>(?:工作|上班)了?",
+            r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?在<Place>(?:工作|上班)了?",
             "{s}不再在{o}工作。", "works_at", ends=True, times="any", prefer="past", importance=0.7,
         ),
         rule(r"{gap}{now}在<Place>(?:工作|上班)", "{s}在{o}工作。", "works_at", importance=0.7),

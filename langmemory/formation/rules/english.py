@@ -122,6 +122,7 @@ ENGLISH = Grammar(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Name})|(?P<name2>{Name})(?: )?, "
         r"{my} {adjectives}(?P<kin2>{pet})\b"
     ),
+    died=r"\b(?:die[ds]|dead|dying|passed away|put (?:\w+ ){1,5}?(?:down|to sleep)|ran away)\b",
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)

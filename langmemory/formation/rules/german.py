@@ -113,6 +113,7 @@ GERMAN = Grammar(
         r"(?=\s*(?:$|[.,;!]|und\b)| (?:ist|hat)\b)|(?P<name2>{Word})(?: )?, {my} "
         r"{adjectives}(?P<kin2>{pet})\b"
     ),
+    died=r"\b(?:gestorben|stirbt|starb|verstorben|tot|tote[nrs]?|eingeschläfert|überfahren)\b",
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)

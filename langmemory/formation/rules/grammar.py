@@ -109,6 +109,8 @@ class Grammar:
     kin_name: str
     """Somebody of the speaker's by name, anywhere in a sentence: groups ``kin`` and ``name``."""
     pet_name: str
+    died: str
+    """A sentence with this names no pet that somebody has. Case-insensitive."""
     not_names: frozenset[str]
     """Words with a capital that name nobody, case-folded."""
     not_things: str

@@ -36,6 +36,7 @@ class Patterns:
     name: re.Pattern[str]
     kin_name: re.Pattern[str]
     pet_name: re.Pattern[str]
+    died: re.Pattern[str]
     and_: re.Pattern[str]
     not_things: re.Pattern[str]
     leaning: re.Pattern[str]
@@ -63,6 +64,7 @@ def patterns_of(code: str) -> Patterns:
         name=re.compile(rf"{CAPITAL}(?: {CAPITAL})?" if grammar.spaced else CAPITAL),
         kin_name=grammar.compiled(grammar.kin_name),
         pet_name=grammar.compiled(grammar.pet_name),
+        died=re.compile(grammar.died, whatever_case),
         and_=re.compile(grammar.and_),
         not_things=re.compile(grammar.not_things, whatever_case),
         resumed=grammar.compiled(grammar.resumed),

@@ -16,6 +16,9 @@ from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import PREFER, Found, resolve
 
 _DAY = timedelta(days=1)
+_BARE_DAY = re.compile(r"\D*\b\d{1,2}\W*")
+_REST_OF_DATE = re.compile(r"\s*\d")
+"""Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
 CONFIDENCE = 0.85
 ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
@@ -206,8 +209,9 @@ class Reader:
     def _relatives(self, sentence: str) -> Iterator[Fact]:
         """Those the sentence names in passing: "my sister Katrin"."""
         named = (("kin", self.patterns.kin_name), ("pet", self.patterns.pet_name))
+        over = self.patterns.died.search(sentence) is not None
         for what, pattern in named:
-            for found in pattern.finditer(sentence):
+            for found in () if over and what == "pet" else pattern.finditer(sentence):
                 groups = found.groupdict()
                 word = groups["kin"] or groups.get("kin2")
                 name = groups["name"] or groups.get("name2")
@@ -253,7 +257,9 @@ class Reader:
             return
         thing = groups["object"]
         if re.fullmatch(TIME, thing):
-            yield clause.time(thing).when.words
+            words, rest = clause.time(thing).when.words, clause.text.partition(thing)[2]
+            if not _BARE_DAY.fullmatch(words) and not _REST_OF_DATE.match(rest):
+                yield words
             return
         thing = _clean(thing)
         if rule.if_me and not self._is_me(thing):

@@ -104,6 +104,7 @@ SPANISH = Grammar(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})(?=\W|$)|(?P<name2>{Word})"
         r"(?: )?, {my} {adjectives}(?P<kin2>{pet})\b"
     ),
+    died=r"\b(?:murió|muere|muerto|muerta|falleció|fallecido|fallecida)\b",
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)
