@@ -84,6 +84,9 @@ def eval_command(
 
     if png:
         _require_matplotlib()
+    for file in (json_file, png):
+        if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after
+            raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
     names = [str(name) for name in system or SystemName]
     if ablate and names[0] != SystemName.langmemory:
         raise typer.BadParameter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -42,6 +43,15 @@ def results_table(recall: Recall) -> Table:
             excerpt(result), when(result), who(result), f"{result.score:.3f}", why(result)
         )
     return table
+
+
+def results_list(recall: Recall) -> Group:
+    """As `results_table`, for terminals too narrow for it: the results under each other."""
+    lines: list[Text] = []
+    for result in recall.results:
+        facts = (when(result), who(result), f"{result.score:.3f}")
+        lines += [excerpt(result), Text(" · ".join(facts), "dim"), why(result), Text()]
+    return Group(*lines)
 
 
 def excerpt(result: RecallResult, limit: int = EXCERPT_CHARACTERS) -> Text:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,48 @@ def load(path: str | Path, *, qrels: str = "test") -> Corpus:
         ImportFormatError: the file is not what its name promises; the message says where.
     """
     source = Path(path)
-    if source.is_dir():
-        return load_beir(source, qrels=qrels)
-    if source.suffix == ".jsonl":
-        return load_jsonl(source)
-    if source.suffix == ".json":
-        return load_locomo(source)
-    raise ImportFormatError(
-        f"{source.name}: expected a LoCoMo-shaped .json, a .jsonl of sessions and questions, "
-        "or a BEIR folder"
-    )
+    try:
+        if source.is_dir():
+            corpus = load_beir(source, qrels=qrels)
+        elif source.suffix == ".jsonl":
+            corpus = load_jsonl(source)
+        elif source.suffix == ".json":
+            corpus = load_locomo(source)
+        else:
+            raise ImportFormatError(
+                f"{source.name}: expected a LoCoMo-shaped .json, a .jsonl of sessions and "
+                "questions, or a BEIR folder"
+            )
+    except UnicodeDecodeError as error:
+        raise ImportFormatError(f"{source.name} is not UTF-8 text: {error}") from None
+    _check(source.name, corpus)
+    return corpus
+
+
+def _check(name: str, corpus: Corpus) -> None:
+    """Refuses what would be scored wrongly.
+
+    Raises:
+        ImportFormatError: A turn's id is given twice, a text is none, or there is no question.
+    """
+    for conversation in corpus.conversations:
+        seen: set[str] = set()
+        for turn in conversation.turns:
+            if not isinstance(turn.text, str):
+                raise ImportFormatError(f"{name}: the text of {turn.id} is {turn.text!r}")
+            if turn.id in seen:
+                raise ImportFormatError(
+                    f"{name}: the id {turn.id!r} stands for two turns of {conversation.id!r}; "
+                    "evidence needs one id for each"
+                )
+            seen.add(turn.id)
+    for question in corpus.questions:
+        if not isinstance(question.text, str):
+            raise ImportFormatError(
+                f"{name}: the text of question {question.id} is {question.text!r}"
+            )
+    if not corpus.questions:
+        raise ImportFormatError(f"{name} has no questions to ask")
 
 
 def load_locomo(path: Path) -> Corpus:
@@ -71,7 +104,7 @@ def load_locomo(path: Path) -> Corpus:
             for sample, conversation in zip(samples, conversations, strict=True)
             for question in _locomo_questions(sample["questions"], conversation)
         )
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise ImportFormatError(f"{path.name} is not LoCoMo-shaped: {error!r}") from error
     return Corpus(
         name=path.stem,
@@ -105,12 +138,13 @@ def _locomo_observations(session: Mapping[str, Any]) -> Iterator[Observation]:
     there = {turn["id"] for turn in session["turns"]}
     for notes in (session.get("observations") or {}).values():
         for text, evidence in notes:
-            named = _ids(evidence if isinstance(evidence, list) else [evidence])
+            named = _ids(evidence)
             yield Observation(text=text, evidence=tuple(one for one in named if one in there))
 
 
-def _ids(texts: Iterable[str]) -> list[str]:
+def _ids(named: str | Iterable[str]) -> list[str]:
     """A few annotations hold two ids in one string: "D8:6; D9:17"."""
+    texts = [named] if isinstance(named, str) else named
     return [part for text in texts for part in re.split(r"[;,\s]+", text) if part]
 
 
@@ -165,11 +199,18 @@ def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:
     conversation = Conversation(id=folder.name, sessions=sessions)
     gains: dict[str, dict[str, float]] = defaultdict(dict)
     with judgements.open(encoding="utf-8", newline="") as lines:
-        for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if len(row) != 3:
-                raise ImportFormatError(f"{judgements.name}: {row!r} is not query, document, score")
-            if row[2].lstrip("-").isdigit() and int(row[2]) > 0:  # else: the header, or irrelevant
-                gains[row[0]][row[1]] = float(row[2])
+        for number, row in enumerate(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)):
+            try:
+                query, document, judged = row
+                gain = float(judged)
+            except ValueError:
+                if number == 0 and len(row) == 3:
+                    continue  # the header
+                raise ImportFormatError(
+                    f"{judgements.name}, line {number + 1}: {row!r} is not query, document, score"
+                ) from None
+            if gain > 0:
+                gains[query][document] = gain
     turn_ids = {session.id for session in sessions}
     questions = tuple(
         Question.resolve(
@@ -255,12 +296,25 @@ def _jsonl_question(
             f"sessions; it names {name!r}, there are {sorted(conversations)}"
         )
     evidence = row["evidence"]
+    try:
+        if isinstance(evidence, str):
+            evidence = [evidence]
+        if not isinstance(evidence, dict):
+            evidence = dict.fromkeys(map(str, evidence), 1.0)
+        gains = {key: float(gain) for key, gain in evidence.items()}
+        if any(not 0 < gain < inf for gain in gains.values()):
+            raise ValueError("a gain is not above 0")
+    except (TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"{path.name}: 'evidence' of question {number} must be a list of turn ids, or map them "
+            f"to gains above 0: {error}"
+        ) from None
     return Question.resolve(
         id=f"{name}/{number}",
         conversation=name,
         text=row["question"],
         category=str(row.get("category", "question")),
-        evidence=evidence if isinstance(evidence, dict) else dict.fromkeys(evidence, 1.0),
+        evidence=gains,
         turn_ids={turn.id for turn in conversations[name].turns},
     )
 

@@ -19,7 +19,7 @@ from langmemory.lexicon.matching import (
     register,
 )
 from langmemory.lexicon.spanish import SPANISH
-from langmemory.lexicon.writing import index_text, is_unspaced, split_words
+from langmemory.lexicon.writing import index_text, is_unspaced, split_words, without_marks
 
 __all__ = [
     "CHINESE",
@@ -38,4 +38,5 @@ __all__ = [
     "match_expression",
     "register",
     "split_words",
+    "without_marks",
 ]

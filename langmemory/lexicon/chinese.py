@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.lexicon.language import Language, ordered, word_set
+from langmemory.lexicon.language import Language, numbered, ordered, unit_words, word_set
 
 CHINESE = Language(
     code="zh",
@@ -34,7 +34,10 @@ CHINESE = Language(
     ),
     relative={
         r"今天": ("day", 0),
+        r"前天": ("day", -2),
         r"昨天": ("day", -1),
+        r"上个?周末|上個?週末": ("weekend", -1),
+        r"这个?周末|這個?週末": ("weekend", 0),
         r"明天": ("day", 1),
         r"这周|這週|本周|本週": ("week", 0),
         r"上周|上週|上个?星期|上個星期": ("week", -1),
@@ -46,5 +49,31 @@ CHINESE = Language(
         r"去年": ("year", -1),
         r"明年": ("year", 1),
     },
-    temporal_words=word_set("昨天 今天 明天 上周 下周 上个 下个 周末 去年 今年 明年 星期 生日"),
+    weekdays=numbered(
+        *(f"周{day} 週{day} 星期{day} 礼拜{day} 禮拜{day}" for day in "一二三四五六"),
+        "周日 週日 星期日 星期天 礼拜天 禮拜天",
+    ),
+    seasons={
+        "春天": (3, 3),
+        "春季": (3, 3),
+        "夏天": (6, 3),
+        "夏季": (6, 3),
+        "秋天": (9, 3),
+        "秋季": (9, 3),
+        "冬天": (12, 3),
+        "冬季": (12, 3),
+    },
+    numbers={"两": 2, "兩": 2, "几": 5, "幾": 5} | numbered(*"一二三四五六七八九十"),
+    units=unit_words(day="天 日", week="周 週 星期", month="个月 個月", year="年"),
+    counted={
+        r"{n}个?{unit}(?:以|之)?前": "ago",
+        r"(?:过去|過去|最近)的?{n}个?{unit}": "lately",
+    },
+    since=("以来", "以來", "起"),
+    after=("之后", "之後", "以后", "以後", "后", "後"),
+    before=("之前", "以前", "前"),
+    ranges={"": "[到至和与與]|[-–—~～]"},
+    temporal_words=word_set(
+        "昨天 今天 明天 前天 上周 下周 上个 下个 周末 去年 今年 明年 星期 生日 年 月 天前 周前 最近 过去"
+    ),
 )

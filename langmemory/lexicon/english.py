@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langmemory.lexicon.english_kinds import ENGLISH_KINDS
-from langmemory.lexicon.language import Language, numbered, word_set
+from langmemory.lexicon.language import Language, numbered, ordered, unit_words, word_set
 
 ENGLISH = Language(
     code="en",
@@ -19,6 +19,7 @@ ENGLISH = Language(
         which while who whom whose why will with won would wouldn you your yours yourself
         yourselves"""
     ),
+    stop_names=frozenset(("don", "will")),
     questions={
         "count": (r"^\W*how (many|much|often)\b",),
         "when": (
@@ -55,7 +56,7 @@ ENGLISH = Language(
         "november nov",
         "december dec",
     ),
-    weekdays=word_set("monday tuesday wednesday thursday friday saturday sunday"),
+    weekdays=numbered(*ordered("monday tuesday wednesday thursday friday saturday sunday")),
     seasons={
         "spring": (3, 3),
         "summer": (6, 3),
@@ -79,7 +80,10 @@ ENGLISH = Language(
     ),
     relative={
         r"\btoday\b": ("day", 0),
+        r"\bday before yesterday\b": ("day", -2),
         r"\byesterday\b": ("day", -1),
+        r"\b(last|past) weekend\b": ("weekend", -1),
+        r"\bthis weekend\b": ("weekend", 0),
         r"\btomorrow\b": ("day", 1),
         r"\bthis week\b": ("week", 0),
         r"\blast week\b": ("week", -1),
@@ -91,9 +95,19 @@ ENGLISH = Language(
         r"\blast year\b": ("year", -1),
         r"\bnext year\b": ("year", 1),
     },
+    numbers={"few": 5, "couple of": 2, "a": 1, "an": 1}
+    | numbered(*ordered("one two three four five six seven eight nine ten eleven twelve")),
+    units=unit_words(day="day days", week="week weeks", month="month months", year="year years"),
+    counted={
+        r"\b{n} {unit} ago\b": "ago",
+        r"\b(?:last|past|previous) {n} {unit}\b": "lately",
+    },
     last=frozenset(("last", "past", "previous")),
-    since=("since", "after", "from"),
+    since=("since", "from"),
+    after=("after",),
     before=("before", "until", "till"),
+    ranges={"between": "and", "from": "to|until|till|through", "": "to|through|[-–—]"},
+    day_first=False,
     temporal_words=word_set(
         """yesterday today tomorrow tonight ago last next recently soon morning afternoon evening
         night day days week weeks weekend weekends month months year years monday tuesday wednesday

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.lexicon.language import Language, kinds, numbered, word_set
+from langmemory.lexicon.language import Language, kinds, numbered, ordered, unit_words, word_set
 
 GERMAN = Language(
     code="de",
@@ -57,7 +57,9 @@ GERMAN = Language(
         "november",
         "dezember",
     ),
-    weekdays=word_set("montag dienstag mittwoch donnerstag freitag samstag sonntag"),
+    weekdays=numbered(
+        "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag sonnabend", "sonntag"
+    ),
     seasons={
         "frühling": (3, 3),
         "frühjahr": (3, 3),
@@ -76,7 +78,10 @@ GERMAN = Language(
     ),
     relative={
         r"\bheute\b": ("day", 0),
+        r"\bvorgestern\b": ("day", -2),
         r"\bgestern\b": ("day", -1),
+        r"\b(letzte[sn]?|vorige[sn]?|vergangene[sn]?) wochenende\b": ("weekend", -1),
+        r"\bdieses wochenende\b": ("weekend", 0),
         r"\bmorgen\b": ("day", 1),
         r"\bdiese woche\b": ("week", 0),
         r"\b(letzte|vorige|vergangene) woche\b": ("week", -1),
@@ -89,8 +94,22 @@ GERMAN = Language(
         r"\b(nächste|kommende)[ns]? jahr\b": ("year", 1),
     },
     last=word_set("letzte letzten letzter letztes vorigen vergangenen"),
-    since=("seit", "nach", "ab"),
+    numbers={"ein": 1, "einem": 1, "einer": 1, "paar": 5}
+    | numbered("eins", *ordered("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")),
+    units=unit_words(
+        day="tag tage tagen",
+        week="woche wochen",
+        month="monat monate monaten",
+        year="jahr jahre jahren",
+    ),
+    counted={
+        r"\bvor {n} {unit}\b": "ago",
+        r"\b(?:letzten|vergangenen) {n} {unit}\b": "lately",
+    },
+    since=("seit", "ab"),
+    after=("nach",),
     before=("vor", "bis"),
+    ranges={"zwischen": "und", "von": "bis", "": "bis|[-–—]"},
     temporal_words=word_set(
         """gestern heute morgen vorgestern übermorgen neulich kürzlich bald letzte letzten letzter
         letztes nächste nächsten nächster nächstes tag tage tagen woche wochen wochenende monat

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 Question = Literal["when", "where", "who", "why", "how", "count", "preference", "relation"]
 """What a question asks for. A statement or an unrecognised question asks for none of them."""
 
-Unit = Literal["day", "week", "month", "year"]
+Unit = Literal["day", "weekend", "week", "month", "year"]
+
+Counted = Literal["ago", "lately"]
+"""Whether counted units lead to a time ("two weeks ago") or fill the time until now ("the last two
+weeks")."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,21 +28,38 @@ class Language:
     """BCP 47, e.g. ``"en"``."""
     stop_words: frozenset[str] = frozenset()
     """Words too common to search for. They also decide which language a query is in."""
+    stop_names: frozenset[str] = frozenset()
+    """Stop words that are somebody's name where they are capitalised within a sentence: "Will"."""
     questions: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     """Regular expressions (over case-folded text) by what the question asks for; first hit wins."""
     months: Mapping[str, int] = field(default_factory=dict)
     """Month name to 1..12."""
-    weekdays: frozenset[str] = frozenset()
+    weekdays: Mapping[str, int] = field(default_factory=dict)
+    """Weekday name to 1 (Monday) .. 7."""
     seasons: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Season name to (first month, number of months), northern hemisphere."""
     relative: Mapping[str, tuple[Unit, int]] = field(default_factory=dict)
-    """Regular expression to (unit, offset): ``"last week"`` is ``("week", -1)``."""
+    """Regular expression to (unit, offset): ``"last week"`` is ``("week", -1)``; first hit wins."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """Number words to numbers; digits are known."""
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    """Units of time as they stand behind a number."""
+    counted: Mapping[str, Counted] = field(default_factory=dict)
+    """Regular expression with ``{n}`` for a number and ``{unit}`` for a unit to what it means."""
     last: frozenset[str] = frozenset()
-    """Words that put the following month or season into the past ("last spring")."""
+    """Words that put a month, season or weekday beside them into the past ("last spring")."""
     since: tuple[str, ...] = ()
-    """Words that open a range at the following date ("since May")."""
+    """Words that open a range at the beginning of the following date ("since May"); in a script
+    without spaces of the date before them, as in the next two."""
+    after: tuple[str, ...] = ()
+    """Words that open a range at the end of a date ("after May")."""
     before: tuple[str, ...] = ()
-    """Words that end a range at the following date ("before May")."""
+    """Words that end a range at the beginning of a date ("before May")."""
+    ranges: Mapping[str, str] = field(default_factory=dict)
+    """Regular expression before the first of two dates to the one between them, where both are the
+    ends of a range: ``"between"`` to ``"and"``."""
+    day_first: bool = True
+    """Whether 5/7/2023 is 5 July; with points it always is."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
     corrections: tuple[str, ...] = ()
@@ -62,6 +83,14 @@ def ordered(text: str) -> tuple[str, ...]:
 def numbered(*names: str) -> dict[str, int]:
     """Each name to its 1-based place; names of one place are separated by spaces."""
     return {name: place for place, group in enumerate(names, start=1) for name in group.split()}
+
+
+def unit_words(**words: str) -> dict[str, Unit]:
+    """The words of space-separated lists, each to the unit the list stands for."""
+    units: dict[str, Unit] = {}
+    for unit in get_args(Unit):
+        units |= dict.fromkeys(words.get(unit, "").split(), unit)
+    return units
 
 
 def kinds(*groups: tuple[str, str]) -> dict[str, frozenset[str]]:

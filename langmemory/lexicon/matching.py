@@ -27,15 +27,18 @@ def register(language: Language) -> None:
 
 
 def detect_language(text: str) -> Language:
-    """The registered language whose stop words and phrases occur most; the first when none do."""
+    """The registered language whose stop words and phrases occur most, where two have as many the
+    one whose words for times do; the first when none do."""
     words = split_words(text[:2000])
     unspaced = is_unspaced(text[:2000])
 
-    def hits(language: Language) -> int:
+    def hits(language: Language) -> tuple[int, int]:
         count = sum(word in language.stop_words for word in words)
-        if unspaced:
+        times = sum(word in language.temporal_words for word in words)
+        if unspaced and language.phrases:
             count += sum(phrase in text for phrase in language.phrases)
-        return count
+            times = sum(word in text for word in language.temporal_words)
+        return count, times
 
     return max(LANGUAGES.values(), key=hits)
 
@@ -79,7 +82,8 @@ def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
         quoted = _quote(term)
         if quoted:
             parts.append(quoted + "*" if len(term) == 1 and is_unspaced(term) else quoted)
-    parts.extend(filter(None, map(_quote, phrases)))
+    # As the words stand in the index: runs without spaces as pairs.
+    parts.extend(filter(None, (_quote(" ".join(split_words(phrase))) for phrase in phrases)))
     return " OR ".join(parts)
 
 

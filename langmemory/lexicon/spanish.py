@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.lexicon.language import Language, kinds, numbered, word_set
+from langmemory.lexicon.language import Language, kinds, numbered, ordered, unit_words, word_set
 
 SPANISH = Language(
     code="es",
@@ -55,7 +55,7 @@ SPANISH = Language(
         "noviembre",
         "diciembre",
     ),
-    weekdays=word_set("lunes martes miércoles jueves viernes sábado domingo"),
+    weekdays=numbered(*ordered("lunes martes miércoles jueves viernes sábado domingo")),
     seasons={"primavera": (3, 3), "verano": (6, 3), "otoño": (9, 3), "invierno": (12, 3)},
     corrections=(
         # "No" may also begin an English sentence; `ENGLISH` excepts the same.
@@ -70,7 +70,10 @@ SPANISH = Language(
     ),
     relative={
         r"\bhoy\b": ("day", 0),
+        r"\b(anteayer|antes de ayer|antier)\b": ("day", -2),
         r"\bayer\b": ("day", -1),
+        r"\bfin de semana pasado\b": ("weekend", -1),
+        r"\beste fin de semana\b": ("weekend", 0),
         r"(?<!la )(?<!por la )\bmañana\b": ("day", 1),
         r"\besta semana\b": ("week", 0),
         r"\bla semana pasada\b": ("week", -1),
@@ -83,8 +86,17 @@ SPANISH = Language(
         r"\bel (próximo año|año que viene)\b": ("year", 1),
     },
     last=word_set("pasado pasada último última"),
-    since=("desde", "después de", "a partir de"),
-    before=("antes de", "hasta"),
+    numbers={"un": 1, "una": 1, "unos": 5, "unas": 5}
+    | numbered("uno", *ordered("dos tres cuatro cinco seis siete ocho nueve diez once doce")),
+    units=unit_words(day="día días", week="semana semanas", month="mes meses", year="año años"),
+    counted={
+        r"\bhace {n} {unit}\b": "ago",
+        r"\búltim[oa]s {n} {unit}\b": "lately",
+    },
+    since=("desde", "a partir de", "a partir del"),
+    after=("después de", "después del"),
+    before=("antes de", "antes del", "hasta"),
+    ranges={"entre": "y|e", "desde": "hasta|a", "de": "a", "del": "al", "": "hasta|[-–—]"},
     temporal_words=word_set(
         """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto
         día días semana semanas mes meses año años tarde noche lunes martes miércoles jueves viernes

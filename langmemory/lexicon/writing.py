@@ -9,6 +9,7 @@ pairs of characters, in Python, on both sides: about as good as a dictionary seg
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo.
 _UNSPACED = (
@@ -28,6 +29,7 @@ def index_text(text: str) -> str:
     """
     if text.isascii():
         return text
+    text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots
     text = text.replace("ß", "ss").replace("ẞ", "SS")  # as case folding spells it in queries
     return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} {run[0][-1]} ", text)
 
@@ -38,7 +40,10 @@ def split_words(text: str) -> list[str]:
     A run of one character stays one character (see `is_single`).
     """
     words: list[str] = []
-    for word in _WORD.findall(text.casefold()):
+    text = text.casefold()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    for word in _WORD.findall(text):
         if word.isascii():
             words.append(word)
             continue
@@ -51,6 +56,15 @@ def split_words(text: str) -> list[str]:
         if end < len(word):
             words.append(word[end:])
     return words
+
+
+def without_marks(word: str) -> str:
+    """A word as the keyword index compares it: "zoe" for "zoë"."""
+    if word.isascii():
+        return word
+    letters = unicodedata.normalize("NFD", word)
+    bare = "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", bare)
 
 
 def is_unspaced(text: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import split_words
+from langmemory.lexicon import split_words, without_marks
 from langmemory.recall.interaction import Texts
 from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
@@ -18,8 +18,12 @@ _DAY_US = 86_400_000_000
 
 def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
     """Those of the speakers whom the words of a query name, by any word of their name."""
-    asked = set(words)
-    return {name for name in set(speakers) if name and asked.intersection(split_words(name))}
+    asked = set(map(without_marks, words))
+    return {
+        name
+        for name in set(speakers)
+        if name and asked.intersection(map(without_marks, split_words(name)))
+    }
 
 
 def spoken_by(speakers: Sequence[str | None], named: set[str]) -> Floats:

@@ -16,11 +16,11 @@ def mmr(score: Floats, vectors: Floats, *, lambda_: float, limit: int) -> NDArra
     ``score`` float32[n], 0..1; ``vectors`` float32[n, dims], L2-normalised or zero. Off by
     default: on the dev conversations every lambda below 1 lost evidence.
     """
-    left = score.astype(np.float32).copy()
+    left = np.float32(lambda_) * score
     nearest = np.zeros(len(score), dtype=np.float32)
     order: list[int] = []
     for _ in range(min(limit, len(score))):
-        best = int(np.argmax(lambda_ * left - (1 - lambda_) * nearest))
+        best = int(np.argmax(left - np.float32(1 - lambda_) * nearest))
         order.append(best)
         left[best] = -np.inf
         np.maximum(nearest, vectors @ vectors[best], out=nearest)

@@ -30,7 +30,7 @@ class Expander(Protocol):
     """Says the same query in other words."""
 
     def __call__(self, query: str) -> Sequence[str]:
-        """Two or three retrieval queries. Raises `ExpansionError` when it has none."""
+        """Two or three retrieval queries. Raises when it has none."""
         ...
 
 
@@ -47,11 +47,7 @@ def by_chat_model(model: BaseChatModel) -> Expander:
     """An expander that asks a chat model once."""
 
     def expand(query: str) -> list[str]:
-        try:
-            answer = model.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text
-        except Exception as error:  # any provider's error; recorded by the caller in the trace
-            raise ExpansionError(f"{type(error).__name__}: {error}") from error
-        return _read_queries(str(answer))
+        return _read_queries(str(model.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text))
 
     return expand
 
@@ -72,6 +68,11 @@ def _read_queries(answer: str) -> list[str]:
 def expanded(query: str, expander: Expander) -> tuple[str, str | None]:
     """The expander's queries as one text, and what went wrong, if it did."""
     try:
-        return " ".join(list(expander(query))[:QUERIES]), None
-    except ExpansionError as error:
-        return "", f"expander failed, not expanded: {error}"
+        queries = expander(query)
+        queries = [queries] if isinstance(queries, str) else list(queries)[:QUERIES]
+        return " ".join(one[:QUERY_LENGTH] for one in queries), None
+    except Exception as error:  # a provider's or a user's own code may raise anything
+        told = (
+            str(error) if isinstance(error, ExpansionError) else f"{type(error).__name__}: {error}"
+        )
+        return "", f"expander failed, not expanded: {told}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from langmemory.lexicon import split_words
+from langmemory.lexicon import split_words, without_marks
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
 from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
@@ -112,12 +112,12 @@ def evidence_of(value: Mapping[str, Any]) -> tuple[str, ...]:
 def matched_words(query: Query, text: str) -> tuple[str, ...]:
     """The query's words that stand in a text, also as beginnings of longer ones ("paint" in
     "painted"), in the query's order."""
-    words = set(split_words(text))
-    return tuple(
-        term
-        for term in query.terms
-        if term in words or (len(term) > 3 and any(word.startswith(term) for word in words))
-    )
+    words = set(map(without_marks, split_words(text)))
+
+    def stands(term: str) -> bool:
+        return term in words or (len(term) > 3 and any(word.startswith(term) for word in words))
+
+    return tuple(term for term in query.terms if stands(without_marks(term)))
 
 
 def intent_facts(intent: Intent, query: Query) -> Json:
@@ -184,8 +184,34 @@ def _trace_json(trace: Trace) -> Json:
     }
 
 
-def render(recall: Recall) -> Group:
-    """A recall for the terminal: one table of results, then how they were found."""
+NARROW = 60
+"""Columns of a terminal below which results stand under each other instead of in a table."""
+
+
+class _Rendered:
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
+        yield _list(self._recall) if options.max_width < NARROW else _table(self._recall)
+
+
+def render(recall: Recall) -> RenderableType:
+    """A recall for the terminal: its results, then how they were found."""
+    return _Rendered(recall)
+
+
+def _list(recall: Recall) -> Group:
+    """For narrow terminals: every result in lines of its own."""
+    lines = [Text(recall.query, style="italic")]
+    for rank, result in enumerate(recall.results, start=1):
+        heading = f"{rank}. {result.score:.3f}  {result.at:%Y-%m-%d}  {result.speaker or ''}"
+        lines += [Text(), Text(heading.rstrip(), style="bold"), Text(result.text)]
+        lines += [Text(line, style="dim") for line in reasons(result)]
+    return Group(*lines, Text(), *(Text(line, style="dim") for line in _facts(recall.trace)))
+
+
+def _table(recall: Recall) -> Group:
     table = Table(title=Text(recall.query), title_justify="left", show_lines=True)
     for heading in ("#", "score", "when", "who", "memory", "why"):
         table.add_column(heading, justify="right" if heading in ("#", "score") else "left")

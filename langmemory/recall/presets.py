@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from langmemory.errors import ConfigError
 from langmemory.lexicon import Question
 from langmemory.recall.fusion import RRF_K, Method
-from langmemory.recall.scoring import Profile
+from langmemory.recall.scoring import NEUTRAL, Profile
 
 Weight = float
 
@@ -23,7 +24,7 @@ class SignalWeights(BaseModel):
     out costs little by itself, since the others were not refitted and overlap.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     keyword: Weight = Field(
         default=0.05, ge=0, description="BM25 over text, speaker, date, neighbours [.843]."
@@ -92,7 +93,7 @@ class SignalWeights(BaseModel):
 class Preset(BaseModel):
     """One way to recall. Copy it, change it, name it in ``config/memory.json``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = "balanced"
     depth: int = Field(default=40, ge=1, le=2000, description="Candidates from each channel.")
@@ -153,7 +154,7 @@ class Preset(BaseModel):
     half_life_days: float = Field(default=60.0, gt=0)
     spreads: Mapping[str, float] = Field(
         default={"importance": 0.1, "confidence": 0.1},
-        description="Width of each facet's multiplier around 1.",
+        description="Width of each facet's multiplier around 1, 0 to 1.",
     )
     rerank_depth: int = Field(default=20, ge=1, description="Results a reranker sees.")
     mmr_lambda: float = Field(
@@ -195,7 +196,22 @@ class Preset(BaseModel):
         named = {name for changes in weights.values() for name in changes}
         if unknown := sorted(named - SignalWeights.model_fields.keys()):
             raise ValueError(f"no signal called {', '.join(unknown)}")
+        if any(
+            not 0 <= weight < inf for changes in weights.values() for weight in changes.values()
+        ):
+            raise ValueError("a weight is below 0, or none")
         return weights
+
+    @field_validator("spreads")
+    @classmethod
+    def _bounded(cls, spreads: Mapping[str, float]) -> Mapping[str, float]:
+        if unknown := sorted(spreads.keys() - NEUTRAL.keys()):
+            raise ValueError(
+                f"no facet called {', '.join(unknown)}; there are {', '.join(NEUTRAL)}"
+            )
+        if wrong := [name for name, spread in spreads.items() if not 0 <= spread <= 1]:
+            raise ValueError(f"the spread of {wrong[0]} is not within 0 and 1")
+        return spreads
 
     def weights_for(self, asks: Iterable[Question]) -> dict[str, Weight]:
         """The signal weights of a query that asks for these."""

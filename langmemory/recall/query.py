@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -27,6 +28,7 @@ class Query:
     """Looks up the words of `kin`; it only adds candidates."""
 
 
+_POSSESSIVE = re.compile(r"['’]s?$")
 MAX_KIN = 96
 """Words of one look-up for kin."""
 NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
@@ -43,6 +45,8 @@ def read_query(
     in an expression n times, so names stand ``name_weight`` times: rare proper nouns decide.
     """
     terms = keyword_terms(text, intent.language)
+    if called := _stop_names(intent):
+        terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
     names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
@@ -65,3 +69,9 @@ def read_query(
         kin=kin,
         kin_keyword=look_up(match_expression(islice(akin, MAX_KIN))) if asks_kind else None,
     )
+
+
+def _stop_names(intent: Intent) -> list[str]:
+    """Stop words that are names in this query: "What does Will like?"."""
+    names = (_POSSESSIVE.sub("", name.casefold()) for name in intent.names)
+    return [name for name in names if name in intent.language.stop_names]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from langmemory.lexicon import split_words
+from langmemory.lexicon import split_words, without_marks
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.derivation import Families
@@ -110,7 +110,7 @@ def signals(
     if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
         found["period"] = cues.within(rows.said_at, spans, lag_days=preset.period_lag_days)
     if vocabulary is not None and any(rows.tokens):
-        names = {word for name in named for word in split_words(name)}
+        names = {without_marks(word) for name in named for word in split_words(name)}
         found |= _text_signals(rows, query, intent, vocabulary, preset, names, origins)
     session = context.sessions(rows.thread, rows.said_at)
     evidence = fuse(found, SESSION_EVIDENCE, method="sum")
@@ -134,7 +134,7 @@ def _text_signals(
     found: dict[str, Floats] = {}
     if "when" in intent.asks:
         found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)
-    words = [term for term in query.terms if term not in names] or list(query.terms)
+    words = [term for term in query.terms if without_marks(term) not in names] or list(query.terms)
     tokens = vocabulary.encode(" ".join(words))
     if len(tokens) == 0:
         return found

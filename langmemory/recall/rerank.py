@@ -21,7 +21,7 @@ class Reranker(Protocol):
     """Puts results in a new order; may leave some out."""
 
     def __call__(self, query: str, results: Sequence[RecallResult]) -> list[int]:
-        """Indexes into ``results``, best first. Raises `RerankError` when it has no answer."""
+        """Indexes into ``results``, best first. Raises when it has no answer."""
         ...
 
 
@@ -37,11 +37,11 @@ def by_compressor(compressor: BaseDocumentCompressor) -> Reranker:
             Document(page_content=result.text, metadata={"recall_index": index})
             for index, result in enumerate(results)
         ]
+        ranked = compressor.compress_documents(documents, query)
         try:
-            ranked = compressor.compress_documents(documents, query)
-        except Exception as error:  # any provider's error; recorded by the caller in the trace
-            raise RerankError(f"{type(error).__name__}: {error}") from error
-        return [document.metadata["recall_index"] for document in ranked]
+            return [document.metadata["recall_index"] for document in ranked]
+        except KeyError:
+            raise RerankError("it returned documents without the metadata they came with") from None
 
     return rerank
 
@@ -51,20 +51,17 @@ def by_chat_model(model: BaseChatModel) -> Reranker:
 
     def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
         notes = "\n".join(f"[{i}] {' '.join(r.text.split())}" for i, r in enumerate(results))
-        try:
-            answer = model.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
-        except Exception as error:  # any provider's error; recorded by the caller in the trace
-            raise RerankError(f"{type(error).__name__}: {error}") from error
+        answer = model.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
         return _read_order(str(answer), len(results))
 
     return rerank
 
 
 def _read_order(answer: str, count: int) -> list[int]:
-    """The last JSON list of numbers in an answer, without repetitions and strangers."""
+    """The last JSON list of numbers in an answer, without strangers."""
     lists = re.findall(r"\[[\d,\s]*\]", answer)
-    order = [int(n) for n in re.findall(r"\d+", lists[-1])] if lists else []
-    known = list(dict.fromkeys(n for n in order if 0 <= n < count))
+    order = [int(n) for n in re.findall(r"\b\d{1,6}\b", lists[-1])] if lists else []
+    known = [n for n in order if n < count]
     if not known:
         raise RerankError(f"no list of numbers in an answer of {len(answer)} characters")
     return known
@@ -73,10 +70,18 @@ def _read_order(answer: str, count: int) -> list[int]:
 def reordered(
     query: str, results: Sequence[RecallResult], reranker: Reranker
 ) -> tuple[list[RecallResult], str | None]:
-    """Results in the reranker's order, those it left out behind; and what went wrong, if it did."""
+    """Results in the reranker's order, those it left out behind, none twice; and what went wrong,
+    if it did."""
+    known = set(range(len(results)))
     try:
-        order = reranker(query, results)
-    except RerankError as error:
-        return list(results), f"reranker failed, order kept: {error}"
-    rest = [i for i in range(len(results)) if i not in set(order)]
+        order = list(dict.fromkeys(reranker(query, results)))
+        if strangers := [one for one in order if one not in known]:
+            raise RerankError(f"{strangers[0]!r} is no number of a result")
+    except Exception as error:  # a provider's or a user's own code may raise anything
+        return list(results), f"reranker failed, order kept: {_told(error)}"
+    rest = sorted(known.difference(order))
     return [results[i] for i in (*order, *rest)], None
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, RerankError) else f"{type(error).__name__}: {error}"

@@ -9,7 +9,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
+
+from langmemory.types import Namespace
 
 
 class Use(NamedTuple):
@@ -45,22 +48,30 @@ class UsageLog:
 
 
 class GivenLog:
-    """Keys that each thread was given, so that it is not given them again."""
+    """What each thread was given, so that it is not given it again. Of this process alone."""
 
-    def __init__(self, *, max_threads: int = 1000) -> None:
-        """``max_threads``: threads remembered; the one unused longest is forgotten first."""
+    def __init__(self, *, max_threads: int = 1000, max_memories: int = 10_000) -> None:
+        """``max_threads``: threads remembered; the one unused longest is forgotten first.
+        ``max_memories``: of one thread; the one given first is forgotten first."""
         self._lock = threading.Lock()
-        self._given: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._given: OrderedDict[str, dict[tuple[Namespace, str], None]] = OrderedDict()
         self._max_threads = max_threads
+        self._max_memories = max_memories
 
-    def given(self, thread_id: str) -> frozenset[str]:
-        """Keys the thread was given before."""
+    def given(self, thread_id: str, namespace: Namespace) -> frozenset[str]:
+        """Keys the thread was given before from a namespace and those below it."""
+        depth = len(namespace)
         with self._lock:
-            return self._given.get(thread_id, frozenset())
+            given = self._given.get(thread_id, {})
+            return frozenset(key for where, key in given if where[:depth] == namespace)
 
-    def note(self, thread_id: str, keys: Iterable[str]) -> None:
-        """Remembers that the thread was given these keys."""
+    def note(self, thread_id: str, memories: Iterable[tuple[Namespace, str]]) -> None:
+        """Remembers that the thread was given these, by namespace and key."""
         with self._lock:
-            self._given[thread_id] = self._given.pop(thread_id, frozenset()) | frozenset(keys)
+            given = self._given.setdefault(thread_id, {})
+            self._given.move_to_end(thread_id)
+            given.update(dict.fromkeys(memories))
+            for oldest in list(islice(given, max(len(given) - self._max_memories, 0))):
+                del given[oldest]
             while len(self._given) > self._max_threads:
                 self._given.popitem(last=False)

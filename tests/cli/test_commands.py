@@ -64,6 +64,16 @@ def test_search_shows_what_when_who_and_why(filled: Run) -> None:
     assert "2 results" in shown
 
 
+def test_search_fits_a_narrow_terminal(filled: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 40 columns results stand under each other, with all of when, who and score."""
+    monkeypatch.setenv("COLUMNS", "40")
+    for options in ((), ("--explain",)):
+        shown = filled("search", "Which animal is Lola?", "--limit", "2", *options).stdout
+        assert re.search(r"\b0\.\d{3}\b", shown)
+        assert "Lena" in shown
+        assert max(map(len, shown.splitlines())) <= 40
+
+
 def test_search_for_scripts_is_json(filled: Run) -> None:
     """--json prints results with their parts, and the trace."""
     found = json.loads(filled("search", "hazelnuts", "--limit", "3", "--json").stdout)

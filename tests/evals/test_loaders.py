@@ -107,13 +107,27 @@ def test_the_sample_is_whole() -> None:
         ("a.jsonl", '{"question": "q", "evidence": [], "conversation": "gone"}', "'gone'"),
         ("a.json", '{"not": "a list of conversations"}', "not LoCoMo-shaped"),
         ("a.csv", "", "expected a LoCoMo-shaped"),
+        ("a.jsonl", '{"session": "s", "turns": []}', "no questions"),
+        (
+            "a.jsonl",
+            '{"session": "s", "turns": [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}]}',
+            "'1' stands for two turns",
+        ),
+        ("a.jsonl", '{"session": "s", "turns": [{"id": "1", "text": 5}]}', "text of 1 is 5"),
+        (
+            "a.jsonl",
+            '{"session": "s", "turns": []}\n{"question": "q", "evidence": {"a": 0}}',
+            "gains above 0",
+        ),
+        ("a.jsonl", '{"session": "s", "turns": []}\n{"question": "q", "evidence": null}', "list"),
+        ("a.jsonl", "\udcff", "not UTF-8"),
     ],
 )
 def test_a_file_of_another_shape_is_refused_with_the_place(
     tmp_path: Path, name: str, text: str, complaint: str
 ) -> None:
     """What cannot be read says which file and where, instead of a KeyError."""
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ImportFormatError, match=complaint):
         load(tmp_path / name)
 
@@ -122,3 +136,18 @@ def test_limited_questions_are_spread_over_all_conversations(tmp_path: Path) -> 
     """A quick look still asks every conversation."""
     limited = _locomo(tmp_path / "mini.json").limited(4)
     assert [question.conversation for question in limited.questions] == ["c0", "c1", "c2", "c3"]
+
+
+def test_evidence_that_is_one_string_is_one_id(tmp_path: Path) -> None:
+    """ "s1" is a turn's id, not its letters; judgements may be fractions."""
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        '{"session": "s", "turns": [{"id": "s1", "text": "a cat"}]}\n'
+        '{"question": "cat?", "evidence": "s1"}'
+    )
+    assert dict(load(file).questions[0].evidence) == {"s1": 1.0}
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "text": "a cat"}')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "cat?"}')
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t0.5\n")
+    assert dict(load(tmp_path).questions[0].evidence) == {"d": 0.5}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
@@ -100,7 +101,11 @@ def test_a_failing_expander_changes_nothing() -> None:
     def unreachable(query: str) -> list[str]:
         raise ExpansionError("ConnectionError: no route")
 
-    for expander in (unreachable, answering("<think>only thoughts"), answering("")):
+    def broken(query: str) -> list[str]:
+        raise KeyError(query)
+
+    wrong: tuple[Any, ...] = (broken, lambda query: None, lambda query: [1])
+    for expander in (unreachable, answering("<think>only thoughts"), answering(""), *wrong):
         recall = ask(source, query, expander=expander)
         assert [result.memory.id for result in recall.results] == before
         assert "expander failed" in recall.trace.degraded[0]
@@ -205,3 +210,67 @@ async def test_a_store_passes_its_expander_and_granularity_on() -> None:
         assert [r.memory.id for r in again.results] == [r.memory.id for r in found.results]
         with pytest.raises(ConfigError, match="allowed are turn, session"):
             store.recall("x", ("ana",), granularity="day")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"limit": "3"}, "limit is '3'"),
+        ({"kinds": "semantic"}, "list of strings"),
+        ({"kinds": ["facts"]}, "'facts'; allowed are"),
+        ({"exclude": "key"}, "list of strings"),
+        ({"exclude": [str(number) for number in range(40_000)]}, "40000 keys"),
+        ({"since": "2023-05-03"}, "must be a datetime"),
+    ],
+)
+def test_wrong_options_of_a_recall_are_named(options: Any, complaint: str) -> None:
+    """A wrong option is a ConfigError that says what it must be, not an error of SQLite's."""
+    with MemoryStore(":memory:") as store, pytest.raises(ConfigError, match=complaint):
+        store.recall("cats", ("n",), **options)
+
+
+def test_no_kinds_find_nothing_and_a_now_without_timezone_is_utc() -> None:
+    """An empty choice of kinds is no error, nor is a naive now with a date in the query."""
+    with MemoryStore(":memory:") as store:
+        store.put(("n",), "k", {"text": "Ada likes cats."})
+        assert not store.recall("cats last spring", ("n",), kinds=[]).results
+        now = datetime(2030, 1, 1)
+        assert store.recall("cats since May 2020, or last spring", ("n",), now=now).results
+
+
+def test_a_thread_is_given_the_same_key_of_another_namespace() -> None:
+    """What a thread was given is known by namespace: Bob's profile is not Ada's."""
+    with MemoryStore(":memory:") as store:
+        for name in ("ada", "bob"):
+            store.put(("u", name), "profile", {"text": f"{name} likes cats."})
+        for name in ("ada", "bob"):
+            assert len(store.recall("cats", ("u", name), thread_id="t")) == 1
+        assert len(store.recall("cats", ("u",), thread_id="t")) == 0
+
+
+def test_somebody_called_like_a_stop_word_is_asked_for_by_name() -> None:
+    """ "Will" within a question is a person; at its beginning, or in "Don't", it is a word."""
+    talk = [("Ann", "I adore pizza with olives."), ("Will", "I adore sushi.")]
+    with MemoryStore(":memory:") as store:
+        messages = [{"role": "user", "name": name, "content": text} for name, text in talk]
+        store.remember(("n",), messages, thread_id="t")
+        found = store.recall("What food does Will adore?", ("n",), explain=True)
+        assert found.results[0].speaker == "Will"
+        for query in ("Will Ann adore this?", "Why I Don't adore it"):
+            terms = store.recall(query, ("n",), explain=True).trace.intent["terms"]
+            assert not {"will", "don"} & set(terms)
+
+
+@pytest.mark.parametrize(
+    "query", ["What does Zoe adore in a cafe?", "What does Zoë adore in a café?"]
+)
+def test_a_speaker_is_named_with_or_without_accents(query: str) -> None:
+    """Who is meant, and which words matched, does not hang on a keyboard."""
+    with MemoryStore(":memory:") as store:
+        talk = [("Ann", "I adore tea in a cafe."), ("Zoë", "I adore cocoa in a café.")]
+        messages = [{"role": "user", "name": name, "content": text} for name, text in talk]
+        store.remember(("n",), messages, thread_id="t")
+        best = store.recall(query, ("n",), explain=True).results[0]
+        assert best.speaker == "Zoë"
+        assert best.explanation is not None
+        assert len(best.explanation.matched_words) == 2

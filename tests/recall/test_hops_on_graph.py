@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities
+from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities, Supersede
 from langmemory.config import Config
 from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
@@ -297,3 +297,41 @@ def test_any_source_can_have_an_entity_channel() -> None:
     recall = pipeline.run("What does Otto do?", found_by, vector=None, now=NOW, explain=True)
     assert [one.memory.id for one in recall.results] == [2]
     assert recall.trace.candidates["entity"] == 1
+
+
+def test_what_others_gave_up_in_private_does_not_show(store: MemoryStore) -> None:
+    """A turn of which only a private fact has given way is no staler to those who may not see it."""
+    private: dict[str, object] = {"privacy": "private", "owner": "paul"}
+    store.remember(
+        NAMESPACE,
+        [{"role": "user", "content": "The greenhouse was sold.", "id": "9"}],
+        thread_id="u",
+    )
+    for key, text, evidence in (("old", "Paul owns it.", "u/9"), ("new", "He does not.", "t/2")):
+        apply(
+            store,
+            key,
+            *fact(
+                key,
+                text,
+                "person/paul",
+                "owns",
+                literal="a greenhouse",
+                evidence=[evidence],
+                facets=private,
+            ),
+        )
+    apply(
+        store,
+        "end",
+        Supersede(key="old", by="new", invalid_at=day("2024-01-01")),
+    )
+
+    def factors(viewer: str) -> dict[str, float]:
+        recall = store.recall("Was the greenhouse sold?", NAMESPACE, viewer=viewer, explain=True)
+        (turn,) = (one for one in recall.results if one.memory.key == "u/9")
+        assert turn.explanation is not None
+        return dict(turn.explanation.multipliers)
+
+    assert factors("paul")["stale"] < 1
+    assert factors("lena").get("stale", 1) == 1

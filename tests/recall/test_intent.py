@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -43,6 +43,35 @@ def test_questions_are_recognised(query: str, asks: str) -> None:
         ("news since March 2024", (2024, 3, 1), (2024, 6, 12, 15)),
         ("the letter from Ana in March 2024", (2024, 3, 1), (2024, 4, 1)),
         ("was ist vor dem 7. Juli 2023 passiert", (1970, 1, 1), (2023, 7, 7)),
+        ("trips between May and July 2023", (2023, 5, 1), (2023, 8, 1)),
+        ("from November to February 2023", (2022, 11, 1), (2023, 3, 1)),
+        ("zwischen Mai und Juli 2023", (2023, 5, 1), (2023, 8, 1)),
+        ("entre mayo y julio de 2023", (2023, 5, 1), (2023, 8, 1)),
+        ("2023年5月到7月", (2023, 5, 1), (2023, 8, 1)),
+        ("between 3 May and 9 May 2023", (2023, 5, 3), (2023, 5, 10)),
+        ("jobs 2020-2022", (2020, 1, 1), (2023, 1, 1)),
+        ("what did she do last Wednesday?", (2024, 6, 5), (2024, 6, 6)),
+        ("was war letzten Freitag", (2024, 6, 7), (2024, 6, 8)),
+        ("el viernes pasado", (2024, 6, 7), (2024, 6, 8)),
+        ("上周五她做了什么", (2024, 6, 7), (2024, 6, 8)),
+        ("three days ago", (2024, 6, 9), (2024, 6, 10)),
+        ("vor zwei Wochen", (2024, 5, 27), (2024, 6, 3)),
+        ("hace dos meses", (2024, 4, 1), (2024, 5, 1)),
+        ("三天前", (2024, 6, 9), (2024, 6, 10)),
+        ("in the last two weeks", (2024, 5, 29), (2024, 6, 13)),
+        ("the day before yesterday", (2024, 6, 10), (2024, 6, 11)),
+        ("vorgestern", (2024, 6, 10), (2024, 6, 11)),
+        ("last weekend", (2024, 6, 8), (2024, 6, 10)),
+        ("in May last year", (2023, 5, 1), (2023, 6, 1)),
+        ("去年5月", (2023, 5, 1), (2023, 6, 1)),
+        ("last may", (2024, 5, 1), (2024, 6, 1)),
+        ("news since March", (2024, 3, 1), (2024, 6, 12, 15)),
+        ("after 3 June 2024", (2024, 6, 4), (2024, 6, 12, 15)),
+        ("2023年5月之前", (1970, 1, 1), (2023, 5, 1)),
+        ("letzte Woche", (2024, 6, 3), (2024, 6, 10)),
+        ("am 12.05.2023", (2023, 5, 12), (2023, 5, 13)),
+        ("on 5/7/2023", (2023, 5, 7), (2023, 5, 8)),
+        ("last weekend before 10 April 2023", (1970, 1, 1), (2023, 4, 10)),
     ],
 )
 def test_times_become_windows(query: str, since: tuple[int, ...], until: tuple[int, ...]) -> None:
@@ -70,3 +99,31 @@ def test_impossible_dates_are_no_error() -> None:
     """A day that does not exist leaves the query without a window."""
     assert read_intent("on 31 February 2023", NOW).window is None
     assert read_intent("2023-13-45", NOW).window is not None
+
+
+@pytest.mark.parametrize(
+    "query", ["9999年12月", "since 9999年12月31日", "999 years ago", "ßßßßß may"]
+)
+def test_times_beyond_the_calendar_are_no_error(query: str) -> None:
+    """Whatever number stands in a query, recall goes on; a letter may fold to two."""
+    read_intent(query, NOW)
+    read_intent(query, datetime(1, 1, 1, tzinfo=UTC))
+
+
+def test_days_begin_where_now_is() -> None:
+    """A date means the day of the timezone of now, across the end of a year too."""
+    tokyo = timezone(timedelta(hours=9))
+    now = datetime(2024, 1, 1, 0, 30, tzinfo=tokyo)
+    day = datetime(2023, 12, 31, tzinfo=tokyo), datetime(2024, 1, 1, tzinfo=tokyo)
+    assert read_intent("yesterday", now).window == day
+    assert read_intent("on 31 December 2023", now).window == day
+    assert read_intent("on 31 December", now).spans(range(2023, 2024)) == [day]
+
+
+def test_a_range_of_months_without_a_year_is_of_any_year() -> None:
+    """ "Between May and July" is May to July of every year there is."""
+    intent = read_intent("between May and July", NOW)
+    assert intent.window is None
+    assert intent.spans(range(2022, 2023)) == [
+        (datetime(2022, 5, 1, tzinfo=UTC), datetime(2022, 8, 1, tzinfo=UTC))
+    ]

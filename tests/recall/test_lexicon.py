@@ -123,3 +123,27 @@ def test_a_correction_is_known_by_its_words(text: str) -> None:
 def test_what_goes_on_is_no_correction(text: str) -> None:
     """Thanks, further questions and polite refusals are none."""
     assert not is_correction(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Mein Müsli", "Mu\u0308sli"),
+        ("Mein Mu\u0308sli", "Müsli"),
+        ("서울의 김치", "\u1100\u1175\u11b7\u110e\u1175"),
+    ],
+)
+def test_composed_and_decomposed_letters_are_the_same(
+    fts: apsw.Connection, text: str, query: str
+) -> None:
+    """Letters typed as one character or as letter and mark find each other."""
+    assert found(fts, text, query)
+
+
+@pytest.mark.parametrize("phrase", ["烤鸭很好", "die Straße"])
+def test_phrases_are_looked_up_as_they_are_indexed(fts: apsw.Connection, phrase: str) -> None:
+    """A quoted phrase matches in scripts without spaces and with sharp s."""
+    fts.execute("DELETE FROM words")
+    fts.execute("INSERT INTO words(body) VALUES (?)", (index_text(f"xx {phrase} yy"),))
+    match = match_expression((), (phrase,))
+    assert fts.execute("SELECT count(*) FROM words(?)", (match,)).fetchone()[0] == 1

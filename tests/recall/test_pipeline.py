@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -221,15 +223,18 @@ def test_explaining_changes_nothing(source: MemorySource) -> None:
 
 
 class Backwards(BaseDocumentCompressor):
-    """Returns the documents in reverse, or fails."""
+    """Returns the documents in reverse, or fails, or as new ones."""
 
     fails: bool = False
+    forgets: bool = False
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: object = None
     ) -> Sequence[Document]:
         if self.fails:
             raise ConnectionError("no route")
+        if self.forgets:
+            return [Document(page_content=one.page_content) for one in documents]
         return list(reversed(documents))
 
 
@@ -251,3 +256,41 @@ def test_a_failing_reranker_keeps_the_order(source: MemorySource) -> None:
         recall = ask(source, "Ben's pet", reranker=reranker)
         assert [r.memory.id for r in recall.results] == before
         assert "reranker failed" in recall.trace.degraded[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda query, results: [0, 99],
+        lambda query, results: [-1],
+        lambda query, results: ["1"],
+        lambda query, results: None,
+        lambda query, results: {}["missing"],
+        by_compressor(Backwards(forgets=True)),
+    ],
+)
+def test_nonsense_of_a_reranker_keeps_the_order(source: MemorySource, answer: Any) -> None:
+    """Strange numbers, no numbers and any error degrade to the order before."""
+    before = [r.memory.id for r in ask(source, "Ben's pet").results]
+    recall = ask(source, "Ben's pet", reranker=answer)
+    assert [r.memory.id for r in recall.results] == before
+    assert "reranker failed" in recall.trace.degraded[0]
+
+
+def test_a_reranker_cannot_repeat_a_result(source: MemorySource) -> None:
+    """What it names twice is shown once, and nothing is lost."""
+    before = [r.memory.id for r in ask(source, "Ben's pet", limit=6).results]
+    recall = ask(source, "Ben's pet", limit=6, reranker=lambda query, results: [1, 1, 0, 1])
+    shown = [r.memory.id for r in recall.results]
+    assert shown == [before[1], before[0], *before[2:]]
+
+
+def test_a_narrow_terminal_shows_results_under_each_other(source: MemorySource) -> None:
+    """In 40 columns no score, date or text is cut off."""
+    recall = ask(source, "Ben's pet", limit=2, explain=True)
+    console = Console(width=40, file=io.StringIO())
+    console.print(render(recall))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in shown
+    assert f"{recall.results[0].score:.3f}" in shown
+    assert max(map(len, shown.splitlines())) <= 40

@@ -12,8 +12,8 @@ from langmemory.recall import context, cues, scoring
 from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import hop
-from langmemory.recall.intent import Period
 from langmemory.recall.interaction import interact, join_texts
+from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.recall.validity import stale
@@ -157,6 +157,12 @@ def test_mmr_puts_what_is_new_before_what_repeats() -> None:
     assert mmr(score, vectors, lambda_=1.0, limit=3).tolist() == [0, 1, 2]
 
 
+def test_mmr_of_novelty_alone_still_gives_everything_once() -> None:
+    """With lambda 0 every candidate keeps one place."""
+    order = mmr(floats(0.9, 0.8, 0.7), np.eye(3, dtype=np.float32), lambda_=0.0, limit=3)
+    assert sorted(order.tolist()) == [0, 1, 2]
+
+
 def fold(texts: list[str], similarity: float = 1.0) -> list[int]:
     """Indexes of the texts that are kept."""
     folding = Folding(similarity)
@@ -194,9 +200,19 @@ def test_threads_remember_what_they_were_given() -> None:
     """Keys are remembered by thread; the thread unused longest is forgotten first."""
     log = GivenLog(max_threads=2)
     for thread in ("a", "b", "a", "c"):
-        log.note(thread, [f"key-{thread}"])
-    assert log.given("a") == {"key-a"}
-    assert log.given("b") == frozenset()
+        log.note(thread, [(("ns",), f"key-{thread}")])
+    assert log.given("a", ("ns",)) == {"key-a"}
+    assert log.given("b", ("ns",)) == frozenset()
+
+
+def test_what_was_given_is_known_by_namespace_and_bounded() -> None:
+    """The same key elsewhere was not given; of many memories the last ones are remembered."""
+    log = GivenLog(max_memories=2)
+    log.note("t", [(("u", "a"), "profile")])
+    assert log.given("t", ("u", "b")) == frozenset()
+    assert log.given("t", ("u",)) == {"profile"}
+    log.note("t", [(("u", "a"), str(number)) for number in range(5)])
+    assert log.given("t", ("u", "a")) == {"3", "4"}
 
 
 def test_presets_change_by_mapping() -> None:
@@ -207,7 +223,17 @@ def test_presets_change_by_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"dept": 3}, {"weights": {"speker": 1}}, {"mmr_lambda": 2}, {"weights": 3}]
+    "changes",
+    [
+        {"dept": 3},
+        {"weights": {"speker": 1}},
+        {"mmr_lambda": 2},
+        {"weights": 3},
+        {"spreads": {"novelty": 0.1}},
+        {"spreads": {"recency": -3}},
+        {"intent_weights": {"where": {"speaker": -1}}},
+        {"context_weight": float("inf")},
+    ],
 )
 def test_unknown_options_are_refused(changes: dict[str, object]) -> None:
     """An unknown option or a value out of range is a ConfigError that names it."""
