@@ -42,7 +42,7 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
     elif isinstance(error, apsw.FullError):
         text = f"The disk of {path} is full; nothing of this call was written. Free some space."
     elif isinstance(error, apsw.CorruptError):
-        text = f"{path} is damaged ({error}). Run `langmemory doctor` and restore a backup."
+        text = f"{path} is damaged ({error}). Run `langmemory doctor`: it says what to do."
     elif isinstance(error, apsw.BusyError):
         text = (
             f"{path} stayed locked by another process for longer than busy_timeout_ms. "
@@ -78,7 +78,7 @@ class Connection(apsw.Connection):
     """A connection that remembers what of the file was last looked at through it."""
 
     seen_version: int = -1
-    seen_generation: int = -1
+    seen_model: object = None
     ranks: bool = False
     """Whether it knows the ranking function of `keywords`."""
 

@@ -74,15 +74,15 @@ class Engine:
         `keywords.found`."""
         self.database.housekeeping = self.pack_signs
         self.census = Census()
-        self._model = ModelSetting()
-        self._signs: signs.SignIndex | None = None
+        # Both at once: another thread may see the file before or after it was re-embedded.
+        self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         with self.database.read() as connection:
             self._adopt(read_model(connection))
 
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
-        return self._model
+        return self._current[0]
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
@@ -105,46 +105,55 @@ class Engine:
     def close(self) -> None:
         self.database.close()
 
-    def up_to_date_signs(self, connection: Connection) -> signs.SignIndex | None:
-        """The sign index as of this connection's snapshot; None while nothing is embedded."""
+    def up_to_date_signs(
+        self, connection: Connection
+    ) -> tuple[ModelSetting, signs.SignIndex | None]:
+        """The embedding model and the sign index as of this connection's snapshot; no index while
+        nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
+        setting, index = self._current
         if (
             connection.seen_version != seen
-            or connection.seen_generation != self._model.generation  # another thread saw older
+            or connection.seen_model is not setting  # another thread saw older
             or self.database.in_memory
         ):
-            self._adopt(read_model(connection))
-            if self._signs is not None:
-                self._signs.refresh(connection)
+            setting, index = self._adopt(read_model(connection))
+            if index is not None:
+                index.refresh(connection)
             connection.seen_version = seen
-            connection.seen_generation = self._model.generation
-        return self._signs
+            connection.seen_model = setting
+        return setting, index
 
-    def searched(self, index: signs.SignIndex) -> None:
+    def searched(self, setting: ModelSetting, index: signs.SignIndex) -> None:
         """After a search by vector: a process that goes on scanning sign bits gets a coarse copy."""
-        dims = self._model.dims
         if (
             index.scans >= index.next_copy
             and index.coarse is None
-            and dims
             and not self.database.in_memory  # one connection, which the searches need
         ):
             index.next_copy *= (
                 2  # if it should not fit, or be lost, it is tried again ever more rarely
             )
             threading.Thread(
-                target=self._load_coarse, args=(index, dims), name="langmemory-load", daemon=True
+                target=self._load_coarse, args=(setting, index), name="langmemory-load", daemon=True
             ).start()
 
-    def _load_coarse(self, index: signs.SignIndex, dims: int) -> None:
+    def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
+        @contextmanager
+        def read() -> Iterator[Connection | None]:
+            with self.database.scan() as connection:
+                # Once the file is re-embedded its vectors are none of this index's.
+                yield connection if read_model(connection) == setting else None
+
         try:
-            index.load_coarse(self.database.scan, dims, self._vector_copy_bytes)
+            index.load_coarse(read, setting.dims or 0, self._vector_copy_bytes)
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no coarse copy: %s", type(error).__name__)
 
-    def _adopt(self, setting: ModelSetting) -> None:
-        if setting == self._model:
-            return
+    def _adopt(self, setting: ModelSetting) -> tuple[ModelSetting, signs.SignIndex | None]:
+        current = self._current
+        if setting == current[0]:
+            return current
         if setting.dims is None:
             index = None
         elif self.database.in_memory:
@@ -153,7 +162,8 @@ class Engine:
             index = signs.shared_index(
                 self.database.path, setting.generation, setting.words, self._sign_index_bytes
             )
-        self._model, self._signs = setting, index
+        self._current = (setting, index)
+        return setting, index
 
     def purge(self) -> bool:
         """`Database.purge`, and nothing of what is gone stays in this object either."""
@@ -203,8 +213,7 @@ class Snapshot:
     def _signs(self) -> signs.SignIndex | None:
         """The sign index as of this snapshot."""
         if self._setting is None:
-            self._index = self.engine.up_to_date_signs(self.connection)
-            self._setting = self.engine.model
+            self._setting, self._index = self.engine.up_to_date_signs(self.connection)
         return self._index
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
@@ -233,7 +242,7 @@ class Snapshot:
         index = self._signs()
         if index is None:
             return candidates.NOTHING
-        self.engine.searched(index)
+        self.engine.searched(self.model(), index)
         return candidates.nearest(
             self.connection,
             index,
@@ -254,6 +263,7 @@ class Snapshot:
         limit: int,
         *,
         weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+        complete: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `keywords.search`; as (int64[n], float32[n])."""
         residual = scope.residual
@@ -265,6 +275,7 @@ class Snapshot:
             limit if residual is None else 1 << 60,
             weights=weights,
             selected=self._selection(scope),
+            complete=complete,
         )
         if residual is not None:
             rows = [row for row in rows if residual(self.value(row[0]))][:limit]

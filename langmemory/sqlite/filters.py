@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from langmemory.errors import InvalidFilterError
-from langmemory.sqlite.values import ELEMENT, LONG, exact, leaf_value
+from langmemory.errors import InvalidFilterError, InvalidValueError
+from langmemory.sqlite.values import ELEMENT, LONG, as_json, exact, leaf_value
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
 COMBINERS: Final = ("$and", "$or")
+
+MOST_OPTIONS: Final = 10_000
+"""Values of one ``$in``; SQLite binds 32,766 in a statement, and a search may state it twice."""
 
 _PATH = "(SELECT id FROM path WHERE name = ?)"
 
@@ -85,7 +88,10 @@ def _entries(filter: Any) -> list[tuple[str, Any]]:
                 f"Invalid filter key {key!r}: at this place only {', '.join(COMBINERS)} or a name "
                 f"may stand; {', '.join(OPERATORS)} go inside a name."
             )
-    return list(filter.items())
+    return [
+        (key, operand if key in COMBINERS else _plain(key, operand))
+        for key, operand in filter.items()
+    ]
 
 
 def _branches(key: str, operand: Any) -> list[Mapping[str, Any]]:
@@ -106,20 +112,26 @@ def _operators(key: str, operand: Mapping[str, Any]) -> Iterator[tuple[str, Any]
             raise InvalidFilterError(
                 f"Unsupported operator {name!r} on {key!r}. Use one of {', '.join(OPERATORS)}."
             )
-        if name in COMPARISONS and not isinstance(argument, int | float | str):
+        if name == "$in" and not isinstance(argument, list | tuple | set | frozenset):
+            raise InvalidFilterError(f"$in on {key!r} takes a list, not {argument!r:.80}.")
+        plain = _plain(key, list(argument) if name == "$in" else argument)
+        if name in COMPARISONS and not isinstance(plain, int | float | str):
             raise InvalidFilterError(
                 f"{name} on {key!r} takes a number or a string, not {argument!r:.80}."
             )
-        if name == "$in" and not isinstance(argument, list | tuple | set | frozenset):
-            raise InvalidFilterError(f"$in on {key!r} takes a list, not {argument!r:.80}.")
-        yield name, [_plain(one) for one in argument] if name == "$in" else _plain(argument)
+        yield name, plain
 
 
-def _plain(operand: Any) -> Any:
-    """Tuples as the lists that JSON made of them."""
+def _plain(key: str, operand: Any) -> Any:
+    """The operand as JSON has it, in which values are stored: tuples as lists, datetimes as text."""
     if isinstance(operand, list | tuple):
-        return [_plain(one) for one in operand]
-    return operand
+        return [_plain(key, one) for one in operand]
+    if operand is None or isinstance(operand, str | int | float | Mapping):
+        return operand
+    try:
+        return as_json(operand)
+    except InvalidValueError as error:
+        raise InvalidFilterError(f"The filter on {key!r} cannot be asked. {error}") from error
 
 
 # In Python.
@@ -248,8 +260,7 @@ def _compile_operator(path: str, name: str, argument: Any) -> Condition:
     if name == "$ne":
         return _negate(_compile_equal(path, argument))
     if name == "$in":
-        options = [_compile_equal(path, one) for one in argument]
-        return _join(" OR ", options) if options else FALSE
+        return _compile_in(path, argument)
     if name == "$contains":
         return _compile_contains(path, argument)
     return _compile_comparison(path, name, argument)
@@ -267,6 +278,25 @@ def _compile_equal(path: str, argument: Any) -> Condition:
     if isinstance(argument, Mapping):
         return _lookup(path, "l.value = ?", b"{}", residual=True)
     return _lookup(path, "l.value = ?", leaf_value(argument), residual=not exact(argument))
+
+
+def _compile_in(path: str, argument: Sequence[Any]) -> Condition:
+    """One look-up for all of them: SQLite nests only a thousand ORs."""
+    nothing = any(one is None for one in argument)
+    some = [
+        one for one in argument if one is not None and not (isinstance(one, float) and one != one)
+    ]
+    options = list(dict.fromkeys(leaf_value(one) for one in some))
+    if len(options) > MOST_OPTIONS:
+        raise InvalidFilterError(
+            f"$in on {path!r} has {len(options)} values; {MOST_OPTIONS} is the most. Ask in parts."
+        )
+    parts = [_compile_equal(path, None)] if nothing else []
+    if options:
+        residual = any(isinstance(one, Mapping) or not exact(one) for one in some)
+        marks = ", ".join("?" * len(options))
+        parts.append(_lookup(path, f"l.value IN ({marks})", *options, residual=residual))
+    return _join(" OR ", parts) if parts else FALSE
 
 
 def _compile_contains(path: str, argument: Any) -> Condition:

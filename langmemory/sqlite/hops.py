@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from langmemory.sqlite import graph
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
@@ -147,13 +148,15 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
-def outdated(connection: Connection, items: Ids) -> Ids:
-    """Those of the items that something was derived from, of which all has given way since."""
+def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
+    """Those of the items that something was derived from, of which all that the viewer may know of
+    has given way since."""
+    seen = visible_to(scope.scope.viewer)
     rows = connection.execute(
         "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
-        "CROSS JOIN item i ON i.id = v.item GROUP BY v.source "
+        f"CROSS JOIN item i ON i.id = v.item WHERE {seen.sql} GROUP BY v.source "
         "HAVING max(i.status = 'superseded') AND NOT max(i.status = 'active')",
-        (graph.array(items.tolist()),),
+        (graph.array(items.tolist()), *seen.bindings),
     )
     return np.fromiter((row[0] for row in rows), np.int64)
 

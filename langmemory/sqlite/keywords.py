@@ -46,7 +46,7 @@ RESCORED_ROWS: Final = 350
 """The best of these by the rarest words, for which the other words count as well: R@10 .791, in two
 thirds of the time that all words of all these rows take."""
 FEWEST_WORDS: Final = 2
-"""Words that may bring a row however frequent they are."""
+"""Words of the file that may bring a row however frequent they are."""
 SMALL_ROWS: Final = 250
 """Rows of a namespace up to which `_bm25` scores them."""
 HEADROOM: Final = 2
@@ -74,6 +74,7 @@ def search(
     *,
     weights: Weights = DEFAULT_WEIGHTS,
     selected: Ids | None = None,
+    complete: bool = False,
 ) -> Hits:
     """(item id, BM25 > 0), best first, of the items in scope that match.
 
@@ -85,6 +86,8 @@ def search(
         limit: How many at most.
         weights: Of the columns.
         selected: All items in scope, if they are known already.
+        complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
+            than ``limit``; else where they bring none.
     """
     namespace = scope.scope.namespace
     namespace_id = find(connection, namespace) if namespace else None
@@ -93,7 +96,7 @@ def search(
     if selected is not None and not len(selected):
         return []
     size = census.size(connection)
-    look_up = _LookUp(connection, census, size, match, weights, selected)
+    look_up = _LookUp(connection, census, size, match, weights, selected, complete)
     if selected is not None:
         return look_up.best(limit)
     where, bindings = scope.where, scope.bindings
@@ -115,7 +118,10 @@ def search(
         kept = set(_kept(connection, ids, where, bindings)) if len(ids) else set()
         found = [hit for hit in hits if hit[0] in kept][:limit]
         if len(found) >= limit or len(hits) < pool:
-            return found
+            if found or not hits or look_up.complete:
+                return found
+            look_up.complete = True  # what the rare words bring is all out of reach
+            continue
         pool = max(pool * 8, 1)
 
 
@@ -132,7 +138,8 @@ class _LookUp:
     """One question to the index, asked the way that is fastest for what there is."""
 
     __slots__ = (
-        "_census", "_connection", "_match", "_selected", "_size", "_weights", "reach", "within",
+        "_census", "_connection", "_match", "_selected", "_size", "_weights", "complete", "reach",
+        "within",
     )  # fmt: skip
 
     def __init__(
@@ -143,6 +150,7 @@ class _LookUp:
         match: str,
         weights: Weights,
         selected: Ids | None,
+        complete: bool,
     ) -> None:
         self._connection = connection
         self._census = census
@@ -150,6 +158,8 @@ class _LookUp:
         self._match = match
         self._weights = weights
         self._selected = selected
+        self.complete = complete
+        """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
         self.within = ""
         """Expression that a row has to match as well, with its AND; that of a namespace."""
         self.reach = size
@@ -166,8 +176,8 @@ class _LookUp:
             return self._ranked(self._all(), limit)
         rare, frequent = parts
         hits = self._ranked(f"{self.within}{_texts(rare)}", max(RESCORED_ROWS, limit))
-        if not hits:
-            return hits
+        if len(hits) < (limit if self.complete else min(limit, 1)):
+            return self._ranked(self._all(), limit)
         further = dict(self._scored(frequent, EVERY, among=rare, ids=[item for item, _ in hits]))
         hits = [(item, score + further.get(item, 0.0)) for item, score in hits]
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
@@ -181,13 +191,14 @@ class _LookUp:
         terms = _QUOTED.findall(self._match)
         counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
         rare: set[str] = set()
-        scored = 0
+        scored = known = 0
         for term in sorted(counts, key=lambda one: counts[one]):
             scored += counts[term]
-            if len(rare) >= FEWEST_WORDS and scored > SCORED_ROWS:
+            if known >= FEWEST_WORDS and scored > SCORED_ROWS:
                 frequent = [one for one in terms if one not in rare]
                 return " OR ".join(one for one in terms if one in rare), " OR ".join(frequent)
             rare.add(term)
+            known += counts[term] > 0  # a word in no row brings none, as far as was counted
         return None
 
     def _rows_with(self, term: str, limit: int) -> int:

@@ -92,19 +92,15 @@ class SignIndex:
     def refresh(self, connection: Connection) -> None:
         """Read what was logged since the last time. Call it when the file has changed."""
         with self._lock:
-            newest = connection.execute(
-                "SELECT coalesce((SELECT max(seq) FROM code), 0), "
-                "coalesce((SELECT max(last_seq) FROM code_segment), 0)"
-            ).fetchone()
-            if max(newest) <= self._seq:
+            newest, packed = _newest(connection)
+            if newest <= self._seq:
                 return
-            packed = int(newest[1])
             if self._streaming or (self._seq < packed and self._seq >= 0):
                 self._seq = -1  # the rows in between are packed away: read the segments
             if self._seq < 0:
                 if self._too_large(connection):
                     self._streaming, self._chunk = True, empty(self.words)
-                    self._seq = max(newest)
+                    self._seq = newest
                     return
                 self._streaming = self._coarse_ready = False
                 self._chunk = _load(connection, self.words)
@@ -115,20 +111,30 @@ class SignIndex:
                 self._scopes.clear()
                 self._scope_rows = 0
                 _lay_coarse(connection, self._chunk, tail[0])
-            self._seq = max(newest)
+            self._seq = newest
 
     def load_coarse(
-        self, read: Callable[[], AbstractContextManager[Connection]], dims: int, budget_bytes: int
+        self,
+        read: Callable[[], AbstractContextManager[Connection | None]],
+        dims: int,
+        budget_bytes: int,
     ) -> None:
         """Keep the vectors at a byte a dimension from now on, if they fit into the budget.
 
         Takes about half a second for 100,000, in steps, so that searches go on meanwhile.
+
+        Args:
+            read: A snapshot of the file; None once its vectors come from another model.
+            dims: Of the vectors.
+            budget_bytes: For the copy.
         """
         while True:
             time.sleep(STEP_PAUSE_SECONDS)  # not inside the lock
             # The snapshot begins within the lock: it is no older than what `refresh` has seen.
             with self._lock, read() as connection:
                 chunk = self._chunk
+                if connection is None:
+                    return
                 if self._streaming or len(chunk.ids) * (dims + 4 + dims // 8) > budget_bytes:
                     return
                 if chunk.coarse is None:
@@ -269,6 +275,10 @@ class SignIndex:
         rows = rows_in(chunk, ids)
         if not self._streaming:
             with self._lock:
+                # Another thread may have read on, to vectors in namespaces that this snapshot does
+                # not know, or brought vectors back in the same chunk: then these are not all rows.
+                if self._chunk is not chunk or _newest(connection)[0] != self._seq:
+                    return rows
                 # An empty one takes room as well.
                 self._scope_rows += 1 if rows is None else 1 + len(rows)
                 if self._scope_rows > KEPT_ROWS:
@@ -309,6 +319,15 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
     found, vectors = fetch(connection, ids)
     if len(found):
         coarse.lay(rows[np.searchsorted(ids, found)], vectors)
+
+
+def _newest(connection: Connection) -> tuple[int, int]:
+    """The last place of the log, and the last that is packed."""
+    last, packed = connection.execute(
+        "SELECT coalesce((SELECT max(seq) FROM code), 0), "
+        "coalesce((SELECT max(last_seq) FROM code_segment), 0)"
+    ).fetchone()
+    return max(last, packed), packed
 
 
 def _packed_seq(connection: Connection) -> int:

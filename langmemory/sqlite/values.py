@@ -41,7 +41,7 @@ def to_json(value: Mapping[str, Any]) -> str:
         InvalidValueError: A key is not a string, or something cannot be written without loss.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_encode)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=as_json)
         text.encode("utf-8")  # lone surrogates
     except InvalidValueError:
         raise
@@ -58,7 +58,12 @@ def from_json(text: str) -> Any:
     return json.loads(text)
 
 
-def _encode(value: object) -> Any:
+def as_json(value: object) -> Any:
+    """What stands in JSON for a value that JSON has no word for.
+
+    Raises:
+        InvalidValueError: Nothing does.
+    """
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, uuid.UUID | PurePath | Decimal):

@@ -233,9 +233,11 @@ class SQLiteBaseStore(BaseStore):
         return drafts, self._indexing.pending(self._engine, drafts)
 
     def _read(self, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
-        def rank(snapshot: Snapshot, op: SearchOp, scope: Scope, limit: int) -> Ranked:
+        def rank(snapshot: Snapshot, op: SearchOp, scope: Scope) -> Ranked:
             query = op.query or ""
-            return self._searching.rank(snapshot, scope, query, vectors.get(query), limit)
+            return self._searching.rank(
+                snapshot, scope, query, vectors.get(query), op.limit, op.offset
+            )
 
         position, op = batch.reads[0]
         alive_at_us = self._searching.alive_at_us()
@@ -393,9 +395,11 @@ def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:
 
 
 def _checked_ttl(minutes: float | None) -> float | None:
-    if minutes is not None and not 0 < minutes <= MAX_TTL_MINUTES:
+    if minutes is None:
+        return None
+    if not isinstance(minutes, int | float) or not 0 < minutes <= MAX_TTL_MINUTES:
         raise ConfigError(
-            f"ttl is {minutes} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
+            f"ttl is {minutes!r} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
             "or None for no expiry."
         )
     return minutes

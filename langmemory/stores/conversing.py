@@ -76,11 +76,15 @@ class Conversing(SQLiteBaseStore):
             viewer: Who is asking; None is the application, which sees everything.
         """
         prefix = self._check_namespace(namespace, may_be_empty=True)
+        try:
+            hash = int(id[:ID_CHARS], 16)
+        except ValueError:  # no id at all, so no memory's
+            return []
         while not self._labels_complete():
             with self._engine.write() as connection:
                 labels.add(connection, _hash)
         with self._engine.read() as snapshot:
-            ids = labels.find(snapshot.connection, int(id[:ID_CHARS], 16), prefix, viewer=viewer)
+            ids = labels.find(snapshot.connection, hash, prefix, viewer=viewer)
             found = self._memories(snapshot.connection, ids, viewer)
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 

@@ -205,7 +205,7 @@ class _Reading:
 
     def nearest(self, vector: Floats, limit: int) -> tuple[Ids, Floats]:
         """Ids and cosines of facts, best first."""
-        index = self._snapshot.engine.up_to_date_signs(self.connection)
+        _, index = self._snapshot.engine.up_to_date_signs(self.connection)
         if index is None or not self._same_model:
             return candidates.NOTHING
         if self._comparable is None:

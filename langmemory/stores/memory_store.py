@@ -109,11 +109,13 @@ class MemoryStore(Changing, Conversing, Gathering):
     def close(self) -> None:
         """Write what is pending, stop the threads and close the file. A second call does nothing."""
         uses, counts = self._usage.drain(), self._counts.drain()
-        if uses or counts:
-            with suppress(ClosedStoreError), self._engine.write() as connection:
-                items.count_accesses(connection, uses)
-                write_counts(connection, counts)
-        super().close()
+        try:
+            if uses or counts:
+                with suppress(ClosedStoreError), self._engine.write() as connection:
+                    items.count_accesses(connection, uses)
+                    write_counts(connection, counts)
+        finally:  # also where the file can no longer be written
+            super().close()
 
     # Who is asking.
 
@@ -274,7 +276,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             )
         preset = find_preset(options.get("preset"), self._config)
         thread_id = options.get("thread_id")
-        given = self._given.given(thread_id) if thread_id else ()
+        given = self._given.given(thread_id, namespace) if thread_id else ()
         degraded: tuple[str, ...] = ()
         with self._engine.read() as snapshot:
             if vector is None and self._indexing.semantic and query.strip():
@@ -296,7 +298,8 @@ class MemoryStore(Changing, Conversing, Gathering):
                 reranker=self._reranker,
             )
         if thread_id:
-            self._given.note(thread_id, [result.memory.key for result in found.results])
+            shown = [(one.memory.namespace, one.memory.key) for one in found.results]
+            self._given.note(thread_id, shown)
         if self._usage.record([result.memory.id for result in found.results], now_us()):
             self._workers.later(self._write_usage)
         return found

@@ -40,8 +40,8 @@ NO_LIMIT: Final = 1 << 40
 """More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
 
 Ranked = tuple[Ids, Floats]
-Ranker = Callable[[Snapshot, SearchOp, Scope, int], Ranked]
-"""Item ids and their shown scores for a search with a query, best first."""
+Ranker = Callable[[Snapshot, SearchOp, Scope], Ranked]
+"""Item ids and their shown scores on the page that a search with a query asks for, best first."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -160,12 +160,10 @@ def _search(
 ) -> list[SearchItem]:
     scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter, viewer=batch.viewer)
     if asks(op):
-        ids, scores = rank(snapshot, op, scope, op.offset + op.limit)
-        page = ids[op.offset : op.offset + op.limit]
-        rows = _rows_by_id(snapshot.connection, page)
+        ids, scores = rank(snapshot, op, scope)
+        rows = _rows_by_id(snapshot.connection, ids)
         shown: list[float | None] = [
-            None if math.isnan(score) else score
-            for score in scores[op.offset : op.offset + op.limit].tolist()
+            None if math.isnan(score) else score for score in scores.tolist()
         ]
     else:
         rows = _rows_by_time(snapshot.connection, op, scope, alive_at_us)

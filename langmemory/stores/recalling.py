@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypedDict, get_args
+from typing import Any, Final, TypedDict, get_args
 
 from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
@@ -45,7 +45,8 @@ class RecallOptions(TypedDict, total=False):
     until: datetime | None
     """Only what was said, or became true, before this time."""
     thread_id: str | None
-    """The thread the results are for: what it was given before is not given to it again."""
+    """The thread the results are for: what this store gave it before is not given to it again. Not
+    kept in the file: after a restart, or in another process, pass ``exclude``."""
     exclude: Collection[str]
     """Keys not to be returned."""
     filter: Mapping[str, Any] | None
@@ -62,12 +63,31 @@ class RecallOptions(TypedDict, total=False):
     explain: bool
     """Fill the explanation of every result and the whole trace."""
     now: datetime | None
-    """What "last week" refers to; default is the clock."""
+    """What "last week" refers to, and in which timezone a day begins; default is the clock, in UTC.
+    Here and in the other times, what has no timezone is UTC."""
+
+
+MAX_EXCLUDED: Final = 20_000
+"""Keys that `RecallOptions.exclude` may hold: what SQLite binds in one query, less the rest of it."""
+_TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 
 
 def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str]) -> Scope:
     """What the options allow to be read; ``given`` are keys the thread was given before."""
-    kinds = options.get("kinds")
+    kinds, exclude = options.get("kinds"), options.get("exclude") or ()
+    for name, values in (("kinds", kinds), ("exclude", exclude)):
+        if isinstance(values, str):
+            raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{values!r}].")
+    if unknown := sorted(set(kinds or ()) - set(get_args(Kind))):
+        raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
+    if len(exclude) > MAX_EXCLUDED:
+        raise ConfigError(
+            f"exclude holds {len(exclude)} keys; at most {MAX_EXCLUDED} can be left out. Narrow the "
+            "recall down by namespace, time or filter instead."
+        )
+    for name in _TIMES:
+        if not isinstance(at := options.get(name), datetime | None):
+            raise ConfigError(f"{name} is {at!r}; it must be a datetime.")
     statuses: tuple[Status, ...] = ("active",)
     if options.get("as_of") is not None:
         statuses = ("active", "superseded")
@@ -83,7 +103,7 @@ def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str
         known_at=options.get("known_at"),
         since=options.get("since"),
         until=options.get("until"),
-        exclude=frozenset(options.get("exclude", ())) | frozenset(given),
+        exclude=frozenset(exclude) | frozenset(given),
     )
 
 
@@ -121,8 +141,11 @@ def run(
 ) -> Recall:
     """Recall on one snapshot."""
     limit = options.get("limit", 10)
-    if limit < 0:
-        raise ConfigError(f"limit is {limit}; it must be 0 or more.")
+    if not isinstance(limit, int) or limit < 0:
+        raise ConfigError(f"limit is {limit!r}; it must be a whole number, 0 or more.")
+    if scope.kinds == ():
+        limit = 0  # nothing is of none of the kinds
+    now = options.get("now") or datetime.now(UTC)
     granularity = options.get("granularity", "turn")
     if granularity not in get_args(Granularity):
         raise ConfigError(
@@ -136,7 +159,7 @@ def run(
         query,
         source,
         vector=vector,
-        now=options.get("now") or datetime.now(UTC),
+        now=now if now.tzinfo else now.replace(tzinfo=UTC),
         preset=preset,
         vocabulary=default_vocabulary(),
         limit=min(limit, NO_LIMIT),

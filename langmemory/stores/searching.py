@@ -17,18 +17,21 @@ from langmemory.lexicon import keyword_terms, match_expression
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.sqlite.candidates import NOTHING
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.vectors import Floats
 from langmemory.stores.indexing import Indexing
 from langmemory.stores.operations import Ranked
 from langmemory.stores.source import SnapshotSource
-from langmemory.types import Scope
+from langmemory.types import Scope, SearchMode
 
 logger = logging.getLogger("langmemory.store")
 
 POOL: Final = 50
-"""A hybrid search ranks so many items at a time; pages within them never overlap."""
+"""A hybrid search ranks so many items at a time: the pages within them cost one search each."""
+GROWTH: Final = 8
+"""Times as many are searched for when a page lies beyond what was found."""
 
 
 def now_us() -> int:
@@ -93,44 +96,77 @@ class Searching:
         return False
 
     def rank(
-        self, snapshot: Snapshot, scope: Scope, query: str, vector: Floats | None, limit: int
+        self,
+        snapshot: Snapshot,
+        scope: Scope,
+        query: str,
+        vector: Floats | None,
+        limit: int,
+        offset: int = 0,
     ) -> Ranked:
-        """Item ids in ranked order with the scores LangGraph shows: the cosine, or BM25 for a
-        search by words alone."""
+        """Ids of the items ``offset`` to ``offset + limit`` in ranked order, with the scores LangGraph
+        shows: the cosine, or BM25 for a search by words alone.
+
+        The pages of one search neither overlap nor leave anything out, as long as nothing changes: a
+        search for more items, which may order them differently, adds those it finds behind the ones
+        that a search for fewer found.
+        """
         compiled = compile_scope(scope, alive_at_us=self.alive_at_us())
         mode = self.indexing.mode
         if vector is None or mode == "keyword" or not self.comparable(snapshot):
-            return snapshot.keyword(compiled, match_expression(keyword_terms(query)), limit)
+            mode = "keyword"
+        wanted = limit
+        if mode == "hybrid":
+            wanted = -(-limit // POOL) * POOL
+        if wanted <= 0:
+            return NOTHING
+        ids, scores = found = self._best(snapshot, compiled, query, vector, mode, wanted)
+        while len(found[0]) >= wanted and wanted < offset + limit:
+            wanted *= GROWTH
+            found = self._best(snapshot, compiled, query, vector, mode, wanted)
+            new = ~np.isin(found[0], ids)
+            ids = np.concatenate((ids, found[0][new]))
+            scores = np.concatenate((scores, found[1][new]))
+        page, shown = ids[offset : offset + limit], scores[offset : offset + limit]
+        if vector is None or mode == "keyword":
+            return page, shown
+        if mode == "hybrid":
+            shown = np.nan_to_num(snapshot.cosines(vector, page))
+        # As InMemoryStore does: items in scope without a vector follow the ranked ones, with no score
+        # (NaN here), if there is room.
+        room = offset + limit - len(ids)
+        if room <= 0:
+            return page, shown
+        rest = snapshot.without_vectors(compiled, ids, room)[max(offset - len(ids), 0) :]
+        missing = np.full(len(rest), np.nan, np.float32)
+        return np.concatenate((page, rest)), np.concatenate((shown, missing))
+
+    def _best(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        query: str,
+        vector: Floats | None,
+        mode: SearchMode,
+        limit: int,
+    ) -> Ranked:
+        """The best items and a score; after a hybrid search not yet the one to be shown."""
+        if vector is None or mode == "keyword":
+            terms = keyword_terms(query)
+            return snapshot.keyword(scope, match_expression(terms), limit, complete=True)
         if mode == "semantic":
-            ids, cosines = snapshot.nearest(
-                compiled, vector, limit, overfetch=self.overfetch, exact=self.exact
+            return snapshot.nearest(
+                scope, vector, limit, overfetch=self.overfetch, exact=self.exact
             )
-        else:
-            ids, cosines = pipeline.order(
-                query,
-                SnapshotSource(snapshot, compiled, exact=self.exact),
-                vector=vector,
-                now=datetime.now(UTC),
-                preset=self.preset,
-                vocabulary=default_vocabulary(),
-                # Whole pools, so that the pages of one search are cut from one order.
-                limit=-(-max(limit, 1) // POOL) * POOL,
-            )
-            ids = ids[:limit]
-            cosines = np.nan_to_num(snapshot.cosines(vector, ids))
-        return _filled(snapshot, compiled, ids[:limit], cosines[:limit], limit)
-
-
-def _filled(
-    snapshot: Snapshot, scope: CompiledScope, ids: Ids, scores: Floats, limit: int
-) -> Ranked:
-    """As InMemoryStore does: items in scope without a vector follow the ranked ones, with no score
-    (NaN here), if there is room."""
-    if len(ids) >= limit:
-        return ids, scores
-    rest = snapshot.without_vectors(scope, ids, limit - len(ids))
-    missing = np.full(len(rest), np.nan, np.float32)
-    return np.concatenate((ids, rest)), np.concatenate((scores, missing))
+        return pipeline.order(
+            query,
+            SnapshotSource(snapshot, scope, exact=self.exact),
+            vector=vector,
+            now=datetime.now(UTC),
+            preset=self.preset,
+            vocabulary=default_vocabulary(),
+            limit=limit,
+        )
 
 
 def _warn(error: EmbeddingError) -> None:

@@ -74,7 +74,7 @@ class SnapshotSource:
     def outdated(self, ids: Ids) -> Ids:
         if self._unconnected:
             return hops.NOTHING.ids
-        return hops.outdated(self._snapshot.connection, ids)
+        return hops.outdated(self._snapshot.connection, self._scope, ids)
 
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
         if graph.is_empty(self._snapshot.connection):

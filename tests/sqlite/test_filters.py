@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -154,6 +156,41 @@ def test_filters_mean_what_langgraph_means(
     assert matches(value, wanted) == bool(theirs.search(NAMESPACE, filter=wanted))
 
 
+@pytest.mark.parametrize("query", [None, "x"])
+def test_operands_are_read_as_values_are_written(query: str | None) -> None:
+    """What put writes in a form of JSON, a filter asks for in that form: datetimes, UUIDs, enums."""
+    at, id = datetime(2025, 3, 1, tzinfo=UTC), UUID(int=7)
+    with MemoryStore(":memory:", index=False) as store:
+        store.put(NAMESPACE, "k", {"text": "x", "at": at, "id": id, "all": [id]})
+        for filter in (
+            {"at": at},
+            {"at": {"$gte": at, "$lt": at + timedelta(1)}},
+            {"id": {"$in": [UUID(int=8), id]}},
+            {"all": {"$contains": id}},
+            {"all": [id]},
+        ):
+            assert store.search(NAMESPACE, query=query, filter=filter), filter
+        assert not store.search(NAMESPACE, query=query, filter={"at": {"$ne": at}})
+
+
+@pytest.mark.parametrize("query", [None, "x"])
+def test_one_of_thousands(query: str | None) -> None:
+    """$in takes as many values as anybody lists, of every type, also none and missing ones."""
+    with MemoryStore(":memory:", index=False) as store:
+        for n, value in enumerate((5, "5", None, 2**70, [1], "y" * 80, 2.5)):
+            store.put(NAMESPACE, f"k{n}", {"text": "x", "n": value})
+
+        def found(*options: Any) -> list[str]:
+            filter = {"n": {"$in": [*range(100, 9000), *options]}}
+            return sorted(item.key for item in store.search(NAMESPACE, query=query, filter=filter))
+
+        assert found() == []
+        assert found(5.0) == ["k0"]
+        assert found("5", None) == ["k1", "k2"]
+        assert found(2**70, [True], "y" * 80) == ["k3", "k4", "k5"]
+        assert found(2**70 + 1, math.nan, "y" * 81, 2.5) == ["k6"]
+
+
 @pytest.mark.parametrize(
     ("filter", "message"),
     [
@@ -166,6 +203,8 @@ def test_filters_mean_what_langgraph_means(
         ({"$or": [1]}, "must be a dict, not 1"),
         ({"a": {"$gt": None}}, "takes a number or a string, not None"),
         ({"a": {"$in": "abc"}}, "takes a list, not 'abc'"),
+        ({"a": {"$in": list(range(20_000))}}, "'a' has 20000 values; 10000 is the most"),
+        ({"a": b"x"}, "'a' cannot be asked. A bytes"),
         ({"a..b": 1}, "'a..b'"),
         ({"": 1}, "''"),
         ({1: 1}, "1: keys are names"),

@@ -37,6 +37,23 @@ def test_a_large_namespace_is_searched_by_its_rarest_words(store: MemoryStore) -
     assert all("tart" in item.value["text"] for item in found)
 
 
+def test_words_nobody_wrote_hide_nothing(store: MemoryStore) -> None:
+    """Rows with the frequent words are found beside words that stand in no row, in few rows, or only
+    in rows that are gone or out of reach."""
+    store.put(("other",), "rare", {"text": "quince", "number": 1})
+    store.put(("other",), "gone", {"text": "medlar"})
+    assert len(store.search(("other",), query="xyzzy plugh red apple", limit=20)) == 20
+    assert len(store.search(("other",), query="medlar quince red apple", limit=20)) == 20
+    reached = {"number": {"$ne": 1}}
+    found = store.search(("other",), query="medlar quince red apple", filter=reached, limit=20)
+    assert len(found) == 20
+    assert "rare" not in {item.key for item in found}
+    store.delete(("other",), "gone")
+    store.delete(("other",), "rare")
+    assert len(store.search(("other",), query="medlar quince red apple", limit=20)) == 20
+    assert store.recall("medlar quince red apple", ("other",), limit=3).results
+
+
 WORDS = ("red", "tart", "apple", "pie", "oven", "café")
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from langmemory.sqlite import Engine, items, signs
+from langmemory.sqlite import Engine, items, signs, vectors
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.items import Write
 from langmemory.sqlite.scopes import compile_scope
@@ -78,7 +78,7 @@ class File:
     def copy_vectors(self) -> None:
         """What happens in the background once a process has searched often."""
         with self.engine.read() as snapshot:
-            index = self.engine.up_to_date_signs(snapshot.connection)
+            _, index = self.engine.up_to_date_signs(snapshot.connection)
         assert index is not None
         index.load_coarse(self.engine.database.read, self.dims, 1 << 30)
 
@@ -229,7 +229,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
                 if thread.name == "langmemory-load":
                     thread.join()
             with engine.read() as snapshot:
-                index = engine.up_to_date_signs(snapshot.connection)
+                _, index = engine.up_to_date_signs(snapshot.connection)
             assert index is not None
             assert (index.coarse is not None) == (engine is file.engine)
         small.close()
@@ -334,3 +334,62 @@ def test_the_check_sees(tmp_path: Path, name: str, damage: str, problem: str) ->
     with file.engine.read() as snapshot:
         problems = check(snapshot.connection)
     assert any(problem in one for one in problems), problems
+
+
+def test_a_search_of_an_older_state_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A search that began before a new namespace got its first vector does not keep later searches
+    of the namespace above it from finding that vector."""
+    rng = np.random.default_rng(5)
+    file = File(tmp_path / "m.db", 16)
+    for n in range(10):
+        file.put(("a",), f"k{n}", unit(rng, 1, 16))
+    scope = compile_scope(Scope(namespace=("a",)))
+    query = unit(rng, 1, 16)[0]
+    with file.engine.read() as older:
+        older.nearest(scope, query, 1, overfetch=1)
+        file.put(("a", "new"), "x", query[None, :])
+        file.verify(query, Scope(namespace=("c",)), 1)  # another search reads on
+        older.nearest(scope, query, 1, overfetch=1)
+    file.verify(query, Scope(namespace=("a",)), 1)
+    file.engine.close()
+
+
+def test_a_reader_of_an_older_model_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A search that began before the file was re-embedded answers from what it sees, and later
+    ones from the new vectors."""
+    rng = np.random.default_rng(6)
+    file = File(tmp_path / "m.db", 16)
+    file.put(("a",), "x", unit(rng, 1, 16))
+    scope = compile_scope(Scope(namespace=("a",)))
+    before, after = unit(rng, 1, 16)[0], unit(rng, 1, 100)[0]
+    with file.engine.read() as older:
+        older.connection.execute("SELECT 1 FROM item").fetchone()  # the snapshot begins
+        with file.engine.write() as connection:
+            model = read_model(connection)
+            again = replace(model, dims=100, generation=model.generation + 1)
+            write_model(connection, again)
+            connection.execute("DELETE FROM vector; DELETE FROM code")
+            vectors.write(connection, [(1, 1, after[None, :], [None])], fresh=True)
+        with file.engine.read() as newer:
+            assert newer.nearest(scope, after, 1, overfetch=1)[1].tolist() == pytest.approx([1.0])
+        assert len(older.nearest(scope, before, 1, overfetch=1)[0]) == 1
+        assert older.model() == model
+    with file.engine.read() as newer:
+        assert newer.nearest(scope, after, 1, overfetch=1)[1].tolist() == pytest.approx([1.0])
+        assert newer.model() == again
+    file.engine.close()
+
+
+def test_a_copy_of_a_re_embedded_file_is_not_begun(tmp_path: Path) -> None:
+    """An index of the vectors before a re-embedding takes nothing from those after it."""
+    rng = np.random.default_rng(7)
+    file = File(tmp_path / "m.db", 16)
+    file.put(("a",), "x", unit(rng, 1, 16))
+    with file.engine.read() as snapshot:
+        setting, index = file.engine.up_to_date_signs(snapshot.connection)
+    assert index is not None
+    with file.engine.write() as connection:
+        write_model(connection, replace(setting, generation=setting.generation + 1))
+    file.engine._load_coarse(setting, index)
+    assert index.coarse is None
+    file.engine.close()

@@ -16,7 +16,8 @@ import apsw
 import pytest
 from langgraph.store.base import PutOp
 
-from langmemory.errors import ClosedStoreError, InvalidValueError, LangMemoryError
+from langmemory.config import load_config
+from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, LangMemoryError
 from langmemory.sqlite.connection import CHECKPOINT_PAGES
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
@@ -163,6 +164,24 @@ async def test_use_after_close(path: str) -> None:
     for start in later:
         with pytest.raises(ClosedStoreError):
             await start()
+
+
+def test_closing_beside_a_locked_file(tmp_path: Path) -> None:
+    """Where usage counts cannot be written at the end, close says so and the store is closed all the
+    same."""
+    config = load_config()
+    database = config.database.model_copy(update={"busy_timeout_ms": 10})
+    config = config.model_copy(update={"database": database})
+    store = MemoryStore(tmp_path / "m.db", index=False, config=config)
+    store.put(NS, "k", {"text": "tea"})
+    store.recall("tea", NS)  # counts as a use
+    other = apsw.Connection(str(tmp_path / "m.db"))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(DatabaseError, match="stayed locked"):
+        store.close()
+    other.close()
+    with pytest.raises(ClosedStoreError):
+        store.get(NS, "k")
 
 
 def test_a_store_never_closed(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
+from langmemory.sqlite import signs
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
@@ -206,6 +207,27 @@ async def test_shown_scores_are_cosines(call: Store) -> None:
     assert 0.1 < found[1].score < 0.9
     assert found[2].score is None
     assert {item.score for item in await call("search", NS)} == {None}
+
+
+@pytest.mark.parametrize("search", ["hybrid", "semantic", "keyword"])
+@pytest.mark.parametrize("size", [7, 60])
+def test_pages_of_any_depth_join(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: str, size: int
+) -> None:
+    """Page after page shows every item once, also where a search for more would rank the first ones
+    otherwise than a search for few did."""
+    monkeypatch.setattr(signs, "SCANS_BEFORE_COPY", 1 << 40)  # no better candidates half-way
+    with MemoryStore(tmp_path / "m.db", index={"search": search}) as store:  # type: ignore[arg-type]
+        colours = ["red", "white"]
+        store.batch(
+            [PutOp(NS, f"k{n}", {"text": f"{colours[n % 2]} wine number {n}"}) for n in range(1000)]
+        )
+        shown = [
+            item.key
+            for offset in range(0, 1000 + size, size)
+            for item in store.search(NS, query="alice red wine", limit=size, offset=offset)
+        ]
+    assert len(shown) == len(set(shown)) == 1000
 
 
 async def test_limits_at_the_edges(call: Store) -> None:

@@ -116,6 +116,12 @@ def twins() -> tuple[str, str]:
     raise AssertionError
 
 
+@pytest.mark.parametrize("id", ["", "no hex!!", "ä"])
+def test_what_is_no_short_id_names_nothing(store: MemoryStore, id: str) -> None:
+    """A model may answer anything where an id should stand."""
+    assert store.labelled(NS, id) == []
+
+
 def test_a_short_id_finds_what_was_stored_before_and_since(store: MemoryStore) -> None:
     """Ids of items that were there, came later, lie deeper, or are gone: each names what it should."""
     deeper = (*NS, "notes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
@@ -104,8 +105,8 @@ def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
         assert all(entry.before is None and entry.after is None for entry in entries)
 
 
-@pytest.mark.parametrize("ttl", [0, -1, math.nan, math.inf, 1e12])
-def test_impossible_ttls(ttl: float) -> None:
+@pytest.mark.parametrize("ttl", [0, -1, math.nan, math.inf, 1e12, "60"])
+def test_impossible_ttls(ttl: Any) -> None:
     """A TTL nobody can mean is refused with the range, and nothing is written."""
     store = MemoryStore(":memory:", index=False)
     with pytest.raises(ConfigError, match="must be above 0 and at most"):
