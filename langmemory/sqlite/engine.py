@@ -183,11 +183,12 @@ class Engine:
             if model.dims is not None:
                 signs.pack(connection, model.words)
         # Much was written since the last time: searches by words have many small parts to look into.
-        merging = True
+        merging = begin = True
         while merging:
             began = time.monotonic()
             with self.database.write() as connection:
-                merging = keywords.merge(connection)
+                merging = keywords.merge(connection, begin=begin)
+            begin = False
             # Half of the time for the writers, who would else wait for all of it: a lock that is
             # taken again at once is rarely given to another thread.
             time.sleep(time.monotonic() - began)

@@ -305,21 +305,25 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
 MERGED_PAGES: Final = 64
 """Pages of the index that are merged in one transaction (mostly some milliseconds)."""
 MERGED_FROM: Final = 2
-"""So many parts of about one size are merged."""
+"""So many parts of about one size, written meanwhile, are merged with one another."""
 
 
-def merge(connection: Connection) -> bool:
+def merge(connection: Connection, *, begin: bool) -> bool:
     """Merge the parts that single writes left the index in, a step of it; whether more is to do.
 
     A search opens every part for every word: merged, it takes two thirds of the time in a small
-    namespace of a large file. Parts of one size at a time, never all at once: to merge all of them,
-    as `optimize` does, FTS5 begins anew with every part that is written meanwhile, and leaves one
-    more behind each time.
+    namespace of a large file.
+
+    Args:
+        connection: The writer, in a transaction.
+        begin: This is the first step: all parts there are now go into one. The further steps must
+            not begin again, or FTS5 starts over with the parts written meanwhile, and leaves one
+            more behind each time.
     """
     if _setting(connection, "usermerge") != MERGED_FROM:
         _set(connection, "usermerge", MERGED_FROM)
     before = connection.total_changes()
-    _set(connection, "merge", MERGED_PAGES)
+    _set(connection, "merge", -MERGED_PAGES if begin else MERGED_PAGES)
     return bool(connection.total_changes() - before >= 2)  # the statement itself counts as one
 
 

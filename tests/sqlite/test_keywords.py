@@ -136,12 +136,12 @@ def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
             texts = enumerate(said[start : start + 30], start)
             store.batch([PutOp(("all",), f"k{n}", {"text": text}) for n, text in texts])
             with store._engine.write() as connection:
-                keywords.merge(connection)
+                keywords.merge(connection, begin=start == 0)
         assert parts(store) < 25
         before = searched(store, ("all",), '"w1" OR "w2" OR "w3"')
         merging = True
         while merging:
             with store._engine.write() as connection:
-                merging = keywords.merge(connection)
+                merging = keywords.merge(connection, begin=False)
         assert parts(store) < 6
         assert searched(store, ("all",), '"w1" OR "w2" OR "w3"') == before
