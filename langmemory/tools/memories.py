@@ -28,7 +28,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.types import Namespace
+from langmemory.types import Memory, Namespace
 
 SCAN = 10_000
 """So many memories are looked through for a short id that is not in the memory block."""
@@ -87,7 +87,7 @@ def create_get_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        return full(item, evidence_of(source, item, who)).text
+        return full(_known(source, item), evidence_of(source, item, who)).text
 
     return memory_tool(
         name=name,
@@ -206,6 +206,13 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
             f"the memory up first with a search."
         )
     return item
+
+
+def _known(store: BaseStore, item: Item) -> Item | Memory:
+    """The memory with what the store knows of it beyond its value, such as since when it is true."""
+    facets = facets_of(store)
+    whole_id = digest(item.namespace, item.key)
+    return item if facets is None else next(iter(facets.labelled(item.namespace, whole_id)), item)
 
 
 def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:

@@ -19,7 +19,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.store.base import BaseStore, SearchItem
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.changes import AddMemory, Change, ChangeSet, Supersede
+from langmemory.changes import AddMemory, Change, ChangeSet, Facets, Supersede
 from langmemory.context import note_id
 from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
@@ -363,6 +363,13 @@ def test_a_derived_fact_shows_its_evidence_and_where_it_was_said(memory: MemoryS
     for key, place in (("fact", 1), ("summary", 0)):
         turns = answer(memory, "memory_timeline", id=key).text.splitlines()
         assert [turn.startswith(">") for turn in turns] == [at == place for at in range(3)]
+
+
+def test_a_fact_is_shown_with_the_day_it_became_true(memory: MemoryStore) -> None:
+    """What the store knows beside the value is read with it."""
+    since = Facets(valid_at=datetime(2024, 3, 1, tzinfo=UTC))
+    reflect(memory, "r1", AddMemory(key="f", value={"text": "Lives in Linz."}, facets=since))
+    assert "2024-03-01" in answer(memory, "get_memory", id="f").text.splitlines()[0]
 
 
 def test_a_superseded_fact_does_not_come_up_in_a_search(memory: MemoryStore) -> None:
