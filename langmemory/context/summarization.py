@@ -229,21 +229,20 @@ def plan(
     system = rest[0] if rest and isinstance(rest[0], SystemMessage) else None
     pending = _pending(rest if system is None else rest[1:], existing)
     chosen = _choose(system, existing, pending, settings)
-    leaving = [pending[i] for i in chosen]
-    recent = _recent(rest, pending, chosen, settings)
+    prompt = None
+    if chosen:
+        recent = _recent(rest, pending, chosen, settings)
+        if recent is None:
+            prompt = _prompt([pending[i] for i in chosen], existing, settings)
+        else:
+            prompt = _prompt(recent, None, settings)
     return Plan(
         settings=settings,
         system=system,
         existing=existing,
         pending=pending,
         chosen=chosen,
-        prompt=(
-            None
-            if not chosen
-            else _prompt(leaving, existing, settings)
-            if recent is None
-            else _prompt(recent, None, settings)
-        ),
+        prompt=prompt,
     )
 
 

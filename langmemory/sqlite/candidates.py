@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, Final
 
 import apsw
@@ -39,6 +38,7 @@ passes."""
 
 def nearest(
     connection: Connection,
+    census: Census,
     index: SignIndex,
     scope: CompiledScope,
     query: Floats,
@@ -48,7 +48,6 @@ def nearest(
     selected: Ids | None = None,
     exact: bool = False,
     rough: bool = False,
-    census: Census | None = None,
 ) -> tuple[Ids, Floats]:
     """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
 
@@ -57,6 +56,7 @@ def nearest(
 
     Args:
         connection: A reader.
+        census: Of this file; knows what part of the candidates a filter lets pass.
         index: Up to date for this reader.
         scope: What may be found.
         query: float32[dims], L2-normalised.
@@ -65,7 +65,6 @@ def nearest(
         selected: All items in scope, if a filter leaves few (`by_filter`).
         exact: Compare every vector in scope instead.
         rough: Cosines that are right to about 0.002 will do, where that is faster.
-        census: Knows what part of the candidates the filter lets pass.
     """
     if limit <= 0:
         return NOTHING
@@ -77,10 +76,9 @@ def nearest(
         else:
             ids, vectors = fetch(connection, ids)
         return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
-    filtered = None if census is None or scope.driver is None else _key(scope, scope.driver)
-    share = 1 / PREDICATE_SHARE
-    if census is not None and filtered is not None:
-        share = census.share(filtered, share)
+    driver = scope.driver
+    filtered = driver and (driver.leaf, driver.bindings, scope.scope.namespace)
+    share = census.share(filtered, 1 / PREDICATE_SHARE)
     asked = wanted if scope.trivial else round(wanted / share)
     while True:
         near = index.candidates(
@@ -99,7 +97,7 @@ def nearest(
         if near.complete or len(ids) >= 0.9 * wanted:
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
-                if census is not None and filtered is not None and len(near.ids):
+                if filtered is not None and len(near.ids):
                     census.found(filtered, max(len(ids), 1) / len(near.ids))
                 return found
         # Predicates, or items with many vectors, left too few: ask for as many more.
@@ -161,10 +159,6 @@ def _narrowest(
         if held < least:
             narrowest, least = one, held
     return narrowest
-
-
-def _key(scope: CompiledScope, driver: Condition) -> Hashable:
-    return (driver.leaf, driver.bindings, scope.scope.namespace)
 
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:

@@ -246,6 +246,7 @@ class Snapshot:
         self.engine.searched(self.model(), index)
         return candidates.nearest(
             self.connection,
+            self.engine.census,
             index,
             scope,
             query,
@@ -254,7 +255,6 @@ class Snapshot:
             selected=self._selection(scope),
             exact=exact,
             rough=rough,
-            census=self.engine.census,
         )
 
     def keyword(

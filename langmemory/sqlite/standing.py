@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import find
+from langmemory.sqlite.items import NAMED, find
 from langmemory.sqlite.namespaces import below, to_path
 from langmemory.sqlite.ownership import visible_to
 from langmemory.types import Namespace
@@ -42,8 +42,7 @@ def retired(connection: Connection, places: Iterable[Place], *, viewer: str | No
     visible = visible_to(viewer)
     for namespace, key in places:
         row = connection.execute(
-            "SELECT i.status FROM namespace n JOIN item i ON i.namespace = n.id "
-            f"WHERE n.path = ? AND i.key = ? AND {visible.sql}",
+            f"SELECT i.status FROM item i WHERE {NAMED} AND {visible.sql}",
             (to_path(namespace), key, *visible.bindings),
         ).fetchone()
         if row is not None and row[0] != "active":

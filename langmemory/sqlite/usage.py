@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import MEMORY_COLUMNS, memory
+from langmemory.sqlite.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.sqlite.namespaces import below, to_path
 from langmemory.sqlite.ownership import visible_to
 from langmemory.types import MemoryUsage, Namespace
@@ -32,8 +32,8 @@ def add(connection: Connection, counted: Iterable[Counted], *, viewer: str | Non
     visible = visible_to(viewer)
     connection.executemany(
         "INSERT INTO usage (item, loaded, referenced, succeeded, read_tokens, discovery_tokens) "
-        "SELECT i.id, ?, ?, ?, ?, ? FROM namespace n JOIN item i ON i.namespace = n.id "
-        f"WHERE n.path = ? AND i.key = ? AND {visible.sql} ON CONFLICT (item) DO UPDATE SET "
+        f"SELECT i.id, ?, ?, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
+        "ON CONFLICT (item) DO UPDATE SET "
         "loaded = loaded + excluded.loaded, referenced = referenced + excluded.referenced, "
         "succeeded = succeeded + excluded.succeeded, "
         "read_tokens = read_tokens + excluded.read_tokens, "

@@ -215,7 +215,7 @@ class _Reading:
             )
             self._comparable = np.sort(np.fromiter((item for (item,) in rows), np.int64))
         return candidates.nearest(
-            self.connection, index, self._believed, vector, limit,
+            self.connection, self._snapshot.engine.census, index, self._believed, vector, limit,
             overfetch=OVERFETCH, selected=self._comparable,
         )  # fmt: skip
 

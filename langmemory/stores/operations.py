@@ -26,6 +26,7 @@ from langgraph.store.base import (
 from langmemory.errors import ConfigError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.items import NAMED
 from langmemory.sqlite.namespaces import from_path, occupied, to_path
 from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.scopes import compile_scope
@@ -133,10 +134,8 @@ def get(batch: Batch, op: GetOp, first_row: FirstRow, alive_at_us: int | None) -
     """Answer one get of a batch."""
     visible = visible_to(batch.viewer)
     row = first_row(
-        # The sub-select takes a third of the time of a join (SQLite 3.54, 2.4 against 6.5 µs).
         "SELECT id, value, created_at, updated_at, expires_at FROM item i "
-        "WHERE i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ? "
-        f"AND {visible.sql}",
+        f"WHERE {NAMED} AND {visible.sql}",
         (to_path(op.namespace), op.key, *visible.bindings),
     )
     if row is None or (alive_at_us is not None and row[4] is not None and row[4] <= alive_at_us):

@@ -19,7 +19,7 @@ from langgraph.store.base import GetOp, validate_op_namespace
 from langmemory.errors import ImportFormatError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.history import GONE, changes, forgotten_lives, record
-from langmemory.sqlite.items import Write, find, put
+from langmemory.sqlite.items import NAMED, Write, find, put
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import open_past, visible_to
 from langmemory.sqlite.settings import read_model
@@ -293,8 +293,7 @@ def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
 
 def _same(connection: Connection, write: Write) -> bool:
     row = connection.execute(
-        "SELECT i.value, i.updated_at FROM namespace n JOIN item i ON i.namespace = n.id "
-        "WHERE n.path = ? AND i.key = ?",
+        f"SELECT i.value, i.updated_at FROM item i WHERE {NAMED}",
         (to_path(write.namespace), write.key),
     ).fetchone()
     return (
