@@ -9,7 +9,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import apsw
@@ -81,10 +80,17 @@ class Connection(apsw.Connection):
     seen_model: object = None
     ranks: bool = False
     """Whether it knows the ranking function of `keywords`."""
+    public: bool = False
+    """Whether it is the caller's own, who uses it whenever they like."""
 
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
         def execute(self, statements: str, bindings: Any = ..., **options: Any) -> Any: ...
+
+
+_opened: weakref.WeakValueDictionary[int, Database] = weakref.WeakValueDictionary()
+"""Every file that is open in this process, by `id`; in a forked child also those of its parent."""
+_leaving = threading.Lock()
 
 
 class Database:
@@ -120,6 +126,8 @@ class Database:
         self.in_memory = self.path == MEMORY
         if not self.path:
             raise DatabaseError("The path is empty. Name a file, or ':memory:'.")
+        self.file = self.path if self.in_memory else os.path.realpath(self.path)
+        """Where it is, also after the working directory or a symbolic link has changed."""
         self._synchronous = synchronous
         self._busy_timeout_ms = busy_timeout_ms
         self._mmap_bytes = mmap_bytes
@@ -131,14 +139,20 @@ class Database:
         self._wake = threading.Event()
         self._keeper: threading.Thread | None = None
         self._written_back = False
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         if not self.in_memory:
-            parent = Path(self.path).resolve().parent
-            if not os.path.isdir(parent):  # Path.is_dir raises where it may not look
+            parent = os.path.dirname(self.file)
+            if not os.path.isdir(parent):
                 raise DatabaseError(
                     f"{self.path} cannot be created: the folder {parent} does not exist. Create it."
                 )
+            _leave_inherited(self.file)
+        self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._inode: tuple[int, int] | None = None
         self._writer = self._open()
+        if not self.in_memory:
+            self._inode = _inode(self.file)
+        _opened[id(self)] = self
         # A put touches some twenty scattered pages; with them cached it takes two thirds the time.
         self._writer.pragma("cache_size", -32_768)
         if not self.in_memory:
@@ -147,8 +161,11 @@ class Database:
         """Called by the background thread after a checkpoint; may write."""
 
     def _open(self) -> Connection:
+        self._check_file()
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if self._inode is None else 0)
         with clear_errors(self.path):
-            connection = Connection(self.path)
+            connection = Connection(self.file, flags=flags)
+            self._connections.add(connection)
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)
             if not self.in_memory:
@@ -165,11 +182,19 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: committed at the end, rolled back whole on any exception."""
+        self.check_usable()  # a forked child may never get the lock
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
             connection = self._writer
-            connection.execute("BEGIN IMMEDIATE")
+            if connection.in_transaction:
+                raise DatabaseError(
+                    f"A write to {self.path} began within another one of the same thread, as from "
+                    "a signal handler. Write when the first is done."
+                )
+            self._check_file()
             try:
+                # Within: a signal handler may raise as soon as SQLite has got its lock.
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -200,12 +225,12 @@ class Database:
         With ``snapshot=False`` each statement has its own, which is enough for a single one and
         saves the 20 µs of a transaction.
         """
+        self.check_usable()
         if self.in_memory:
             with self._write_lock, clear_errors(self.path):
                 self.check_usable()
                 yield self._writer
             return
-        self.check_usable()
         with self._pool_lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
@@ -213,14 +238,14 @@ class Database:
         healthy = True
         try:
             with clear_errors(self.path):
-                if snapshot:
-                    connection.execute("BEGIN")
                 try:
+                    if snapshot:
+                        connection.execute("BEGIN")
                     yield connection
                 finally:
                     if connection.in_transaction:  # unlike COMMIT, ends it in a damaged file too
                         connection.execute("ROLLBACK")
-        except DatabaseError:
+        except BaseException:  # a query cut short would keep its snapshot for the next reader
             healthy = False
             raise
         finally:
@@ -231,6 +256,10 @@ class Database:
             if healthy and not self._closed and len(self._idle) < self._max_idle:
                 self._idle.append(connection)
                 return
+        self._discard(connection)
+
+    def _discard(self, connection: Connection) -> None:
+        self._connections.discard(connection)
         connection.close()
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
@@ -246,7 +275,7 @@ class Database:
         try:
             row = connection.execute(statement, bindings).fetchone()
         except (apsw.Error, UnicodeEncodeError):
-            connection.close()
+            self._discard(connection)
             with clear_errors(self.path):
                 raise
         self._give_back(connection, True)
@@ -263,22 +292,56 @@ class Database:
                 connection.execute("BEGIN")
                 yield connection
         finally:
-            connection.close()
+            self._discard(connection)
 
     def new_connection(self) -> Connection:
         """A further connection of the caller's own; for ``:memory:`` the only one there is."""
         self.check_usable()
-        return self._writer if self.in_memory else self._open()
+        if self.in_memory:
+            return self._writer
+        connection = self._open()
+        connection.public = True
+        return connection
 
     def check_usable(self) -> None:
         """Raise ClosedStoreError after `close`, and in a forked child."""
         if self._closed:
             raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
-        if self._pid != os.getpid():
+        if self.pid != os.getpid():
             raise ClosedStoreError(
                 f"The store on {self.path} was opened before this process was forked. SQLite "
                 "connections must not cross a fork: open a new store in the child process."
             )
+
+    def _check_file(self) -> None:
+        """Raise DatabaseError where the path names another file than the one that is open: what is
+        written to that one nobody would ever read."""
+        if self._inode is not None and _inode(self.file) != self._inode:
+            raise DatabaseError(
+                f"{self.path} was deleted, or another file put in its place, while it was open "
+                "here; nothing was written. Open the store anew."
+            )
+
+    def leave(self) -> bool:
+        """In a forked child: close the connections of the parent; False, and none is closed, where
+        a thread of it was using one."""
+        every = list(self._connections)
+        if not every:
+            return True
+        if not self._write_lock.acquire(blocking=False):
+            return False
+        self._write_lock.release()
+        idle = [self._writer, *self._idle]
+        # Taking back a write under way would touch what the parent's index of the WAL says.
+        if self._writer.in_transaction or any(one not in idle and not one.public for one in every):
+            return False
+        for connection in every:
+            try:
+                connection.close(True)
+            except apsw.ThreadingViolationError:
+                return False
+            self._connections.discard(connection)
+        return True
 
     def _after_commit(self, connection: apsw.Connection, name: str, pages: int) -> int:
         """SQLite calls this with the size of the WAL after each commit of the writer."""
@@ -293,14 +356,18 @@ class Database:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         else:
             if self._keeper is None:
-                weakref.finalize(self, self._wake.set)  # a store dropped without closing
-                self._keeper = threading.Thread(
+                keeper = threading.Thread(
                     target=_keep,
                     args=(weakref.ref(self), self._wake),
                     name="langmemory-checkpoint",
                     daemon=True,
                 )
-                self._keeper.start()
+                try:
+                    keeper.start()
+                except RuntimeError:  # no thread to be had; this commit is done all the same
+                    return apsw.SQLITE_OK
+                weakref.finalize(self, self._wake.set)  # a store dropped without closing
+                self._keeper = keeper
             self._wake.set()
         return apsw.SQLITE_OK
 
@@ -324,12 +391,13 @@ class Database:
 
         Takes the time of writing the whole file, and its size in the folder of temporary files.
         """
+        self.check_usable()
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
             with self._pool_lock:  # their caches hold old pages
                 idle, self._idle = self._idle, []
             for connection in idle:
-                connection.close()
+                self._discard(connection)
             self._writer.pragma("temp_store", "file")  # the copy may not fit into memory
             try:
                 self._writer.execute("VACUUM")
@@ -353,7 +421,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""
-        if self._pid != os.getpid():  # a forked child: the connections belong to its parent
+        if self.pid != os.getpid():  # a forked child: the connections belong to its parent
             self._closed = True
             return
         with self._write_lock:
@@ -366,9 +434,8 @@ class Database:
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []
-            for connection in idle:
-                connection.close()
-            self._writer.close()
+            for connection in (*idle, self._writer):
+                self._discard(connection)
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:
@@ -387,3 +454,39 @@ def _ours_or_empty(connection: Connection) -> bool:
         "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id"
     ).fetchone()
     return bool(application == APPLICATION_ID or tables == 0)
+
+
+def _inode(file: str) -> tuple[int, int]:
+    """What tells a file from any other; (0, 0) where there is none."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return (0, 0)
+    return found.st_dev, found.st_ino
+
+
+def _leave_inherited(file: str) -> None:
+    """In a forked child, make SQLite forget the connections of its parent, before its own first one.
+
+    SQLite keeps the record of a process's locks on a file in memory, and a fork copies it: a new
+    connection would take the parent's locks for its own and set none. Once the parent closed the
+    file, its WAL would be deleted under the child, with every later write
+    (https://sqlite.org/howtocorrupt.html, 2.6).
+
+    Raises:
+        DatabaseError: A thread of the parent was using the file at that moment.
+    """
+    pid = os.getpid()
+    opened = [found for ref in _opened.valuerefs() if (found := ref()) is not None]
+    if all(one.pid == pid for one in opened):
+        return
+    with _leaving:
+        for one in opened:
+            if one.pid == pid or one.leave():
+                continue
+            if one.file == file:
+                raise DatabaseError(
+                    f"{file} was in use by another thread at the moment this process was forked, so "
+                    "SQLite's locks on it cannot be trusted here. Fork before the store is used, or "
+                    "start processes with multiprocessing.get_context('spawn')."
+                )

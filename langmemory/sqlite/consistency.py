@@ -62,8 +62,8 @@ def _rows(connection: Connection) -> Iterator[str]:
     yield from _named(
         connection,
         "turns that share their place in a thread",
-        "SELECT min(id) FROM item WHERE thread IS NOT NULL GROUP BY thread, position "
-        "HAVING count(*) > 1",
+        "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
+        "GROUP BY thread, position HAVING count(*) > 1",
     )
     for table in ("usage", "label"):
         yield from _named(

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -134,9 +134,11 @@ class Engine:
             index.next_copy *= (
                 2  # if it should not fit, or be lost, it is tried again ever more rarely
             )
-            threading.Thread(
+            loading = threading.Thread(
                 target=self._load_coarse, args=(setting, index), name="langmemory-load", daemon=True
-            ).start()
+            )
+            with suppress(RuntimeError):  # no thread to be had; this search needs none
+                loading.start()
 
     def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
         @contextmanager
@@ -160,7 +162,7 @@ class Engine:
             index = signs.SignIndex(setting.words, self._sign_index_bytes)
         else:
             index = signs.shared_index(
-                self.database.path, setting.generation, setting.words, self._sign_index_bytes
+                self.database.file, setting.generation, setting.words, self._sign_index_bytes
             )
         self._current = (setting, index)
         return setting, index

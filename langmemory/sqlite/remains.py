@@ -6,14 +6,14 @@ else has one of them speaks of it.
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
 from itertools import islice, zip_longest
 from typing import Final
+
+import apsw
 
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.values import from_json, to_json
@@ -28,6 +28,10 @@ MOST_WORDS: Final = 1_000
 """Words looked for in the file, at most …"""
 MOST_BYTES: Final = 20_000_000_000
 """… and fewer in a large one: so many bytes are looked at in all (about 20 s)."""
+
+READ_BYTES: Final = 32 << 20
+OVERLAP_BYTES: Final = 1 << 20
+"""Longer than any word or passage worth looking for."""
 
 MOST_PASSAGES: Final = 50
 FEW_WORDS: Final = 3
@@ -285,23 +289,35 @@ def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]
             image = connection.serialize("main")
         looked = _affordable(words, len(image))
         return len(looked), [database.path] if _any_in(image, looked) else []
-    paths = [path for path in (database.path, f"{database.path}-wal") if os.path.exists(path)]
-    looked = _affordable(words, sum(os.path.getsize(path) for path in paths))
-    found: list[str] = []
-    for path in paths:
-        with ExitStack() as stack:
-            file = stack.enter_context(open(path, "rb"))
-            if os.fstat(file.fileno()).st_size:
-                pages = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-                if _any_in(pages, looked):
-                    found.append(path)
+    files = {database.file: apsw.SQLITE_OPEN_MAIN_DB, f"{database.file}-wal": apsw.SQLITE_OPEN_WAL}
+    there = {path: kind for path, kind in files.items() if os.path.exists(path)}
+    looked = _affordable(words, sum(map(os.path.getsize, there)))
+    found = [
+        path for path, kind in there.items() if any(_any_in(p, looked) for p in _parts(path, kind))
+    ]
     return len(looked), found
+
+
+def _parts(path: str, kind: int) -> Iterator[bytes]:
+    """The bytes of a file, some at a time and beginning with the last of those before.
+
+    Read through SQLite: to close a file of one's own drops every lock that this process has on it,
+    also those of SQLite (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    file = apsw.VFSFile("", path, [kind | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        size = file.xFileSize()
+        for start in range(0, size, READ_BYTES):
+            begin = max(0, start - OVERLAP_BYTES)
+            yield file.xRead(min(start + READ_BYTES, size) - begin, begin)
+    finally:
+        file.xClose()
 
 
 def _affordable(words: list[str], size: int) -> list[str]:
     return words[: max(10, min(MOST_WORDS, MOST_BYTES // max(size, 1)))]
 
 
-def _any_in(image: bytes | mmap.mmap, words: Iterable[str]) -> bool:
+def _any_in(image: bytes, words: Iterable[str]) -> bool:
     forms = {form.encode() for word in words for form in (word, word.casefold())}
     return any(image.find(form) >= 0 for form in forms)

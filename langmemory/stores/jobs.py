@@ -62,12 +62,13 @@ class Jobs:
             if not jobs.claimable(snapshot.connection, kind, now, due_by):
                 return None
         with self._engine.write() as connection:
+            now = self.clock()  # the lease begins now, not before a wait for the lock
             return jobs.claim(
                 connection,
                 kind=kind,
                 worker=worker,
                 now_us=now,
-                due_by_us=due_by,
+                due_by_us=now if due_by_us is None else due_by_us,
                 lease_us=lease_us,
                 max_attempts=max_attempts,
             )

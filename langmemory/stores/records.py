@@ -83,7 +83,7 @@ FOR_VIEWERS: Final = frozenset({"evidence", "usage"})
 a viewer cannot read."""
 
 _TIMES: Final = ("at", "opened_at")
-_JSON: Final = ("note", "links", "items", "options")
+_JSON: Final[Mapping[str, type]] = {"note": dict, "links": dict, "items": list, "options": dict}
 
 
 def export_rows(
@@ -115,7 +115,7 @@ def export_rows(
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     for name in row.keys() & set(_TIMES):
         row[name] = from_us(row[name]).isoformat()
-    for name in row.keys() & set(_JSON):
+    for name in row.keys() & _JSON.keys():
         row[name] = json.loads(row[name])
     return row
 
@@ -128,7 +128,7 @@ def import_row(connection: Connection, row: Row) -> None:
     """
     try:
         _Import(connection, tuple(row["namespace"])).row(row)
-    except (KeyError, TypeError, ValueError, apsw.ConstraintError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError, apsw.ConstraintError) as error:
         raise ImportFormatError(
             f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."
         ) from error
@@ -165,11 +165,10 @@ class _Import:
         columns |= {
             name: to_us(datetime.fromisoformat(row[name])) for name in _TIMES if name in row
         }
-        columns |= {
-            name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
-            for name in _JSON
-            if name in row
-        }
+        for name in _JSON.keys() & row.keys():
+            if not isinstance(row[name], _JSON[name]):
+                raise TypeError(f"{name} is {row[name]!r:.40}")
+            columns[name] = json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
         names = _COLUMNS[table]
         columns["namespace"] = self.id
         self.connection.execute(

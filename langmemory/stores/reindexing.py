@@ -233,6 +233,9 @@ def _write_next(
     embedded: vectors.Floats,
     hashes: Sequence[bytes | None],
 ) -> None:
+    current = connection.execute("SELECT updated_at FROM item WHERE id = ?", (item,)).fetchone()
+    if current != (version,):  # written again, or gone: of what is forgotten nothing may come back
+        return
     first = item << vectors.SLOT_BITS
     connection.execute(
         "DELETE FROM vector_next WHERE id >= ? AND id < ?", (first, first + vectors.MAX_VECTORS)

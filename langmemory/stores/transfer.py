@@ -16,7 +16,7 @@ from typing import Any, Final, get_args
 import apsw
 from langgraph.store.base import GetOp, validate_op_namespace
 
-from langmemory.errors import ImportFormatError
+from langmemory.errors import ImportFormatError, LangMemoryError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.history import GONE, changes, forgotten_lives, record
 from langmemory.sqlite.items import NAMED, Write, find, put
@@ -31,8 +31,9 @@ from langmemory.stores.reindexing import Stored, reindexed
 from langmemory.types import HistoryAction, Namespace
 
 FORMAT: Final = "langmemory-export"
-VERSION: Final = 2
-"""1 had items and history only."""
+VERSION: Final = 3
+"""1 had items and history only, 2 no usage. A reader refuses a newer version before anything is
+stored, so a new type of row is a new version."""
 BATCH: Final = 500
 """Items, or rows beside them, written in one transaction by an import."""
 ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
@@ -221,25 +222,38 @@ def write_rows(
     A new item comes with its own history; one that was here keeps its own, and an update more.
 
     Raises:
-        ImportFormatError: A row says something that no export says.
+        ImportFormatError: A row says something that no export says; nothing of its batch was stored.
     """
+    try:
+        return _write_rows(connection, rows, writes, now_us)
+    except LangMemoryError:
+        raise
+    except (apsw.ConstraintError, OverflowError, TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"A row has a value that no export has ({error!r}). Nothing of its batch was stored."
+        ) from error
+
+
+def _write_rows(
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    writes: Sequence[Write],
+    now_us: int,
+) -> int:
     latest = {(write.namespace, write.key): write for write in writes}
+    taken: set[tuple[int, int]] = set()
     todo = [
-        _with_thread(connection, one)
+        _with_thread(connection, one, taken)
         for one in latest.values()
         if not _same(connection, one) and not _forgotten(connection, one)
     ]
     new = {
         (one.namespace, one.key) for one in todo if find(connection, one.namespace, one.key) is None
     }
-    try:
-        ids = put(connection, todo, now_us, reason="import").ids
-    except apsw.ConstraintError as error:
-        raise ImportFormatError(
-            f"An item has a value that no export has ({error}). Nothing of its batch was stored."
-        ) from error
+    ids = put(connection, todo, now_us, reason="import").ids
     items = {(one.namespace, one.key): item for one, item in zip(todo, ids, strict=True)}
     lives: dict[Any, int] = {}
+    over: set[int] = set()
     for row in rows:
         if row["type"] != "history":
             continue
@@ -261,11 +275,16 @@ def write_rows(
                 lives[(place, life)] = _reserve_id(connection)
             item = lives[(place, life)]
         gone = life is not None and action in GONE
+        if gone:
+            over.add(item)
         record(
             connection, at, action, item, before=before, facets=row.get("facets"),
             gone_from=(namespace, row["key"]) if gone else None, run=row.get("run"),
             reason=row.get("reason"),
         )  # fmt: skip
+    for (_, life), item in lives.items():
+        if life is not None and item not in over:  # the export is cut off within its history
+            connection.execute("DELETE FROM history WHERE item = ?", (item,))
     for row in rows:
         if row["type"] in records.TYPES:
             records.import_row(connection, row)
@@ -279,6 +298,8 @@ def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
         _check_place(row)
         if row["action"] not in get_args(HistoryAction):
             raise ValueError(f"unknown action {row['action']!r}")
+        if not isinstance(row.get("life"), int | None):
+            raise ValueError(f"life is {row['life']!r}")
         before = row["before"]
         return (
             to_us(datetime.fromisoformat(row["at"])),
@@ -311,13 +332,28 @@ def _forgotten(connection: Connection, write: Write) -> bool:
     )
 
 
-def _with_thread(connection: Connection, write: Write) -> Write:
+def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int]]) -> Write:
+    """With the id of its thread, and its place there unless another turn has it: then it keeps the
+    one it has here, or comes last. ``taken`` are the places given by this batch so far."""
     facets = dict(write.facets)
     name = facets.pop("thread_name")
-    if name is not None:
-        namespace = intern(connection, write.namespace)
-        facets["thread"] = verbatim.intern_thread(connection, namespace, name)
-    return replace(write, facets=facets)
+    if name is None:
+        return replace(write, facets=facets)
+    thread = verbatim.intern_thread(connection, intern(connection, write.namespace), name)
+    position = facets.get("position")
+    holder, own, last = connection.execute(
+        "SELECT (SELECT key FROM item WHERE thread = ?1 AND position = ?2), "
+        "(SELECT position FROM item WHERE thread = ?1 AND key = ?3), "
+        "(SELECT max(position) FROM item WHERE thread = ?1)",
+        (thread, position, write.key),
+    ).fetchone()
+    if position is None or holder not in (None, write.key) or (thread, position) in taken:
+        position = own
+    if position is None or (thread, position) in taken:
+        places = [place for found, place in taken if found == thread]
+        position = max([-1 if last is None else last, *places]) + 1
+    taken.add((thread, position))
+    return replace(write, facets={**facets, "thread": thread, "position": position})
 
 
 def _life_known(connection: Connection, namespace: int, row: Mapping[str, Any]) -> bool:

@@ -36,7 +36,12 @@ class Workers:
     async def read(self, call: Callable[[], T]) -> T:
         """Run a blocking read in a thread."""
         self._check_usable()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._readers, call)
+        except RuntimeError:
+            self._check_usable()  # closed at this moment
+            raise
+        return await running
 
     async def write(self, apply: Apply) -> Any:
         """Run a write in order of arrival; concurrent ones share a commit, each all-or-nothing."""
@@ -47,10 +52,14 @@ class Workers:
         self._check_usable()
         job: _Job[Any] = _Job(apply)
         with self._lock:
-            self._pending.append(job)
-            if not self._draining:
+            if not self._draining:  # `_drain` waits for the lock
+                try:
+                    self._writer.submit(self._drain)
+                except RuntimeError:  # no thread can be started, or no more
+                    self._check_usable()  # closed at this moment
+                    raise
                 self._draining = True
-                self._writer.submit(self._drain)
+            self._pending.append(job)
         return job.future
 
     def _check_usable(self) -> None:

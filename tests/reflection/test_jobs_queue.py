@@ -159,6 +159,25 @@ def test_a_lost_lease_is_taken_over_and_the_loser_has_no_say(jobs: Jobs, clock: 
     assert jobs.find([job])[0].result == "other"
 
 
+def test_a_lease_begins_when_the_lock_is_had(jobs: Jobs, clock: Clock) -> None:
+    """A worker that waited for the file for longer than a lease has the whole lease all the same."""
+    add(jobs)
+    asked = 0
+
+    def later() -> int:
+        nonlocal asked
+        asked += 1
+        if asked == 2:  # it was claimable, and then another process wrote for so long
+            clock.forward(90)
+        return clock()
+
+    jobs.clock = later
+    assert claim(jobs, "waited") is not None
+    jobs.clock = clock
+    clock.forward(59)
+    assert claim(jobs, "other") is None
+
+
 def test_a_job_that_kills_its_workers_is_buried(jobs: Jobs, clock: Clock) -> None:
     """A job nobody lives to finish is given up after the last attempt, with the reason."""
     job = add(jobs)

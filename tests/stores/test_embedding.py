@@ -249,3 +249,26 @@ def test_index_of_a_put_is_a_list(wrong: Any) -> None:
     """A bare string as index would be read letter by letter: it is refused."""
     with pytest.raises(ConfigError, match="pass a list of paths"):
         MemoryStore(":memory:").put(NS, "k", {"text": "x"}, index=wrong)
+
+
+def test_what_is_forgotten_during_a_reembed(tmp_path: Path) -> None:
+    """No vector of a memory that is forgotten while its batch is embedded is written down."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=index(WordEmbeddings(16, "words-a"))) as store:
+        store.batch(PutOp(NS, f"k{n}", {"text": f"word{n}"}) for n in range(3))
+
+        class Forgetting(WordEmbeddings):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                store.forget(NS, keys=["k1"])
+                return super().embed_documents(texts)
+
+        left: list[int] = []
+
+        def look(done: int, total: int) -> None:
+            (count,) = store.conn.execute("SELECT count(*) FROM vector_next").fetchall()[0]
+            left.append(count)
+
+        reembed(str(path), index=index(Forgetting(24, "words-b")), progress=look)
+        assert left == [2]
+        with store._engine.read() as snapshot:
+            assert check(snapshot.connection) == []

@@ -25,10 +25,11 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.context.citations import Usage
 from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.sqlite import items
 from langmemory.sqlite.consistency import check
-from langmemory.stores import MemoryStore, base
+from langmemory.stores import MemoryStore, base, records, transfer
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")
@@ -251,6 +252,41 @@ def test_rows_of_something_else(row: Any) -> None:
     with pytest.raises(ImportFormatError):
         store.import_rows([{**GOOD, "key": "good"}, row])
     assert store.search(()) == []
+
+
+@pytest.mark.parametrize("version", range(1, transfer.VERSION + 1))
+def test_every_earlier_version_is_read(version: int) -> None:
+    """An export of an earlier langmemory, without the types of rows it did not know, is taken as it
+    is; usage counted here since stays."""
+    meta = {"type": "meta", "format": "langmemory-export", "version": version}
+    with MemoryStore(":memory:", index=False) as store:
+        assert store.import_rows([meta, GOOD, CHANGE]) == 1
+        count: Usage = {
+            "namespace": ["a"], "key": "k", "loaded": 2, "referenced": 1, "succeeded": 1,
+            "read_tokens": 9, "discovery_tokens": 0,
+        }  # fmt: skip
+        store.count_usage([count])
+        [used] = store.usage()
+        assert "usage" in {row["type"] for row in store.iter_export()}
+        assert store.import_rows([meta, GOOD, CHANGE]) == 0
+        assert store.usage() == [used]
+
+
+def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
+    """An older langmemory says that it must be upgraded, and has not stored half of an export; so a
+    new type of row needs a new version."""
+    meta = {"type": "meta", "format": "langmemory-export", "version": transfer.VERSION + 1}
+    rows = [meta, *({**GOOD, "key": str(n)} for n in range(2000)), {"type": "of a later version"}]
+    with MemoryStore(":memory:", index=False) as store:
+        with pytest.raises(ImportFormatError, match=f"up to version {transfer.VERSION}. Upgrade"):
+            store.import_rows(rows)
+        assert store.stats().items == 0
+    types = transfer.ITEM_TYPES | records.TYPES
+    assert transfer.VERSION == 3
+    assert types == {
+        "meta", "item", "history", "run", "entity", "link", "alias", "evidence", "mention", "edge",
+        "reflected", "usage", "review",
+    }  # fmt: skip
 
 
 def test_the_last_of_two_rows_counts() -> None:
