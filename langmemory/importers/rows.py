@@ -1,4 +1,4 @@
-"""langmemory's own export: JSONL of `meta`, `item` and `history` rows."""
+"""langmemory's own export: JSONL of a `meta` row, items, their history and what stands beside them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any, BinaryIO
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import iterate_lines
+from langmemory.stores.records import TYPES
+from langmemory.stores.transfer import ITEM_TYPES
 
-ROW_TYPES = ("meta", "item", "history")
+ROW_TYPES = ITEM_TYPES | TYPES
 
 
 def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
@@ -17,6 +19,6 @@ def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
         if row.get("type") not in ROW_TYPES:
             raise ImportFormatError(
                 f"{file.name}, line {number}: type is {row.get('type')!r}; "
-                f"expected one of {', '.join(ROW_TYPES)}"
+                f"expected one of {', '.join(sorted(ROW_TYPES))}"
             )
         yield row

@@ -28,6 +28,9 @@ RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archi
 UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
 
+THREAD_TURNS = 1000
+"""Turns of a thread that are looked at to know messages again."""
+
 MANDATES = 100
 """At most so many memories of priority ``mandate`` are looked at."""
 
@@ -182,6 +185,15 @@ class StoreAccess:
             return await asyncio.to_thread(self.mandates, namespace, viewer)
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    def thread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
+        """What is stored of a thread."""
+        options: dict[str, Any] = {"filter": {"thread_id": thread_id}, "limit": THREAD_TURNS}
+        return self._store.search(namespace, **options, refresh_ttl=False)
+
+    async def athread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
+        options: dict[str, Any] = {"filter": {"thread_id": thread_id}, "limit": THREAD_TURNS}
+        return await self._store.asearch(namespace, **options, refresh_ttl=False)
 
     def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
         """Store turns verbatim; those already stored are left alone. Returns the keys added."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, Item
 
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
@@ -19,6 +19,7 @@ from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally,
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.repeats import may_repeat, stored_keys
 from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.stores.verbatim import turn_key
@@ -37,6 +38,8 @@ class _Question:
 
     request: RecallRequest
     topic: str
+    repeats: str | None
+    """A thread whose messages may be stored under other ids than they have now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,13 +119,20 @@ class RecallNode(MemoryNode):
         question = self._prepare(input, scope)
         if question is None:
             return {}
+        if question.repeats:
+            stored = await StoreAccess(store).athread(question.request.namespace, question.repeats)
+            question = self._without_repeats(input, question, stored)
         return self._apply(input, question, await self._aask(store, question))
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
         question = self._prepare(state, scope)
         if question is None:
             return {}
-        access, request = StoreAccess(store), question.request
+        access = StoreAccess(store)
+        if question.repeats:
+            stored = access.thread(question.request.namespace, question.repeats)
+            question = self._without_repeats(state, question, stored)
+        request = question.request
         answer = _Answer(
             recall=access.recall(request),
             mandates=access.mandates(request.namespace, request.viewer),
@@ -172,7 +182,21 @@ class RecallNode(MemoryNode):
                 if scope.thread_id and message.id
             ),
         )
-        return _Question(request=request, topic=value_of(state, "topic", ""))
+        return _Question(
+            request=request,
+            topic=value_of(state, "topic", ""),
+            repeats=scope.thread_id if may_repeat(state, messages) else None,
+        )
+
+    def _without_repeats(
+        self, state: Any, question: _Question, stored: Sequence[Item]
+    ) -> _Question:
+        """Turns of this thread in the window are left out, whatever their ids are now."""
+        shown = value_of(state, self.visible_key) if self.visible_key else None
+        seen = in_window(value_of(state, self.messages_key, []), shown)
+        again = {key for key in stored_keys(seen, stored) if key is not None}
+        request = replace(question.request, exclude=question.request.exclude | again)
+        return replace(question, request=request)
 
     def _apply(self, state: Any, question: _Question, answer: _Answer) -> dict[str, Any]:
         distance = answer.topic_distance

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, SearchItem
 
 from langmemory.context.citations import Usage, successes, usage, without_citations
 from langmemory.context.disclosure import MemoryBlock
@@ -18,6 +18,7 @@ from langmemory.lexicon import is_correction
 from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_by
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.repeats import may_repeat, stored_keys
 from langmemory.nodes.state import value_of
 from langmemory.types import Namespace, Privacy
 
@@ -32,7 +33,8 @@ class RememberNode(MemoryNode):
     """Store the thread's new turns verbatim and synchronously, then enqueue their reflection.
 
     Remembered are the messages people and the assistant said, not tool output and not text that
-    was injected from memory. Repeating a turn adds nothing.
+    was injected from memory. Repeating a turn adds nothing, also where a client without a
+    checkpointer sends the conversation anew with every call.
 
     Args:
         namespace: template of the namespace to write to.
@@ -75,8 +77,10 @@ class RememberNode(MemoryNode):
         turns = self._new_turns(input)
         if not turns:
             return {}
-        conversation = self._conversation(scope)
-        keys = StoreAccess(store).remember(conversation, _plain(turns))
+        conversation, access = self._conversation(scope), StoreAccess(store)
+        if scope.thread_id and may_repeat(input, turns):
+            turns = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
+        keys = access.remember(conversation, _plain(turns))
         return self._apply(input, store, scope, conversation, keys, turns)
 
     async def ainvoke(
@@ -86,8 +90,10 @@ class RememberNode(MemoryNode):
         turns = self._new_turns(input)
         if not turns:
             return {}
-        conversation = self._conversation(scope)
-        keys = await StoreAccess(store).aremember(conversation, _plain(turns))
+        conversation, access = self._conversation(scope), StoreAccess(store)
+        if scope.thread_id and may_repeat(input, turns):
+            turns = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
+        keys = await access.aremember(conversation, _plain(turns))
         return self._apply(input, store, scope, conversation, keys, turns)
 
     def _conversation(self, scope: RunScope) -> Conversation:
@@ -123,6 +129,8 @@ class RememberNode(MemoryNode):
         keys: list[str],
         turns: list[BaseMessage],
     ) -> dict[str, Any]:
+        if not turns:
+            return {}
         counted = _counted(state, turns)
         counts: list[Usage] = counted.get("memory_usage", [])
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
@@ -133,6 +141,12 @@ class RememberNode(MemoryNode):
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )
         return {"remembered_id": turns[-1].id, **counted}
+
+
+def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:
+    return [
+        turn for turn, key in zip(turns, stored_keys(turns, stored), strict=True) if key is None
+    ]
 
 
 def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""Messages that come again with every call, from clients that keep the conversation themselves.
+
+With a checkpointer a message keeps its id, and the state says which one was remembered last. Without
+one, the client sends the whole conversation each time and LangGraph gives its messages new ids. What
+stands before the person's last message is then known by who said what, in the same thread.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langgraph.store.base import Item
+
+from langmemory.context.citations import without_citations
+from langmemory.context.marking import is_injected
+from langmemory.nodes.state import value_of
+
+
+def may_repeat(state: Any, messages: Sequence[BaseMessage]) -> bool:
+    """Whether a call before this one may have remembered some of the messages under other ids."""
+    past = messages[: _last_human(messages)]
+    return not value_of(state, "remembered_id") and any(isinstance(m, AIMessage) for m in past)
+
+
+def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list[str | None]:
+    """For each message the key under which it is stored, None for what is new.
+
+    Args:
+        messages: of a call, oldest first.
+        stored: the turns of the thread, in any order.
+    """
+    by_id: dict[str, str] = {}
+    by_words: defaultdict[tuple[str, str], deque[str]] = defaultdict(deque)
+    for item in stored:
+        role, text, name = (item.value.get(each) for each in ("role", "content", "message_id"))
+        if isinstance(name, str):
+            by_id[name] = item.key
+        if isinstance(role, str) and isinstance(text, str):
+            by_words[role, text].append(item.key)
+    last = _last_human(messages)
+    keys: list[str | None] = []
+    for place, message in enumerate(messages):
+        key = by_id.get(message.id) if message.id else None
+        same = by_words[_words(message)]
+        if key is not None and key in same:
+            same.remove(key)
+        elif key is None and place < last and same:
+            key = same.popleft()
+        keys.append(key)
+    return keys
+
+
+def _words(message: BaseMessage) -> tuple[str, str]:
+    """Role and text as `RememberNode` stores them."""
+    if isinstance(message, AIMessage):
+        return "assistant", without_citations(message.text).strip()
+    return "user" if isinstance(message, HumanMessage) else message.type, message.text.strip()
+
+
+def _last_human(messages: Sequence[BaseMessage]) -> int:
+    return max((at for at, message in enumerate(messages) if _is_human(message)), default=0)
+
+
+def _is_human(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) and not is_injected(message)

@@ -1,0 +1,94 @@
+"""Clients that keep the conversation themselves, and send all of it with every call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.store.base import BaseStore
+
+from langmemory.context import note_id
+from langmemory.graphs import build_chat_graph
+from langmemory.stores import MemoryStore
+from tests.scripted import ScriptedModel
+from tests.stores_in_use import StoreName, open_store
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
+
+
+@pytest.fixture(params=["in_memory", "in_memory_no_index", "memory_store"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    name: StoreName = request.param
+    with open_store(name, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def said(store: BaseStore) -> list[str]:
+    items = store.search(ANNA, filter={"thread_id": "t1"}, limit=100)
+    return sorted(item.value["content"] for item in items)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_conversation_sent_anew_with_every_call_is_remembered_once(
+    store: BaseStore, call: str
+) -> None:
+    """Without a checkpointer, and with no ids of the client's, each turn is stored once; so is what
+    is said twice, twice. What the model sees anyway is not recalled."""
+    answers = ["Nice. [R:00000000]", "Nice. [R:00000000]", "Berta.", "Berta."]
+    graph = build_chat_graph(ScriptedModel(script=answers), store=store)
+    history: list[dict[str, str]] = []
+    for text in ("My goat is called Berta.", "Yes.", "Yes.", "What is my goat called?"):
+        history.append({"role": "user", "content": text})
+        given = {"messages": history}
+        done = graph.invoke(given, CONFIG) if call == "sync" else await graph.ainvoke(given, CONFIG)
+        history.append({"role": "assistant", "content": done["messages"][-1].text})
+        assert done["recalled"] == []
+    spoken = (turn["content"].partition(" [R:")[0] for turn in history)
+    assert said(store) == sorted(spoken)
+
+
+def test_a_window_of_the_conversation_is_known_again(store: BaseStore) -> None:
+    """A client that sends the last messages only repeats none of them either."""
+    graph = build_chat_graph(ScriptedModel(), store=store)
+    history: list[dict[str, str]] = []
+    for number in range(6):
+        history.append({"role": "user", "content": f"The {number}. thing I like is tea."})
+        done = graph.invoke({"messages": history[-3:]}, CONFIG)
+        history.append({"role": "assistant", "content": done["messages"][-1].text})
+    assert len(said(store)) == 12
+
+
+def test_another_thread_is_another_conversation(store: BaseStore) -> None:
+    """The same words in another thread are remembered there, too."""
+    talk = [("user", "My goat is called Berta."), ("ai", "Nice."), ("user", "She eats roses.")]
+    graph = build_chat_graph(ScriptedModel(), store=store)
+    for thread in ("t1", "t2"):
+        graph.invoke({"messages": talk}, {"configurable": {"user_id": "anna", "thread_id": thread}})
+    assert len(store.search(ANNA, limit=100)) == 8
+
+
+def test_an_agent_inside_a_graph_counts_a_citation_once(tmp_path: Path) -> None:
+    """Where the memory keys do not outlive a call, as in a subgraph, the answers of earlier calls
+    are not counted as answers to this one."""
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        store.put(ANNA, "dog", {"text": "Anna's dog is called Bello."})
+        label = f"[R:{note_id(ANNA, 'dog')}]"
+        answers = [f"Bello. {label}", "He is a fine dog.", "A dog it is."]
+        chat = build_chat_graph(ScriptedModel(script=answers))
+        graph = (
+            StateGraph(MessagesState)
+            .add_node("chat", lambda state: {"messages": chat.invoke(state)["messages"]})
+            .add_edge(START, "chat")
+            .compile(store=store, checkpointer=InMemorySaver())
+        )
+        for text in ("What is my dog called?", "Tell me of my dog.", "Is my dog a dog?"):
+            graph.invoke({"messages": [("user", text)]}, CONFIG)
+        assert isinstance(store, MemoryStore)
+        [dog] = [one for one in store.usage(ANNA) if one.key == "dog"]
+        assert (dog.loaded, dog.referenced) == (3, 1)
+        assert len(said(store)) == 6
