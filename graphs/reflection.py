@@ -1,6 +1,6 @@
 """The reflection graph that ``langgraph dev`` serves: what was said becomes knowledge.
 
-Without input it reads whatever is new for the person of the run. It works by rules unless
+With an empty input (``{}``) it reads whatever is new for the person of the run. It works by rules unless
 config/memory.json names a model as ``models.deep``.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
 from langmemory.errors import ConfigError
 
@@ -55,14 +57,24 @@ def chat(
             "configurable": {"thread_id": thread_id, "user_id": place[-1]},
         }
         console.print(f"{name}, thread {thread_id}. {HELP}", style="dim")
+        failed = False
         for line in _lines(console):
             if line == "/memory":
                 block = graph.get_state(config).values.get("memory_block") or {}
                 console.print(block.get("text") or "Nothing.", style="dim", markup=False)
                 continue
-            for piece in _answer(graph, line, config):
-                console.print(piece, end="", markup=False)
-            console.print()
+            try:
+                for piece in _answer(graph, line, config):
+                    console.print(piece, end="", markup=False)
+                console.print()
+                failed = False
+            except Exception as error:  # the model is anybody's, and the chat goes on without it
+                if os.environ.get(DEBUG_VARIABLE) == "1":
+                    raise
+                typer.echo(f"\nNo answer: {line_of(error)}", err=True)
+                failed = True
+    if failed:
+        raise typer.Exit(1)
 
 
 def _lines(console: Any) -> Iterator[str]:

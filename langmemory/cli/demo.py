@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_ollama import ChatOllama
     from rich.console import Console
+    from rich.text import Text
 
     from langmemory.config import Config
     from langmemory.stores import MemoryStore
@@ -86,8 +89,18 @@ def demo() -> None:
     console.rule(style="dim")
     console.print(f"All of it took {seconds:.1f} s. Go on by yourself:\n", style="dim")
     sample = os.path.relpath(sample_folder() / "lena.jsonl")
-    for command in (f"langmemory import {sample}", 'langmemory search "who sings at work?"'):
-        console.print(f"  {command}", soft_wrap=True)
+    for command in (f"import {sample}", 'search "who sings at work?"'):
+        console.print(f"  {program()} {command}", soft_wrap=True, markup=False)
+
+
+def program() -> str:
+    """How a shell calls this command: by its name where that is on the PATH, else by its path, as
+    after `make demo`, which activates nothing."""
+    here = Path(sys.argv[0])
+    on_path = shutil.which(here.name)
+    if here.name != "langmemory" or (on_path is not None and Path(on_path).samefile(here)):
+        return "langmemory"
+    return os.path.relpath(here)
 
 
 def remember(store: MemoryStore, console: Console) -> None:
@@ -108,9 +121,12 @@ def remember(store: MemoryStore, console: Console) -> None:
 
 def ask(store: MemoryStore, console: Console) -> None:
     """Ask every question and show what was found and why."""
+    from langmemory.cli.results import TABLE_COLUMNS
+
     answers = [answer(store, question) for question in questions()]
     _heading(console, 2, "Recall", "by meaning and by words at once, each result explained")
-    console.print(answers_table(answers))
+    shown = answers_list if console.width < TABLE_COLUMNS else answers_table
+    console.print(shown(answers))
     console.print(LEGEND, style="dim")
     found = [a for a in answers if a.rank]
     first = sum(a.rank == 1 for a in found)
@@ -145,7 +161,6 @@ def message_id(result: RecallResult) -> str:
 def answers_table(answers: list[Answer]) -> Any:
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
 
     from langmemory.cli.results import excerpt, when, who, why
 
@@ -157,16 +172,38 @@ def answers_table(answers: list[Answer]) -> Any:
     table.add_column("ms", justify="right", no_wrap=True)
     for found in answers:
         result = found.shown
-        question = Text(f"{found.question.question} ", "bold")
-        question.append(*PLACES.get(found.rank or 0, ("not found", "red")))
         table.add_row(
-            Group(question, excerpt(result, EXCERPT_CHARACTERS)),
+            Group(heading(found), excerpt(result, EXCERPT_CHARACTERS)),
             when(result),
             who(result),
             why(result),
             f"{found.milliseconds:.1f}",
         )
     return table
+
+
+def answers_list(answers: list[Answer]) -> Any:
+    """As `answers_table`, for terminals too narrow for it."""
+    from rich.console import Group
+
+    from langmemory.cli.results import result_lines
+
+    lines = (
+        [
+            heading(found),
+            *result_lines(found.shown, f"{found.milliseconds:.1f} ms", EXCERPT_CHARACTERS),
+        ]
+        for found in answers
+    )
+    return Group(*itertools.chain.from_iterable(lines))
+
+
+def heading(found: Answer) -> Text:
+    """The question, and at which place its answer was found."""
+    from rich.text import Text
+
+    question = Text(f"{found.question.question} ", "bold")
+    return question.append(*PLACES.get(found.rank or 0, ("not found", "red")))
 
 
 def know(store: MemoryStore, console: Console) -> None:

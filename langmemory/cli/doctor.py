@@ -130,11 +130,18 @@ REBUILD = (
 
 
 def _file(config: Config) -> Iterator[Check]:
+    import apsw
+
     from langmemory.sqlite import Engine
     from langmemory.sqlite.consistency import check
     from langmemory.sqlite.jobs import counts
 
     path = config.database.path
+    folder = Path(path).parent
+    if not folder.is_dir():
+        found = f"{path}: there is no folder {folder}"
+        yield Check(state="fail", what="memory file", found=found, advice=f"mkdir -p {folder}")
+        return
     if not Path(path).exists():
         advice = "`langmemory import FILE` or the first run of your application makes it."
         yield Check(state="warn", what="memory file", found=f"{path}: not there", advice=advice)
@@ -145,7 +152,11 @@ def _file(config: Config) -> Iterator[Check]:
             problems = check(snapshot.connection)
             dead = counts(snapshot.connection).get("dead", 0)
     except LangMemoryError as error:
-        yield Check(state="fail", what="memory file", found=_line(error))
+        damaged = isinstance(error.__cause__, apsw.CorruptError)
+        found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
+        yield Check(
+            state="fail", what="memory file", found=found, advice=RESTORE if damaged else ""
+        )
         return
     yield Check(state="ok", what="memory file", found=f"{path}: {stats.items:,} memories")
     for problem in problems:
@@ -161,12 +172,13 @@ def _file(config: Config) -> Iterator[Check]:
 
 def _embedder(config: Config, path: str) -> Check:
     """Whether the configured embedder works and is the one the file's vectors come from."""
+    from langmemory.embeddings import resolve_embedder
     from langmemory.stores import MemoryStore
 
     try:
         with closing(MemoryStore(path, config=config)) as store:
-            embedder = store.embeddings
-            dims = len(embedder.embed_query("Does it work?")) if embedder else 0
+            model = store.embeddings
+        dims = len(resolve_embedder(model, config=config).embed_query("Does it work?"))
     except EmbeddingModelMismatchError as error:
         return Check(state="fail", what="embedder", found=_line(error), advice="langmemory reembed")
     except LangMemoryError as error:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from langmemory.cli.target import check_picture
+
 if TYPE_CHECKING:
     from langmemory.evals import Progress
 
@@ -83,6 +85,7 @@ def eval_command(
     from langmemory.evals import SAMPLE, ablations, evaluate, load, named_systems, plot, render
 
     if png:
+        check_picture("--png", png)
         _require_matplotlib()
     for file in (json_file, png):
         if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text
 
 
 def export(
@@ -24,12 +28,35 @@ def export(
     """Write memories with all facets, times to live and history as JSONL."""
     target = Target.of(context, db, namespace)
     prefix = target.namespace()
-    with target.open() as store:
-        sink = file.open("w", encoding="utf-8") if file else nullcontext(sys.stdout)
-        with sink as lines:
-            rows = 0
-            for row in store.iter_export(prefix):
-                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
-                rows += 1
+    if file:
+        target.check_output(file)
+    with target.open() as store, _whole(file) if file else nullcontext(sys.stdout) as lines:
+        rows = 0
+        for row in store.iter_export(prefix):
+            lines.write((json.dumps(row, ensure_ascii=False) if file else json_text(row)) + "\n")
+            rows += 1
     if file:
         typer.echo(f"Wrote {rows} rows to {file}; `langmemory import {file}` takes them back")
+
+
+@contextmanager
+def _whole(file: Path) -> Iterator[TextIO]:
+    """A file that takes its place when it is complete: a backup that was there stays until then."""
+    if file.exists() and not file.is_file():  # a pipe or a device; of a folder, the error
+        with file.open("w", encoding="utf-8") as stream:
+            yield stream
+        return
+    place = file.resolve()
+    part = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        stream = part.open("w", encoding="utf-8")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from None
+    try:
+        with stream:
+            if place.exists():
+                shutil.copymode(place, part)
+            yield stream
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)

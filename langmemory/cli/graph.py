@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,10 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
     ViewerOption,
+    check_picture,
 )
+from langmemory.cli.terminal import json_text
+from langmemory.errors import EntityNameError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,8 +62,12 @@ def graph(
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     moment = as_of.replace(tzinfo=UTC) if as_of is not None and as_of.tzinfo is None else as_of
+    if png is not None:
+        check_picture("--png", png)
+    if graphml is not None:
+        target.check_output(graphml)
     console = Console(highlight=False, markup=False)
-    with target.open() as store:
+    with target.open() as store, _hinting(target, store):
         found = store.graph(where, viewer=viewer, as_of=moment)
         if path_to is not None:
             if name is None:
@@ -72,7 +80,7 @@ def graph(
             if graphml is not None:
                 _write(graphml, part.to_graphml())
             if as_json:
-                typer.echo(json.dumps(part.to_json(), ensure_ascii=False))
+                typer.echo(json_text(part.to_json()))
             for file in (png, graphml):
                 if file is not None and str(file) != "-":
                     typer.echo(
@@ -82,12 +90,21 @@ def graph(
         elif name is not None:
             _show_entity(console, store, found, where, name)
         else:
-            _show_everyone(console, found, where)
+            _show_everyone(console, found, where, target.elsewhere(store))
+
+
+@contextmanager
+def _hinting(target: Target, store: MemoryStore) -> Iterator[None]:
+    """Of a name that nobody has here, where else to look."""
+    try:
+        yield
+    except EntityNameError as error:
+        raise EntityNameError(f"{error}{target.elsewhere(store)}") from None
 
 
 def _write(file: Path, text: str) -> None:
     if str(file) == "-":
-        typer.echo(text, nl=False)
+        typer.echo(text.encode(), nl=False)  # XML without a declaration is UTF-8
     else:
         file.write_text(text, encoding="utf-8")
 
@@ -121,12 +138,13 @@ def _show_entity(
     console.print(table)
 
 
-def _show_everyone(console: Any, found: Graph, namespace: Namespace) -> None:
+def _show_everyone(console: Any, found: Graph, namespace: Namespace, hint: str) -> None:
     from rich.text import Text
 
     everyone = found.entities()
     if not everyone:
-        console.print(f"No people or things are known in {'/'.join(namespace)} yet.")
+        nobody = f"No people or things are known in {'/'.join(namespace)} yet.{hint}"
+        console.print(nobody, soft_wrap=True)
         return
     claims: dict[str, int] = {}
     for edge in found.edges():
@@ -147,7 +165,7 @@ def _show_paths(console: Any, found: Graph, first: str, last: str, as_json: bool
             {"path": str(way), "length": len(way), "facts": [edge.fact for edge in way.edges]}
             for way in ways
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        typer.echo(json_text(rows))
     elif not ways:
         console.print(f"Nothing connects {first} with {last} in four steps.")
     else:
@@ -160,7 +178,7 @@ def _table(*headings: str) -> Table:
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in headings:
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     return table
 
 

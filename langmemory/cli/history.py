@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +16,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
+from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -40,10 +40,11 @@ def history(
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open() as store:
         entries = store.history(where, key, viewer=viewer)
+        hint = "" if entries else target.elsewhere(store)
     if not entries:
-        raise ConfigError(f"There never was a memory {key!r} in {'/'.join(where)}.")
+        raise ConfigError(f"There never was a memory {key!r} in {'/'.join(where)}.{hint}")
     if as_json:
-        typer.echo(json.dumps([_row(entry) for entry in entries], ensure_ascii=False))
+        typer.echo(json_text([_row(entry) for entry in entries]))
         return
     Console(highlight=False, markup=False).print(history_table(entries))
 
@@ -56,8 +57,8 @@ def history_table(entries: list[HistoryEntry]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("when", no_wrap=True)
     table.add_column("what", no_wrap=True)
-    table.add_column("it said")
-    table.add_column("why")
+    table.add_column("it said", overflow="fold")
+    table.add_column("why", overflow="fold")
     for entry in entries:
         value = entry.after if entry.after is not None else entry.before
         text = "" if value is None else str(value.get("text", value.get("content", value)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
+from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
     from langmemory.importers import Format, ImportedMessage
@@ -56,8 +58,12 @@ def import_file(
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
-    with file.open("rb") as stream:
+    with _read_twice(file) as stream:
         format = detect(stream)
+        if format == "export" and target.labels:
+            raise ConfigError(
+                f"{file} is a langmemory export, and goes where it came from: leave --namespace out"
+            )
         with target.open(create=True) as store, _progress(stream, file) as advance:
             if format == "export":
                 report = import_export(store, stream, advance)
@@ -132,6 +138,21 @@ def _turn(message: ImportedMessage) -> dict[str, Any]:
         "at": message.at,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+class _Piped(io.BytesIO):
+    """What came through a pipe, which can be read only once, under the pipe's name."""
+
+    def __init__(self, file: Path, content: bytes) -> None:
+        super().__init__(content)
+        self.name = str(file)
+
+
+@contextmanager
+def _read_twice(file: Path) -> Iterator[BinaryIO]:
+    """The file from its beginning, to which a look at its format returns."""
+    with file.open("rb") as stream:
+        yield stream if stream.seekable() else _Piped(file, stream.read())
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,9 @@ import typer
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where to write it; must be new or empty.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Where to write it; no file there is overwritten.")
+    ],
 ) -> None:
     """Write a new chatbot project: graph, store, configuration and README."""
     from langmemory.templates import init_project
@@ -17,4 +20,6 @@ def init(
     written = init_project(folder)
     for file in written:
         typer.echo(f"  {file}")
-    typer.echo(f"\nGo on:  cd {folder} && pip install -r requirements.txt && langgraph dev")
+    typer.echo(
+        f"\nGo on:  cd {shlex.quote(str(folder))} && pip install -r requirements.txt && langgraph dev"
+    )

@@ -14,6 +14,8 @@ from langmemory.errors import ConfigError
 from langmemory.types import JobState
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
     from langmemory.types import Job
 
 NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", "dead": "given up"}
@@ -55,7 +57,11 @@ def jobs(
     if not found:
         typer.echo(f"Nothing waits; {counts.get('done', 0):,} done lately")
         return
-    Console(highlight=False, markup=False).print(_table(found, datetime.now(UTC)))
+    console = Console(highlight=False, markup=False)
+    console.print(_table(found, datetime.now(UTC)))
+    for job in found:
+        if job.error:
+            console.print(f"job {job.id} failed last: {job.error}", style="yellow", soft_wrap=True)
     shown = {state: counts.get(state, 0) for state in NAMES}
     typer.echo(", ".join(f"{count:,} {NAMES[state]}" for state, count in shown.items()))
 
@@ -80,9 +86,9 @@ def _table(jobs: list[Job], now: datetime) -> Any:
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("job", "state", "what", "where", "thread", "due", "tries"):
-        right = name in ("job", "due", "tries")
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    table.add_column("last failure", overflow="fold")
+        justify: JustifyMethod = "right" if name in ("job", "due", "tries") else "left"
+        whole = name not in ("where", "thread")  # those fold, and leave the rest its room
+        table.add_column(name, justify=justify, no_wrap=whole, overflow="fold")
     for job in jobs:
         table.add_row(
             str(job.id),
@@ -92,7 +98,6 @@ def _table(jobs: list[Job], now: datetime) -> Any:
             job.thread or "–",
             _due(job, now),
             str(job.attempts),
-            job.error or "",
             style="yellow" if job.state == "dead" else None,
         )
     return table

@@ -35,7 +35,7 @@ def journal(
 ) -> None:
     """Show the journal of a day, or write its files anew.
 
-    The files follow the memory: what is undone or forgotten leaves them.
+    The files follow the memory: what is undone, deleted or forgotten leaves them.
     """
     from rich.console import Console
     from rich.markdown import Markdown

@@ -36,19 +36,25 @@ def one_line_errors(command: Callable[P, R]) -> Callable[P, R]:
             # when it flushes stdout at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
+        except SystemExit as end:
+            # The same, where rich was printing: it has closed stdout, and would have failed.
+            if isinstance(end.__context__, BrokenPipeError):
+                raise typer.Exit(0) from None
+            raise
         except KeyboardInterrupt:
             typer.echo("langmemory: stopped", err=True)
             raise typer.Exit(130) from None
         except Exception as error:
             if os.environ.get(DEBUG_VARIABLE) == "1":
                 raise
-            typer.echo(f"langmemory: {_line(error)}", err=True)
+            typer.echo(f"langmemory: {line_of(error)}", err=True)
             raise typer.Exit(1) from None
 
     return wrapped
 
 
-def _line(error: Exception) -> str:
+def line_of(error: Exception) -> str:
+    """What an error says to a person, on one line."""
     if isinstance(error, LangMemoryError):
         return " ".join(str(error).split())
     if isinstance(error, OSError) and error.filename:

@@ -26,4 +26,7 @@ def reembed(context: typer.Context, db: DbOption = None) -> None:
             config=config,
             progress=lambda done, total: progress.update(task, completed=done, total=total),
         )
+    if model.model is None:
+        typer.echo("There are no vectors to move: no memory has one")
+        return
     typer.echo(f"The vectors now come from {model.model} ({model.dims} dimensions)")

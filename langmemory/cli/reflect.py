@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def reflect(
                 if not as_json:
                     show_batch(console, store, batch, done)
     if as_json:
-        typer.echo(json.dumps(totals))
+        typer.echo(json_text(totals))
         return
     if not waiting:
         console.print("Everything has been read.")
@@ -163,7 +163,7 @@ def _show_plans(
             if applied := (update.get("apply") or {}).get("applied"):
                 plans["/".join((*namespace, thread))] = applied["lines"]
     if as_json:
-        typer.echo(json.dumps(plans, ensure_ascii=False))
+        typer.echo(json_text(plans))
         return
     for name, lines in plans.items():
         console.print(name, style="bold")

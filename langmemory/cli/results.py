@@ -29,6 +29,9 @@ STRONG = 0.75
 
 EXCERPT_CHARACTERS = 280
 
+TABLE_COLUMNS = 78
+"""Narrower terminals get a list: beside the other columns, too little is left for the text."""
+
 
 def results_table(recall: Recall) -> Table:
     """One row a result: what, when, who, score and parts, why."""
@@ -47,11 +50,19 @@ def results_table(recall: Recall) -> Table:
 
 def results_list(recall: Recall) -> Group:
     """As `results_table`, for terminals too narrow for it: the results under each other."""
-    lines: list[Text] = []
-    for result in recall.results:
-        facts = (when(result), who(result), f"{result.score:.3f}")
-        lines += [excerpt(result), Text(" · ".join(facts), "dim"), why(result), Text()]
-    return Group(*lines)
+    return Group(
+        *(
+            line
+            for result in recall.results
+            for line in result_lines(result, f"{result.score:.3f}", EXCERPT_CHARACTERS)
+        )
+    )
+
+
+def result_lines(result: RecallResult, figure: str, limit: int) -> list[Text]:
+    """A result as lines: text, when and who with a `figure`, why; and an empty one."""
+    facts = " · ".join((when(result), who(result), figure))
+    return [excerpt(result, limit), Text(facts, "dim"), why(result), Text()]
 
 
 def excerpt(result: RecallResult, limit: int = EXCERPT_CHARACTERS) -> Text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from langmemory.cli.reflect import text_of
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +51,7 @@ def reviews(
         found = store.reviews(target.namespace(), open_only=not everything)
         if as_json:
             rows = [{**asdict(one), "opened_at": one.opened_at.isoformat()} for one in found]
-            typer.echo(json.dumps(rows, ensure_ascii=False))
+            typer.echo(json_text(rows))
             return
         for review in found:
             _show(console, store, review)

@@ -41,7 +41,7 @@ def runs(
     table.add_column("when", no_wrap=True)
     several = len({run.namespace for run in found}) > 1
     for heading in ("what", "came to"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for run in found:
         what = run.reason.removeprefix("reflection of ")
         where = f" in {'/'.join(run.namespace)}" if several else ""

@@ -24,8 +24,8 @@ def search(
     """Search the memory: what was said, when, by whom, and why it was found."""
     from rich.console import Console
 
-    from langmemory.cli.results import results_list, results_table
-    from langmemory.recall.explain import NARROW, render, to_json
+    from langmemory.cli.results import TABLE_COLUMNS, results_list, results_table
+    from langmemory.recall.explain import render, to_json
 
     target = Target.of(context, db, namespace)
     with target.open() as store:
@@ -40,7 +40,7 @@ def search(
     if not recall.results:
         console.print("Nothing found.")
         return
-    narrow = console.width < NARROW
+    narrow = console.width < TABLE_COLUMNS
     console.print(results_list(recall) if narrow else results_table(recall))
     total = recall.trace.milliseconds.get("total")
     notes = [f"{len(recall)} results", *([f"{total:.1f} ms"] if total else [])]

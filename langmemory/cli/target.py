@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_NAMESPACE = "memories/me"
 """Where `import` writes and `chat` remembers, unless told otherwise."""
 
+NAMED_NAMESPACES = 5
+"""Of those that a file has, so many are named to who looked in the wrong one."""
+
 DbOption = Annotated[
     Path | None,
     typer.Option("--db", help="The memory file; else the configured one.", show_default=False),
@@ -36,6 +39,18 @@ ViewerOption = Annotated[
     str | None, typer.Option("--viewer", help="Only what this person may read.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_picture(option: str, file: Path) -> None:
+    """Before anything is drawn.
+
+    Raises:
+        typer.BadParameter: The name does not say which kind of picture it is to be.
+    """
+    if file.suffix.lower() not in PICTURES:
+        raise typer.BadParameter(f"{option} {file}: its name must end in {', '.join(PICTURES)}.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,6 +100,17 @@ class Target:
         config = self.config() if create else self.existing()
         return closing(MemoryStore(config=config))
 
+    def check_output(self, file: Path) -> None:
+        """Before a command writes to `file`.
+
+        Raises:
+            ConfigError: It is the memory file, or the log beside it, and would be overwritten.
+        """
+        path = self.config().database.path
+        for own in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
+            if own.exists() and file.exists() and file.samefile(own):
+                raise ConfigError(f"{file} is the memory file. Name another one to write to.")
+
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`, each of which may be several joined by `/`.
 
@@ -100,3 +126,11 @@ class Target:
                     "write it as a/b"
                 )
         return labels
+
+    def elsewhere(self, store: MemoryStore) -> str:
+        """To be said where nothing was found and no namespace was named: which others there are."""
+        names = ["/".join(each) for each in store.list_namespaces(limit=NAMED_NAMESPACES)]
+        others = [name for name in names if name != DEFAULT_NAMESPACE]
+        if self.labels or not others:
+            return ""
+        return f" --namespace looks elsewhere, for example in {', '.join(others)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.cli.place import Configure, Run
-from tests.ollama_server import OllamaServer
+from tests.ollama_server import OllamaServer, Reply
 
 
 def test_what_was_said_in_one_chat_is_known_in_the_next(
@@ -51,3 +51,22 @@ def test_an_ollama_that_is_off_is_said_so(run: Run, configure: Configure) -> Non
     """No answer from Ollama is an error with the command that starts it."""
     configure(fast="ollama:other")
     assert "start it with `ollama serve`" in run("chat").stderr
+
+
+def test_an_answer_that_fails_does_not_end_the_chat(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """The failure is one line, the next turn is answered, and what was said before is not lost."""
+    configure(fast="ollama:llama-test")
+    ollama.script(Reply(fault="http_500"))
+    chat = run("chat", input="My cat is called Momo.\nAre you there?\n/quit\n")
+    assert chat.exit_code == 0
+    assert chat.stderr.count("No answer: ") == 1
+    assert "You said: Are you there?" in chat.stdout
+    assert [row["text"] for row in found(run, "Momo")][:1] == ["My cat is called Momo."]
+    ollama.script(Reply(fault="http_500"))
+    assert run("chat", input="Hello?\n").exit_code == 1
+
+
+def found(run: Run, query: str) -> list[dict[str, str]]:
+    return list(json.loads(run("search", query, "--json").stdout)["results"])

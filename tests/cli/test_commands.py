@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from langmemory.context import Usage
+from langmemory.context import Usage, disclose, usage
+from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 
@@ -85,6 +87,16 @@ def test_search_for_scripts_is_json(filled: Run) -> None:
     assert first["namespace"] == ["memories", "me"]
     assert first["parts"]
     assert "milliseconds" in found["trace"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 70])
+def test_no_word_is_cut_in_a_narrow_terminal(
+    filled: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Where the columns of a table would be too narrow for its text, nothing of it is left out."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = " ".join(filled("search", "who sings at work?", "--limit", "1").stdout.split())
+    assert "We're eight people in an old ceramics workshop near the Serranos towers." in shown
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
@@ -179,12 +191,102 @@ def rows(file: Path) -> list[str]:
     return sorted(found)
 
 
+def test_an_export_with_facts_and_runs_comes_back_whole(filled: Run, tmp_path: Path) -> None:
+    """What reflection, undo and use wrote beside the memories goes into another file, and out."""
+    filled("reflect")
+    filled("undo", json.loads(filled("runs", "--limit", "1", "--json").stdout)[0]["id"])
+    with MemoryStore(tmp_path / "memory.db") as store:
+        [shown] = store.recall("hazelnuts", ("memories",), limit=1).results
+        store.count_usage(usage("", disclose([shown])))
+    filled("export", "one.jsonl")
+    types = {json.loads(row)["type"] for row in rows(Path("one.jsonl"))}
+    assert types >= {"item", "history", "run", "evidence", "entity", "edge", "reflected", "usage"}
+    assert filled("import", "one.jsonl", "--db", "new.db").exit_code == 0
+    filled("export", "two.jsonl", "--db", "new.db")
+    assert rows(Path("two.jsonl")) == rows(Path("one.jsonl"))
+
+
 def test_importing_an_export_twice_changes_nothing(filled: Run) -> None:
     """An export imported into the file it came from adds no memory and no history."""
     filled("export", "one.jsonl")
     filled("import", "one.jsonl")
     filled("export", "two.jsonl")
     assert rows(Path("two.jsonl")) == rows(Path("one.jsonl"))
+
+
+def test_an_export_goes_where_it_came_from(filled: Run) -> None:
+    """A namespace for the import of an export is refused, rather than left unheeded."""
+    filled("export", "one.jsonl")
+    refused = filled("import", "one.jsonl", "--db", "new.db", "-n", "another/place")
+    assert refused.exit_code == 1
+    assert "leave --namespace out" in refused.stderr
+    assert not Path("new.db").exists()
+
+
+@pytest.mark.parametrize("command", [("export",), ("graph", "--graphml")])
+def test_the_memory_file_is_never_written_over(filled: Run, command: tuple[str, ...]) -> None:
+    """A slip of the tongue such as `export memory.db` is refused, and the file is as it was."""
+    Path("link").symlink_to("memory.db")
+    for file in ("memory.db", "link"):
+        refused = filled(*command, file)
+        assert refused.exit_code == 1
+        assert "is the memory file" in refused.stderr
+    assert json.loads(filled("stats", "--json").stdout)["items"] == 190
+
+
+def test_a_backup_stays_until_the_next_one_is_whole(
+    filled: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export that breaks off leaves the file of the export before, and nothing beside it."""
+    backup = Path("backup.jsonl")
+    assert filled("export", backup).exit_code == 0
+    backup.chmod(0o600)
+    before = backup.read_bytes(), backup.stat().st_mode
+    with monkeypatch.context() as disk:
+        disk.setattr(MemoryStore, "iter_export", breaks_off)
+        assert filled("export", backup).exit_code == 1
+    assert (backup.read_bytes(), backup.stat().st_mode) == before
+    assert filled("export", backup).exit_code == 0
+    assert backup.stat().st_mode == before[1]
+    assert {file.name for file in Path().iterdir()} == {"backup.jsonl", "memory.db"}
+
+
+def breaks_off(store: MemoryStore, prefix: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """An export from a disk that fails after some rows."""
+    yield {"type": "meta"}
+    raise DatabaseError("The disk reported an error.")
+
+
+def test_what_comes_through_a_pipe_is_imported(filled: Run) -> None:
+    """`langmemory export | langmemory import /dev/stdin` copies a file; a bad line is named."""
+    program = f"{sys.executable} -m langmemory.cli"
+    copied = shell(f"{program} export | {program} import /dev/stdin --db new.db")
+    assert copied.stdout == b"Restored 190 memories of /dev/stdin\n"
+    Path("bard.jsonl").write_text('{"role": "bard", "content": "a"}')
+    bad = shell(f"cat bard.jsonl | {program} import /dev/stdin")
+    assert bad.stderr.startswith(b"langmemory: /dev/stdin, line 1: role is 'bard'")
+
+
+def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["sh", "-c", command],
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_encoding_that_lacks_letters_ends_no_command(filled: Run, encoding: str) -> None:
+    """Where stdout is not UTF-8, tables show ? for what it lacks, and JSON loses nothing."""
+    with MemoryStore("memory.db") as store:
+        store.put(("notes",), "n", {"text": "Tomás kennt 小红."})
+    program, lacking = f"{sys.executable} -m langmemory.cli", {"PYTHONIOENCODING": encoding}
+    found = shell(f"{program} search 小红 -n notes", **lacking)
+    assert found.returncode == 0, found.stderr
+    assert b"kennt ??." in found.stdout
+    written = shell(f"{program} export -n notes", **lacking).stdout.decode(encoding)
+    assert json.loads(written.splitlines()[1])["value"] == {"text": "Tomás kennt 小红."}
 
 
 def test_export_of_a_namespace_leaves_the_others_out(filled: Run) -> None:
@@ -205,3 +307,15 @@ def test_another_model_is_refused_until_reembed(filled: Run, configure: Configur
     assert filled("reembed").exit_code == 0
     assert "podenco" in filled("search", "podenco").stdout
     assert json.loads(filled("stats", "--json").stdout)["model"] == "langmemory/mock@1"
+
+
+def test_a_file_without_vectors_has_none_to_move(run: Run, configure: Configure) -> None:
+    """reembed on an empty file names no model."""
+    run("core", "set", "human", "Ida takes the stairs.")
+    configure(embedding="mock")
+    assert run("reembed").stdout == "There are no vectors to move: no memory has one\n"
+
+
+def test_init_names_commands_that_can_be_pasted(run: Run) -> None:
+    """A folder with a space in its name is quoted."""
+    assert "Go on:  cd 'my bot' && pip install" in run("init", "my bot").stdout

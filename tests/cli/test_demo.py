@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.cli.demo import NAMESPACE, TOP, answer, questions
+from langmemory.cli.demo import NAMESPACE, TOP, answer, program, questions
 from langmemory.cli.import_file import import_conversations
 from langmemory.stores import MemoryStore
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE
@@ -85,6 +85,27 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     assert "the same 3 memories in the same order" in shown
     assert "hazelnuts" in shown.split("Chat")[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
+    """In 60 columns no answer is cut: they stand under each other."""
+    shown = demo(tmp_path, COLUMNS="60", OLLAMA_URL=CLOSED_PORT)
+    told = shown.partition("Recall")[2].partition("Reflect")[0]
+    assert max(map(len, told.splitlines())) <= 60
+    assert "our greyhound. We got him from a shelter near Seville" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_the_demo_ends_with_commands_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
+) -> None:
+    """After `make demo` nothing is activated, so the command is named by its path then."""
+    command = tmp_path / "bin" / "langmemory"
+    command.parent.mkdir()
+    command.touch(0o755)
+    monkeypatch.setattr("sys.argv", [str(command), "demo"])
+    monkeypatch.setenv("PATH", str(command.parent) if on_path else str(tmp_path))
+    assert program() == ("langmemory" if on_path else "bin/langmemory")
 
 
 def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServer) -> None:

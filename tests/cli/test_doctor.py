@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import apsw
@@ -77,6 +78,32 @@ def test_a_configured_model_must_be_in_ollama(
     found = checks(run)
     assert found["models.fast"] == ("ok", "")
     assert found["models.deep"] == ("fail", "ollama pull big-one:70b")
+
+
+def test_an_embedding_model_that_does_not_answer_is_one_failing_line(
+    filled: Run, configure: Configure
+) -> None:
+    """With Ollama down, the report is whole and says what to start."""
+    configure(embedding="ollama:bge-m3")
+    found = checks(lambda *words: filled(*words, "--db", "new.db"))
+    assert found["embedder"][0] == "fail"
+    assert found["Ollama"][0] == "fail"
+    failed = filled("doctor", "--db", "new.db").stdout
+    assert "Start Ollama" in " ".join(failed.split())
+
+
+def test_a_damaged_file_comes_with_what_to_do(filled: Run) -> None:
+    """Who asks the doctor about a damaged file is not sent to the doctor."""
+    os.truncate("memory.db", 100_000)
+    state, advice = checks(filled)["memory file"]
+    assert (state, "Restore a backup" in advice) == ("fail", True)
+    assert "doctor" not in filled("doctor").stdout
+
+
+def test_a_folder_that_is_not_there_fails(run: Run) -> None:
+    """A path that no application could open is a failure, with the command that helps."""
+    found = checks(lambda *words: run(*words, "--db", "data/memory.db"))
+    assert found["memory file"] == ("fail", "mkdir -p data")
 
 
 def test_ollama_is_needed_only_if_configured(run: Run, configure: Configure) -> None:

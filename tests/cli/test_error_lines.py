@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 
 
@@ -58,6 +59,26 @@ def test_a_reader_that_closes_early_is_no_error(filled: Run, tmp_path: Path) -> 
     )
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["export", "search the", "stats", "doctor", "runs"])
+def test_a_pipe_that_nobody_reads_is_no_error(filled: Run, command: str) -> None:
+    """Whatever prints, a reader that is gone ends it with nothing on stderr and exit code 0."""
+    program = f"({sys.executable} -m langmemory.cli --db memory.db {command}; echo $? >code) | true"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stderr, Path("code").read_text()) == ("", "0\n")
+
+
+@pytest.mark.parametrize("command", [("graph",), ("graph", "Lena"), ("history", "bins")])
+def test_who_looks_in_the_wrong_namespace_is_told_of_others(
+    run: Run, command: tuple[str, ...]
+) -> None:
+    """What applications wrote is not in the command line's own namespace; errors name theirs."""
+    with MemoryStore("memory.db") as store:
+        store.put(("memories", "anna"), "bins", {"text": "The bins go out on Monday."})
+    told = run(*command)
+    assert "--namespace looks elsewhere, for example in memories/anna." in told.output
+    assert "elsewhere" not in run(*command, "-n", "memories/bert").output
 
 
 def test_help_starts_without_loading_the_store() -> None:

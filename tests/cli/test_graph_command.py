@@ -114,6 +114,14 @@ def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
     assert "missing" in failed.stderr
 
 
+@pytest.mark.parametrize("name", ["g", "g.txt", "memory.db"])
+def test_a_picture_says_by_its_name_what_it_is(world: Run, name: str) -> None:
+    """A name with another ending is refused: the picture would be in a file that nobody named."""
+    failed = world("graph", "Lena", "--png", name)
+    assert failed.exit_code == 2
+    assert "must end in .png, .svg, .pdf" in " ".join(failed.output.replace("│", "").split())
+
+
 def test_names_that_are_not_there(world: Run, run: Run) -> None:
     """An unknown name is one line with near names; an empty namespace says so."""
     failed = world("graph", "Initec")
@@ -121,4 +129,7 @@ def test_names_that_are_not_there(world: Run, run: Run) -> None:
     assert failed.stderr == (
         "langmemory: Nothing is called 'Initec' in memories/lena. Near it: Initech.\n"
     )
-    assert run("graph").stdout == "No people or things are known in memories/me yet.\n"
+    assert run("graph").stdout == (
+        "No people or things are known in memories/me yet. --namespace looks elsewhere, for example "
+        "in memories/lena.\n"
+    )

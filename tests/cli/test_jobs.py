@@ -46,6 +46,21 @@ def test_the_queue_reads_well(queued: Run) -> None:
     assert "payload" not in rows[0]
 
 
+def test_ids_stay_whole_in_a_narrow_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads named by UUIDs, as LangGraph's server names them, squeeze no number of a job."""
+    monkeypatch.setenv("COLUMNS", "80")
+    thread = "01a2008e-ce07-70a8-9c55-e1b39db9b91a"
+    with MemoryStore(tmp_path / "memory.db") as store:
+        TurnQueue(store).submit(("memories", "anna-lena"), thread_id=thread)
+    shown = run("jobs").stdout
+    head, *lines, _ = shown.splitlines()
+    assert lines[0].startswith("  1  waiting  reflection  ")
+    column = slice(head.index("thread"), head.index("thread") + 18)
+    assert "".join(line[column].split()[0] for line in lines) == thread
+
+
 def test_what_was_given_up_is_tried_again_or_deleted(queued: Run) -> None:
     """By number or all at once; what cannot be is said on one line."""
     dead = json.loads(queued("jobs", "--json").stdout)[1]["id"]

@@ -45,6 +45,7 @@ def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Pat
         (("--system", "sqlite", "--ablate"), "langmemory first"),
         (("gone.json",), "gone"),
         (("--json", "nofolder/out.json"), "nofolder"),
+        (("--png", "out.txt"), "must end in .png, .svg, .pdf"),
     ],
 )
 def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint: str) -> None:

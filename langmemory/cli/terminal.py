@@ -1,0 +1,28 @@
+"""What goes to a terminal or a pipe, in whatever encoding it has."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import sys
+from typing import Any
+
+
+def forgive_encoding() -> None:
+    """Print a question mark for what the encoding of stdout and stderr lacks, instead of failing.
+
+    Of use where it is not UTF-8: on Windows when piped, and in locales such as ISO-8859-1.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not _is_utf8(stream.encoding):
+            stream.reconfigure(errors="replace")
+
+
+def json_text(value: Any) -> str:
+    """JSON for stdout, that loses nothing: escaped where stdout is not UTF-8."""
+    return json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding))
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return encoding is None or codecs.lookup(encoding).name.startswith("utf-8")
