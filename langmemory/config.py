@@ -45,7 +45,8 @@ class DatabaseConfig(Section):
     )
     archive_path: FilePath | None = Field(
         default=None,
-        description="File that archived memories move to; null keeps them in the main file.",
+        description="Not used yet: a file for archived memories to move to. Whatever it says, they "
+        "stay in the main file.",
     )
     synchronous: Literal["full", "normal"] = Field(
         default="full",
@@ -186,11 +187,16 @@ class TTLConfig(Section):
 class RecallConfig(Section):
     """How much work a recall may do."""
 
-    preset: Literal["fast", "balanced", "thorough"] = Field(
-        default="balanced", description="Set of recall options used when a call names none."
+    preset: str = Field(
+        default="balanced",
+        min_length=1,
+        description="Set of recall options used when a call names none: `fast`, `balanced`, "
+        "`thorough` or one of `presets`.",
     )
     presets: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Options to override, by preset and option name."
+        default_factory=dict,
+        description="Options to override, by preset and option name; another name is a preset of "
+        "your own.",
     )
 
 

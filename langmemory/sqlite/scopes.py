@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -78,8 +79,8 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
             Condition("coalesce(i.valid_at, i.created_at) < ?", (to_us(scope.until),))
         )
     if scope.exclude:
-        marks = ", ".join("?" * len(scope.exclude))
-        conditions.append(Condition(f"i.key NOT IN ({marks})", tuple(sorted(scope.exclude))))
+        keys = json.dumps(list(scope.exclude), ensure_ascii=False)  # SQLite binds 32,766 at most
+        conditions.append(Condition("i.key NOT IN (SELECT value FROM json_each(?))", (keys,)))
     if alive_at_us is not None:
         conditions.append(Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,)))
     return CompiledScope(scope, tuple(conditions))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,10 +26,10 @@ from langgraph.store.base import (
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, EmbeddingError
-from langmemory.sqlite import Engine, items, ownership
+from langmemory.sqlite import Engine, items, journal, ownership
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.settings import read_model, write_model
+from langmemory.sqlite.settings import journals, read_model, write_model
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import operations, verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
@@ -45,6 +46,11 @@ logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
+Pages = set[tuple[Namespace, str]]
+"""Of the journal: namespaces and days."""
+
+_TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
+_TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
 MAX_TTL_MINUTES: Final = 525_600_000
 """A thousand years: more than anybody means, and a time that datetime can still express."""
 
@@ -71,6 +77,7 @@ class SQLiteBaseStore(BaseStore):
         settings = self._config.database
         self._indexing = resolve_indexing(index, self._config)
         self.ttl_config = _ttl_config(ttl, self._config)
+        find_preset(None, self._config)  # a wrong name is told at once, not by the first recall
         self._searching = Searching(
             indexing=self._indexing,
             preset=find_preset(self._config.search.preset, self._config),
@@ -200,7 +207,8 @@ class SQLiteBaseStore(BaseStore):
             self._read(batch, self._searching.embed(operations.queries(batch)))
         if self._has_writes(batch):
             with self._engine.write() as connection:
-                self._write(connection, batch, writes)
+                pages = self._write(connection, batch, writes)
+            self._rewrite(pages)
         return batch.results
 
     async def _abatch(self, batch: Batch) -> list[Result]:
@@ -219,7 +227,9 @@ class SQLiteBaseStore(BaseStore):
             vectors = await self._searching.aembed(operations.queries(batch))
             await workers.read(lambda: self._read(batch, vectors))
         if self._has_writes(batch):
-            await workers.write(lambda connection: self._write(connection, batch, writes))
+            pages = await workers.write(lambda connection: self._write(connection, batch, writes))
+            if pages:
+                await workers.read(lambda: self._rewrite(pages))
         return batch.results
 
     def _prepare(self, batch: Batch) -> tuple[list[Draft], Any]:
@@ -251,20 +261,30 @@ class SQLiteBaseStore(BaseStore):
     def _has_writes(self, batch: Batch) -> bool:
         return bool(batch.puts or batch.refreshed)
 
-    def _write(self, connection: Connection, batch: Batch, writes: Sequence[items.Write]) -> None:
+    def _write(self, connection: Connection, batch: Batch, writes: Sequence[items.Write]) -> Pages:
         now = now_us()
+        pages: Pages = set()
         if writes:
             ownership.claim(connection, writes, batch.viewer)
             self._claim_model(connection, writes)
+            told = [one for one in writes if one.key.startswith(journal.KEYS)]
+            known = [items.find(connection, one.namespace, one.key) for one in told]
+            replaced = [item for item in known if item is not None]
+            pages |= pages_of(connection, replaced)
             verbatim.refresh_around(connection, items.put(connection, writes, now).replaced)
+            pages |= pages_of(connection, replaced)
         found = [
             items.find(connection, op.namespace, op.key, viewer=batch.viewer)
             for op in batch.puts
             if op.value is None
         ]
-        remove(connection, [item for item in found if item is not None], now, "delete")
+        pages |= remove(connection, [item for item in found if item is not None], now, "delete")
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
+        return pages
+
+    def _rewrite(self, pages: Pages) -> None:
+        """After the transaction: let the files of the journal follow, see `Journaling`."""
 
     def _claim_model(self, connection: Connection, writes: Sequence[items.Write]) -> None:
         """Within the transaction: the file's vectors are ours, or nobody's yet."""
@@ -304,10 +324,7 @@ class SQLiteBaseStore(BaseStore):
         )
 
     def _check_namespace(self, namespace: Namespace, *, may_be_empty: bool = False) -> Namespace:
-        if isinstance(namespace, str):
-            raise InvalidNamespaceError(
-                f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
-            )
+        operations.check_namespace(namespace)
         if not namespace and not may_be_empty:
             raise InvalidNamespaceError("Namespace cannot be empty.")
         validate_op_namespace(GetOp(tuple(namespace), ""))
@@ -338,8 +355,9 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         with self._engine.write() as connection:
             expired = items.expired(connection, now)
-            remove(connection, expired, now, "expire")
-            return Count(len(expired))
+            pages = remove(connection, expired, now, "expire")
+        self._rewrite(pages)
+        return Count(len(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
         """Delete expired items in the background from now on. May be called or awaited.
@@ -378,28 +396,52 @@ def remove(
     action: Literal["delete", "expire"],
     *,
     reason: str | None = None,
-) -> None:
-    """Delete items; turns beside them forget their words."""
+) -> Pages:
+    """Delete items; turns beside them forget their words. The pages of the journal that told of
+    them are to be written anew after the transaction."""
+    pages = pages_of(connection, ids)
     turns = verbatim.turns_around(connection, ids)
     for item in ids:
         items.delete(connection, item, now, action=action, reason=reason)
     verbatim.refresh_contexts(connection, turns)
+    return pages
+
+
+def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
+    """The pages of the journal that tell of items, if there are any files of it."""
+    return journal.pages_of(connection, ids) if ids and journals(connection) else set()
 
 
 def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:
     """A given TTL config is read as SqliteStore reads it: reading an item prolongs its life only if
-    ``refresh_on_read`` says so, or the call does."""
+    ``refresh_on_read`` says so, or the call does.
+
+    Raises:
+        ConfigError: It has an unknown key, or a value of the wrong type.
+    """
     if ttl is None:
         return cast("TTLConfig", config.ttl.model_dump())
+    known = ", ".join((*_TTL_SWITCHES, *_TTL_MINUTES))
+    if not isinstance(ttl, Mapping):
+        raise ConfigError(f"ttl is {ttl!r:.80}; it must be a dict with some of {known}.")
+    for key, value in ttl.items():
+        if key in _TTL_SWITCHES:
+            if not isinstance(value, bool):
+                raise ConfigError(f"{key} of ttl is {value!r}; it must be True or False.")
+        elif key in _TTL_MINUTES:
+            _checked_ttl(value, name=f"{key} of ttl")
+        else:
+            raise ConfigError(f"Unknown key {key!r} in the ttl config. Known: {known}.")
     return cast("TTLConfig", {"refresh_on_read": False, **ttl})
 
 
-def _checked_ttl(minutes: float | None) -> float | None:
+def _checked_ttl(minutes: object, name: str = "ttl") -> float | None:
     if minutes is None:
         return None
-    if not isinstance(minutes, int | float) or not 0 < minutes <= MAX_TTL_MINUTES:
+    number = minutes if isinstance(minutes, int | float) and minutes is not True else math.nan
+    if not 0 < number <= MAX_TTL_MINUTES:
         raise ConfigError(
-            f"ttl is {minutes!r} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
-            "or None for no expiry."
+            f"{name} is {minutes!r} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
+            "or None."
         )
-    return minutes
+    return number

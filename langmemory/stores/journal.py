@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from langmemory.lifecycle.journal import MARK, Learned, Page, Session, render, sessions
-from langmemory.sqlite import journal, settings
+from langmemory.lifecycle.journal import (
+    MARK,
+    Learned,
+    Page,
+    Session,
+    file_name,
+    render,
+    sessions,
+)
+from langmemory.sqlite import items, journal, settings
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.journal import DerivedRow, QuestionRow, ReplacedRow
-from langmemory.sqlite.namespaces import find
 from langmemory.sqlite.times import by_clock
-from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.base import Pages, SQLiteBaseStore
 from langmemory.types import Namespace
+
+logger = logging.getLogger("langmemory.store")
 
 QUOTED_CHARACTERS: Final = 120
 """Of each fact that a question is about."""
@@ -51,13 +63,14 @@ class Journaling(SQLiteBaseStore):
         """The days whose pages tell of these memories."""
         namespace = self._check_namespace(namespace)
         with self._engine.read() as snapshot:
-            found = find(snapshot.connection, namespace)
-            days = journal.days_of(snapshot.connection, found, keys) if found else set()
-        return {date.fromisoformat(day) for day in days}
+            connection = snapshot.connection
+            found = [items.find(connection, namespace, key) for key in keys]
+            pages = journal.pages_of(connection, [item for item in found if item is not None])
+        return {date.fromisoformat(day) for _, day in pages}
 
     def journal_folders(self) -> list[Path]:
-        """Where files of the journal stand, whoever had them written: what is undone, decided or
-        forgotten is followed in each of them."""
+        """Where files of the journal stand, whoever had them written: what is undone, decided,
+        forgotten, deleted or expired is followed in each of them."""
         with self._engine.glance() as snapshot:
             return [Path(folder) for folder in settings.journals(snapshot.connection)]
 
@@ -66,6 +79,22 @@ class Journaling(SQLiteBaseStore):
         if folder not in self.journal_folders():
             with self._engine.write() as connection:
                 settings.add_journal(connection, str(folder))
+
+    def _rewrite(self, pages: Pages) -> None:
+        days: dict[Namespace, set[date]] = defaultdict(set)
+        for namespace, day in pages:
+            days[namespace].add(date.fromisoformat(day))
+        for folder in self.journal_folders() if days else ():
+            if not folder.is_dir():
+                continue
+            try:
+                for namespace in days:
+                    JournalFiles(folder).rewrite(self, namespace, days[namespace])
+            except OSError as error:  # what was to be deleted is deleted all the same
+                logger.warning(
+                    "The journal in %s still tells of what is gone: %s. Once it can be written "
+                    "to, run `langmemory journal --rebuild --path %s`.", folder, error, folder,
+                )  # fmt: skip
 
 
 class JournalFiles:
@@ -84,51 +113,79 @@ class JournalFiles:
     def write(self, store: Journaling, namespace: Namespace, keys: Sequence[str]) -> int:
         """After these memories changed: write their days anew; how many files are different."""
         days = store.journal_days(namespace, keys) if keys else set()
-        pages = store.journal(namespace, days=days) if days else []
-        if pages:
-            store.keep_journal(self.folder)
-        return sum(self._write(page) for page in pages if page.namespace == namespace)
+        if not days:
+            return 0
+        store.keep_journal(self.folder)
+        return self.rewrite(store, namespace, days)
+
+    def rewrite(self, store: Journaling, namespace: Namespace, days: Collection[date]) -> int:
+        """Make these days of a namespace what the store says, also where that is nothing; how many
+        files are different."""
+
+        def pages() -> list[Page]:
+            found = store.journal(namespace, days=days)
+            return [page for page in found if page.namespace == namespace]
+
+        here = self.folder.joinpath(*map(file_name, namespace))
+        return self._follow(pages, lambda: _of_days(here, days))
 
     def rebuild(self, store: Journaling) -> int:
         """Make the folder what the store says, also where that is nothing; how many files are
         different."""
-        pages = store.journal()
-        if pages:
-            store.keep_journal(self.folder)
-        different = sum(self._write(page) for page in pages)
-        kept = {self._file(page) for page in pages}
-        for file in self._written():
-            if file not in kept:
-                file.unlink()
-                different += 1
+
+        def pages() -> list[Page]:
+            found = store.journal()
+            if found:
+                store.keep_journal(self.folder)
+            return found
+
+        return self._follow(pages, lambda: sorted(self.folder.rglob("*.md")))
+
+    def _follow(
+        self, pages: Callable[[], list[Page]], written: Callable[[], Iterable[Path]]
+    ) -> int:
+        """Write pages and remove the others of those written, until nothing is different any more:
+        other processes delete and write, too, and the last to write must not write what was."""
+        different: set[Path] = set()
+        while changed := set(self._followed(pages(), written())):
+            different |= changed
+        return len(different)
+
+    def _followed(self, pages: Iterable[Page], written: Iterable[Path]) -> Iterator[Path]:
+        told = {self.folder.joinpath(*page.path): page for page in pages}
+        for file, page in told.items():
+            if _write(file, render(page).encode()):
+                yield file
+        for file in written:
+            if file not in told and _is_page(file):
+                file.unlink(missing_ok=True)
                 self._tidy(file.parent)
-        return different
-
-    def _file(self, page: Page) -> Path:
-        return self.folder.joinpath(*page.path)
-
-    def _write(self, page: Page) -> bool:
-        file, text = self._file(page), render(page).encode()
-        if file.is_file():
-            there = file.read_bytes()
-            if there == text or not _is_page(there):
-                return False
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f".{file.name}.{os.getpid()}")
-        draft.write_bytes(text)
-        draft.replace(file)
-        return True
-
-    def _written(self) -> Iterator[Path]:
-        for file in sorted(self.folder.rglob("*.md")):
-            if _is_page(file.read_bytes()):
                 yield file
 
     def _tidy(self, folder: Path) -> None:
         """Remove folders that are empty now."""
-        while folder != self.folder and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent
+        with suppress(OSError):  # somebody writes into it, or was faster
+            while folder != self.folder:
+                folder.rmdir()
+                folder = folder.parent
+
+
+def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:
+    """Files that pages of these days may stand in, everybody's and those of single owners."""
+    for day in days:
+        yield folder / f"{day}.md"
+        yield from sorted(folder.glob(f"*.private/{day}.md"))
+
+
+def _write(file: Path, text: bytes) -> bool:
+    """Whether it is different now."""
+    if file.is_file() and (file.read_bytes() == text or not _is_page(file)):
+        return False
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
+    draft.write_bytes(text)
+    draft.replace(file)
+    return True
 
 
 def follow(store: Journaling) -> None:
@@ -139,8 +196,8 @@ def follow(store: Journaling) -> None:
             JournalFiles(folder).rebuild(store)
 
 
-def _is_page(text: bytes) -> bool:
-    return text.split(b"\n", 2)[1:2] == [MARK.encode()]
+def _is_page(file: Path) -> bool:
+    return file.is_file() and file.read_bytes().split(b"\n", 2)[1:2] == [MARK.encode()]
 
 
 def _pages(

@@ -17,13 +17,15 @@ from langgraph.store.base import TTLConfig
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig
 from langmemory.errors import ClosedStoreError, ConfigError
+from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
+from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
-from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.sqlite import history, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import transfer, verbatim
+from langmemory.stores.asking import Asking
 from langmemory.stores.base import remove
 from langmemory.stores.changing import Changing
 from langmemory.stores.conversing import Conversing
@@ -65,7 +67,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         ```
     """
 
-    __slots__ = ("_counts", "_expander", "_given", "_reranker", "_usage")
+    __slots__ = ("_accesses", "_counts", "_expander", "_given", "_reranker")
 
     def __init__(
         self,
@@ -102,17 +104,17 @@ class MemoryStore(Changing, Conversing, Gathering):
         super().__init__(path, index=index, ttl=ttl, config=config)
         self._expander = as_expander(expander or _configured(self._config.models, "expand"))
         self._reranker = as_reranker(reranker or _configured(self._config.models, "rerank"))
-        self._usage = UsageLog()
+        self._accesses = AccessLog()
         self._given = GivenLog()
         self._counts = UsageCounts()
 
     def close(self) -> None:
         """Write what is pending, stop the threads and close the file. A second call does nothing."""
-        uses, counts = self._usage.drain(), self._counts.drain()
+        accesses, counts = self._accesses.drain(), self._counts.drain()
         try:
-            if uses or counts:
+            if accesses or counts:
                 with suppress(ClosedStoreError), self._engine.write() as connection:
-                    items.count_accesses(connection, uses)
+                    items.count_accesses(connection, accesses)
                     write_counts(connection, counts)
         finally:  # also where the file can no longer be written
             super().close()
@@ -277,35 +279,41 @@ class MemoryStore(Changing, Conversing, Gathering):
         preset = find_preset(options.get("preset"), self._config)
         thread_id = options.get("thread_id")
         given = self._given.given(thread_id, namespace) if thread_id else ()
-        degraded: tuple[str, ...] = ()
-        with self._engine.read() as snapshot:
-            if vector is None and self._indexing.semantic and query.strip():
-                degraded = ("embedder failed: keywords only",)
-            elif vector is not None and not self._searching.comparable(snapshot):
-                vector, degraded = None, ("file was re-embedded: keywords only, reopen the store",)
-            found = run(
-                snapshot,
-                query,
-                scope_of(namespace, options, given),
-                options,
-                preset=preset,
-                vector=vector,
-                degraded=degraded,
-                alive_at_us=self._searching.alive_at_us(),
-                exact=self._searching.exact,
-                mode=self._indexing.mode,
-                expander=self._expander,
-                reranker=self._reranker,
-            )
+        scope = scope_of(namespace, options, given)
+        asking = Asking(self._expander, self._reranker)
+        running = True
+        while running:
+            degraded: tuple[str, ...] = ()
+            with self._engine.read() as snapshot:
+                if vector is None and self._indexing.semantic and query.strip():
+                    degraded = ("embedder failed: keywords only",)
+                elif vector is not None and not self._searching.comparable(snapshot):
+                    degraded = ("file was re-embedded: keywords only, reopen the store",)
+                found = run(
+                    snapshot,
+                    query,
+                    scope,
+                    options,
+                    preset=preset,
+                    vector=None if degraded else vector,
+                    degraded=degraded,
+                    alive_at_us=self._searching.alive_at_us(),
+                    exact=self._searching.exact,
+                    mode=self._indexing.mode,
+                    expander=asking.expander,
+                    reranker=asking.reranker,
+                )
+            running = asking.ask()
+        found = asking.timed(found)
         if thread_id:
             shown = [(one.memory.namespace, one.memory.key) for one in found.results]
             self._given.note(thread_id, shown)
-        if self._usage.record([result.memory.id for result in found.results], now_us()):
-            self._workers.later(self._write_usage)
+        if self._accesses.record([result.memory.id for result in found.results], now_us()):
+            self._workers.later(self._write_accesses)
         return found
 
-    def _write_usage(self, connection: Connection) -> None:
-        items.count_accesses(connection, self._usage.drain())
+    def _write_accesses(self, connection: Connection) -> None:
+        items.count_accesses(connection, self._accesses.drain())
 
     # What is known of people and things.
 
@@ -357,16 +365,18 @@ class MemoryStore(Changing, Conversing, Gathering):
     def delete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
         """Delete every item in a namespace and below it, in one transaction; how many.
 
-        The history keeps what they were. ``()`` is refused: delete the file instead. Private
-        memories of others than the ``viewer`` stay; None is the application, which may delete all.
+        The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
+        the file instead. Private memories of others than the ``viewer`` stay; None is the
+        application, which may delete all.
         """
         if not prefix:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = self._check_namespace(prefix)
         with self._engine.write() as connection:
             found = items.under(connection, prefix, viewer=viewer)
-            remove(connection, found, now_us(), "delete", reason=items.WHOLE_NAMESPACE)
-            return len(found)
+            pages = remove(connection, found, now_us(), "delete", reason=items.WHOLE_NAMESPACE)
+        self._rewrite(pages)
+        return len(found)
 
     async def adelete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
         """`delete_namespace` without blocking the loop."""

@@ -12,6 +12,7 @@ import apsw
 import numpy as np
 from langgraph.store.base import (
     GetOp,
+    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     MatchCondition,
@@ -63,7 +64,8 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
     """Check the operations and sort them into reads and writes.
 
     Raises:
-        InvalidNamespaceError: A label is empty, not a string, or contains a period.
+        InvalidNamespaceError: No tuple but a string; a label that is empty, no string, or contains a
+            period.
         ConfigError: A negative limit or offset.
         TypeError: Not an operation of LangGraph's BaseStore.
     """
@@ -73,12 +75,17 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
     for position, op in enumerate(ops):
         count += 1
         if isinstance(op, PutOp):
-            validate_op_namespace(op)
+            _check_namespaces(op, op.namespace)
             place = (tuple(op.namespace), op.key)
             puts.pop(place, None)
             puts[place] = op
         elif isinstance(op, GetOp | SearchOp | ListNamespacesOp):
-            validate_op_namespace(op)
+            if isinstance(op, GetOp):
+                _check_namespaces(op, op.namespace)
+            elif isinstance(op, SearchOp):
+                _check_namespaces(op, op.namespace_prefix)
+            else:
+                _check_namespaces(op, *(one.path for one in op.match_conditions or ()))
             if not isinstance(op, GetOp) and (op.limit < 0 or op.offset < 0):
                 raise ConfigError(
                     f"limit is {op.limit} and offset {op.offset}; both must be 0 or more."
@@ -89,6 +96,24 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
         else:
             raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
     return Batch(reads=reads, puts=list(puts.values()), results=[None] * count, viewer=viewer)
+
+
+def _check_namespaces(op: Op, *namespaces: object) -> None:
+    for namespace in namespaces:
+        check_namespace(namespace)
+    validate_op_namespace(op)
+
+
+def check_namespace(namespace: object) -> None:
+    """A string would be taken for a label of each letter.
+
+    Raises:
+        InvalidNamespaceError: It is one.
+    """
+    if isinstance(namespace, str):
+        raise InvalidNamespaceError(
+            f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
+        )
 
 
 def queries(batch: Batch) -> list[str]:

@@ -45,10 +45,11 @@ class RecallOptions(TypedDict, total=False):
     until: datetime | None
     """Only what was said, or became true, before this time."""
     thread_id: str | None
-    """The thread the results are for: what this store gave it before is not given to it again. Not
-    kept in the file: after a restart, or in another process, pass ``exclude``."""
+    """The thread the results are for: what this store gave it before is not given to it again. Kept
+    by this object alone, not in the file: another store, worker or process on the same file gives it
+    again, as does this one after a restart. For these, pass ``exclude``."""
     exclude: Collection[str]
-    """Keys not to be returned."""
+    """Keys not to be returned, as many as you like."""
     filter: Mapping[str, Any] | None
     """LangGraph filter over the values."""
     min_score: float | None
@@ -67,8 +68,6 @@ class RecallOptions(TypedDict, total=False):
     Here and in the other times, what has no timezone is UTC."""
 
 
-MAX_EXCLUDED: Final = 20_000
-"""Keys that `RecallOptions.exclude` may hold: what SQLite binds in one query, less the rest of it."""
 _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 
 
@@ -80,11 +79,9 @@ def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str
             raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{values!r}].")
     if unknown := sorted(set(kinds or ()) - set(get_args(Kind))):
         raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
-    if len(exclude) > MAX_EXCLUDED:
-        raise ConfigError(
-            f"exclude holds {len(exclude)} keys; at most {MAX_EXCLUDED} can be left out. Narrow the "
-            "recall down by namespace, time or filter instead."
-        )
+    for key in exclude:
+        if not isinstance(key, str):
+            raise ConfigError(f"exclude holds {key!r}; keys are strings.")
     for name in _TIMES:
         if not isinstance(at := options.get(name), datetime | None):
             raise ConfigError(f"{name} is {at!r}; it must be a datetime.")
@@ -113,12 +110,13 @@ def find_preset(name: str | None, config: Config) -> Preset:
     Raises:
         ConfigError: There is no preset of this name, or its options are wrong.
     """
-    name = name or config.recall.preset
+    given, name = name, name or config.recall.preset
     changes = config.recall.presets.get(name)
     base = PRESETS.get(name)
     if base is None and changes is None:
         known = ", ".join(sorted({*PRESETS, *config.recall.presets}))
-        raise ConfigError(f"There is no recall preset {name!r}. Known: {known}.")
+        where = "" if given else " (recall.preset in the configuration)"
+        raise ConfigError(f"There is no recall preset {name!r}{where}. Known: {known}.")
     if changes is None and base is not None:
         return base
     return Preset.from_mapping({"name": name, **(changes or {})}, base=base)

@@ -9,13 +9,14 @@ import pytest
 
 from langmemory.errors import ConfigError
 from langmemory.recall import context, cues, scoring
+from langmemory.recall.accesses import AccessLog
 from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.fusion import fuse
+from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
-from langmemory.recall.usage import GivenLog, UsageLog
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import default_vocabulary
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -187,9 +188,9 @@ def test_hops_decay_and_keep_the_best_path() -> None:
     assert reached.path[3] == ("knows", "met")
 
 
-def test_usage_is_counted_and_drained_once() -> None:
+def test_accesses_are_counted_and_drained_once() -> None:
     """Accesses add up until drained; a full batch says so."""
-    log = UsageLog(batch=2)
+    log = AccessLog(batch=2)
     assert log.record([7], 10) is False
     assert log.record([7, 8], 20) is True
     assert log.drain() == [(7, 2, 20), (8, 1, 20)]

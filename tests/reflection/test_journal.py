@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
 import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -19,7 +21,8 @@ from langmemory.config import Config
 from langmemory.formation.facts import Extraction, SessionSummary
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.lifecycle.journal import MARK, file_name
+from langmemory.lifecycle.journal import MARK, Page, file_name
+from langmemory.stores import journal
 from langmemory.stores.journal import JournalFiles
 
 LENA = ("memories", "Lena")
@@ -148,6 +151,126 @@ async def test_wherever_it_was_written_it_is_followed(tmp_path: Path) -> None:
         other.forget(LENA, entity="Lena")
     assert files(given) == {}
     assert not exported.exists()
+
+
+def key_of(store: MemoryStore, text: str) -> str:
+    """Of the fact that says so."""
+    [key] = [i.key for i in store.search(LENA, limit=100) if text in str(i.value.get("text", ""))]
+    return key
+
+
+def test_what_is_deleted_leaves_it(store: MemoryStore, folder: Path, tmp_path: Path) -> None:
+    """No file tells of what was deleted, by whichever store on the file: neither where it was
+    learned nor beside what took its place; what a rebuild would write stands there at once."""
+    told(store)
+    with MemoryStore(tmp_path / "memory.db") as other:
+        other.delete(LENA, key_of(store, "lives in Hamburg"))
+    pages = "".join(files(folder).values())
+    assert "Hamburg" not in pages
+    assert "- Lena lives in Valencia.\n" in pages
+    assert "Katrin" in pages
+    assert JournalFiles(folder).rebuild(store) == 0
+    assert store.delete_namespace(LENA) > 3
+    assert files(folder) == {}
+    assert not any(path.is_dir() for path in folder.iterdir())
+
+
+async def test_deleted_without_blocking_it_leaves_it(store: MemoryStore, folder: Path) -> None:
+    """An awaited delete is followed as well, also of a private page, and of the turn after which a
+    conversation's part of the page is named."""
+    reflect(store, "I am allergic to nuts.", "2026-07-12T09:00:00+02:00", "doctor",
+            owner="lena", privacy="private")  # fmt: skip
+    [turn] = [item.key for item in store.search(LENA) if item.key.startswith("doctor/")]
+    await store.adelete(LENA, turn)
+    assert JournalFiles(folder).rebuild(store) == 0
+    await store.adelete(LENA, key_of(store, "nuts"))
+    assert "nuts" not in "".join(files(folder).values())
+    assert JournalFiles(folder).rebuild(store) == 0
+
+
+def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: Path) -> None:
+    """No file tells of what a sweep deleted, or of what a put wrote something else over."""
+    told(store)
+    key = key_of(store, "Katrin lives")
+    value = store.search(LENA, filter={"text": "Katrin lives in Bremen."})[0].value
+    store.put(LENA, key, {**value, "text": "Katrin lives in Kiel."}, ttl=1e-6)
+    pages = "".join(files(folder).values())
+    assert "Bremen" not in pages
+    assert "- Katrin lives in Kiel.\n" in pages
+    while not store.sweep_ttl():  # a minute's ten-thousandth part
+        pass
+    assert "Kiel" not in "".join(files(folder).values())
+    assert JournalFiles(folder).rebuild(store) == 0
+
+
+def test_a_question_about_what_is_deleted_leaves_it(store: MemoryStore, folder: Path) -> None:
+    """A question that may quote a deleted memory stands on no page, also not beside another one."""
+    told(store)
+    keys = (key_of(store, "Katrin lives"), key_of(store, "lives in Valencia"))
+    question = OpenReview(
+        id="review/1", about="contradiction", question="Valencia or Bremen?", memories=keys,
+        options={"both": ()},
+    )  # fmt: skip
+    store.apply(
+        ChangeSet(namespace=LENA, run_id="asks", kind="maintenance", reason="", changes=(question,))
+    )
+    JournalFiles(folder).rebuild(store)
+    assert "Valencia or Bremen?" in "".join(files(folder).values())
+    store.delete(LENA, keys[1])
+    assert "Valencia" not in "".join(files(folder).values())
+    assert JournalFiles(folder).rebuild(store) == 0
+
+
+def test_what_is_deleted_while_a_page_is_written_leaves_it(
+    store: MemoryStore, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever was about to write a page as it was before another process deleted something does not
+    have the last word."""
+    told(store)
+    key = key_of(store, "Katrin lives")
+    shutil.rmtree(folder)
+    rendered = journal.render
+    with MemoryStore(tmp_path / "memory.db") as other:
+
+        def late(page: Page) -> str:
+            text = rendered(page)
+            if other.get(LENA, key) is not None:
+                folder.mkdir(exist_ok=True)
+                other.delete(LENA, key)
+            return text
+
+        monkeypatch.setattr(journal, "render", late)
+        JournalFiles(folder).rebuild(store)
+    assert "Bremen" not in "".join(files(folder).values())
+
+
+def test_a_page_that_cannot_be_written_hinders_no_delete(
+    store: MemoryStore, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is deleted is deleted where its page cannot be written anew; the log says what to do."""
+    told(store)
+    key = key_of(store, "Katrin lives")
+    [page, _] = sorted(folder.rglob("*.md"))
+    draft = page.with_name(f".{page.name}.{os.getpid()}.{threading.get_ident()}")
+    draft.mkdir()  # in its way
+    store.delete(LENA, key)
+    assert store.get(LENA, key) is None
+    assert "langmemory journal --rebuild --path" in caplog.text
+
+
+@pytest.mark.parametrize("said_at", ["yesterday", "2026-02-31", "0000-01-01", 5, None, ["x"]])
+def test_what_names_no_day_stands_on_no_page(
+    store: MemoryStore, folder: Path, said_at: object
+) -> None:
+    """A memory of somebody's own whose ``said_at`` is no day hinders neither the journal nor its own
+    deletion."""
+    told(store)
+    before = files(folder)
+    for text in ("of my own", "of my own still"):
+        store.put(LENA, "fact/own", {"text": text, "said_at": said_at})
+    assert JournalFiles(folder).rebuild(store) == 0
+    store.delete(LENA, "fact/own")
+    assert files(folder) == before
 
 
 def test_private_memories_have_pages_of_their_own(store: MemoryStore, folder: Path) -> None:

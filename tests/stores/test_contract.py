@@ -247,6 +247,22 @@ async def test_limits_at_the_edges(call: Store) -> None:
 
 
 @OURS
+async def test_a_string_is_no_namespace(call: Store) -> None:
+    """A string where a tuple belongs is an error that shows the tuple: nothing is written under, read
+    or deleted from a label of each letter."""
+    await call("put", ("a", "b", "c"), "k", {"text": "apple"})
+    for method, arguments in {
+        "put": ("abc", "k", {}), "get": ("abc", "k"), "delete": ("abc", "k"), "search": ("ab",),
+    }.items():  # fmt: skip
+        with pytest.raises(InvalidNamespaceError, match="is a string; pass a tuple"):
+            await call(method, *arguments)
+    with pytest.raises(InvalidNamespaceError, match=r"pass a tuple: \('ab',\)"):
+        await call("list_namespaces", prefix="ab")
+    [item] = await call("search", ())
+    assert (item.namespace, item.value) == (("a", "b", "c"), {"text": "apple"})
+
+
+@OURS
 async def test_namespace_listing(call: Store) -> None:
     """Prefix, suffix, wildcards, depth and pages of the namespace listing; empty ones are gone."""
     for path in ("a b c", "a b d", "a e c", "f b c", "a"):

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from langmemory.changes import AddMemory, ChangeSet
+from langmemory.config import Config
 from langmemory.errors import ConfigError, InvalidFilterError
 from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
@@ -86,6 +88,46 @@ def test_options_nobody_knows() -> None:
         store.recall("x", NS, limit=-1)
     with pytest.raises(InvalidFilterError):
         store.recall("x", NS, filter={"a": {"$near": 1}})
+
+
+def test_a_preset_of_ones_own_may_be_the_default() -> None:
+    """recall.preset names any preset; one that there is not is told when the store is opened, with
+    those there are."""
+    recall: dict[str, Any] = {"preset": "mine", "presets": {"mine": {"depth": 7}}}
+    with MemoryStore(":memory:", config=Config.model_validate({"recall": recall})) as store:
+        assert store.recall("heron", NS).trace.preset == "mine"
+    recall["preset"] = "main"
+    known = r"'main' \(recall.preset in the configuration\). Known: balanced, fast, mine, thorough"
+    with pytest.raises(ConfigError, match=known):
+        MemoryStore(":memory:", config=Config.model_validate({"recall": recall}))
+
+
+def test_any_number_of_keys_may_be_excluded() -> None:
+    """50,000 keys are left out as three are, also where recall follows a graph, and whatever
+    characters they have."""
+    store = MemoryStore(":memory:")
+    odd = ["nul\0", 'quoted "key"', "鷺"]
+    for key in (*odd, "plain"):
+        store.put(NS, key, {"text": f"a heron, noted as {key[:3]}"})
+    add = AddMemory(key="fact/1", value={"text": "Ada saw a heron"}, evidence=("plain",))
+    store.apply(
+        ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="a walk", changes=(add,))
+    )
+    many = [*odd, *(f"thread/{n}" for n in range(50_000))]
+    found = store.recall("Who saw a heron?", NS, exclude=many)
+    assert {result.memory.key for result in found.results} <= {"plain", "fact/1"}
+    assert found.results
+
+
+def test_what_a_thread_was_given_is_known_to_one_store(tmp_path: Path) -> None:
+    """A store does not give a thread the same memory twice; another one on the file does not know of
+    it, and leaves out what ``exclude`` names."""
+    with MemoryStore(tmp_path / "m.db") as one, MemoryStore(tmp_path / "m.db") as other:
+        one.put(NS, "k", {"text": "a heron"})
+        assert len(one.recall("heron", NS, thread_id="t")) == 1
+        assert len(one.recall("heron", NS, thread_id="t")) == 0
+        assert len(other.recall("heron", NS, thread_id="t", exclude=["k"])) == 0
+        assert len(other.recall("heron", NS, thread_id="t")) == 1
 
 
 @pytest.mark.parametrize("query", ["", "   ", "heron", "?!", "x" * 50_000])

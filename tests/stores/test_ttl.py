@@ -105,6 +105,26 @@ def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
         assert all(entry.before is None and entry.after is None for entry in entries)
 
 
+@pytest.mark.parametrize(
+    ("ttl", "message"),
+    [
+        ({"defualt_ttl": 5}, "Unknown key 'defualt_ttl' in the ttl config.*default_ttl"),
+        ({"default_ttl": "5"}, "default_ttl of ttl is '5'"),
+        ({"default_ttl": -1}, "default_ttl of ttl is -1"),
+        ({"sweep_interval_minutes": True}, "sweep_interval_minutes of ttl is True"),
+        ({"refresh_on_read": "no"}, "refresh_on_read of ttl is 'no'"),
+        ({"omit_expired": 0}, "omit_expired of ttl is 0"),
+        ([], "ttl is \\[\\]; it must be a dict with some of refresh_on_read, omit_expired"),
+    ],
+)
+def test_a_wrong_ttl_config_is_refused(tmp_path: Path, ttl: Any, message: str) -> None:
+    """An unknown key or a value of the wrong type is an error that names it, and what is allowed;
+    nothing is opened."""
+    with pytest.raises(ConfigError, match=message):
+        MemoryStore(tmp_path / "m.db", ttl=ttl)
+    assert not (tmp_path / "m.db").exists()
+
+
 @pytest.mark.parametrize("ttl", [0, -1, math.nan, math.inf, 1e12, "60"])
 def test_impossible_ttls(ttl: Any) -> None:
     """A TTL nobody can mean is refused with the range, and nothing is written."""

@@ -1,8 +1,4 @@
-"""Usage: what was recalled how often, and what a thread was already given. Off the hot path.
-
-Recall only notes ids in memory; whoever owns the store writes them in batches. A crash loses
-counts, never memories.
-"""
+"""What a thread was already given."""
 
 from __future__ import annotations
 
@@ -10,41 +6,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
 
 from langmemory.types import Namespace
-
-
-class Use(NamedTuple):
-    """How often a memory was recalled since the last drain, and when last (microseconds)."""
-
-    id: int
-    times: int
-    last_at: int
-
-
-class UsageLog:
-    """Thread-safe counter of accesses."""
-
-    def __init__(self, *, batch: int = 256) -> None:
-        """``batch``: distinct memories from which `record` says that it is time to drain."""
-        self._lock = threading.Lock()
-        self._uses: dict[int, tuple[int, int]] = {}
-        self._batch = batch
-
-    def record(self, ids: Iterable[int], at: int) -> bool:
-        """Notes one access of each id; whether a batch is full."""
-        with self._lock:
-            for id_ in ids:
-                times, last = self._uses.get(id_, (0, at))
-                self._uses[id_] = (times + 1, max(last, at))
-            return len(self._uses) >= self._batch
-
-    def drain(self) -> list[Use]:
-        """Everything noted so far, by id; the log is empty afterwards."""
-        with self._lock:
-            uses, self._uses = self._uses, {}
-        return [Use(id_, times, last) for id_, (times, last) in sorted(uses.items())]
 
 
 class GivenLog:
