@@ -82,6 +82,13 @@ class DatabaseConfig(Section):
         "process that goes on searching; without one (0, or too many vectors) a search is about a "
         "third slower.",
     )
+    word_copy_bytes: int = Field(
+        default=64 * MIB,
+        ge=0,
+        description="Bytes of memory for a copy of the keyword index, five for each word of an item, "
+        "made by a process that goes on searching; without one (0, or too many words) a search by "
+        "words takes several times as long.",
+    )
 
 
 class ModelsConfig(Section):

@@ -82,6 +82,8 @@ class Connection(apsw.Connection):
     """Whether it knows the ranking function of `keywords`."""
     public: bool = False
     """Whether it is the caller's own, who uses it whenever they like."""
+    tokenize: apsw.FTS5Tokenizer | None = None
+    """Of the keyword index, once asked for."""
 
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.

@@ -11,10 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.sqlite import candidates, keywords, schema, signs, vectors
+from langmemory.sqlite import candidates, keywords, schema, signs, vectors, words
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
@@ -38,6 +36,7 @@ class Engine:
         mmap_bytes: int = 1 << 30,
         sign_index_bytes: int = 512 << 20,
         vector_copy_bytes: int = 64 << 20,
+        word_copy_bytes: int = 64 << 20,
         max_idle_readers: int = 8,
     ) -> None:
         """Open the file and bring its schema up to date.
@@ -50,6 +49,7 @@ class Engine:
             sign_index_bytes: Budget of the in-memory sign bits; over it, searches stream from disk.
             vector_copy_bytes: Budget of the vectors kept in memory at a byte a dimension, by a process
                 that searches often; 0 keeps none.
+            word_copy_bytes: Budget of the keyword index kept in memory by such a process; 0 keeps none.
             max_idle_readers: See `Database`.
 
         Raises:
@@ -64,6 +64,7 @@ class Engine:
         )
         self._sign_index_bytes = sign_index_bytes
         self._vector_copy_bytes = vector_copy_bytes
+        self._word_copy_bytes = word_copy_bytes
         try:
             lost = schema.setup(self.database)
         except BaseException:
@@ -74,6 +75,7 @@ class Engine:
         `keywords.found`."""
         self.database.housekeeping = self.pack_signs
         self.census = Census()
+        self._words = words.shared_index(self.database.path)
         # Both at once: another thread may see the file before or after it was re-embedded.
         self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         with self.database.read() as connection:
@@ -152,6 +154,23 @@ class Engine:
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no coarse copy: %s", type(error).__name__)
 
+    def words(self, connection: Connection) -> words.Current | None:
+        """The copy of the keyword index as of this connection's snapshot; None without one. A process
+        that goes on searching by words gets one."""
+        index = self._words
+        if self.database.in_memory or not self._word_copy_bytes:
+            return None
+        if index.wanted(lambda: self.census.size(connection)):
+            threading.Thread(target=self._load_words, name="langmemory-words", daemon=True).start()
+        return index.current(connection)
+
+    def _load_words(self) -> None:
+        try:
+            with self.database.scan() as connection:
+                self._words.load(connection, self._word_copy_bytes)
+        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
+            logger.debug("no copy of the words: %s", type(error).__name__)
+
     def _adopt(self, setting: ModelSetting) -> tuple[ModelSetting, signs.SignIndex | None]:
         current = self._current
         if setting == current[0]:
@@ -171,6 +190,7 @@ class Engine:
         """`Database.purge`, and nothing of what is gone stays in this object either."""
         emptied = self.database.purge()
         self.census = Census()
+        self._words.drop()
         with self.read() as snapshot:
             self.up_to_date_signs(snapshot.connection)
         return emptied
@@ -184,6 +204,7 @@ class Engine:
             model = read_model(connection)  # of the file as it is now, not as last seen
             if model.dims is not None:
                 signs.pack(connection, model.words)
+            keywords.trim_log(connection)
         # Much was written since the last time: searches by words have many small parts to look into.
         merging = begin = True
         while merging:
@@ -268,9 +289,9 @@ class Snapshot:
         weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
-        """See `keywords.search`; as (int64[n], float32[n])."""
+        """See `keywords.search`."""
         residual = scope.residual
-        rows = keywords.search(
+        ids, scores = keywords.search(
             self.connection,
             self.engine.census,
             scope,
@@ -279,13 +300,12 @@ class Snapshot:
             weights=weights,
             selected=self._selection(scope),
             complete=complete,
+            copy=self.engine.words(self.connection),
         )
         if residual is not None:
-            rows = [row for row in rows if residual(self.value(row[0]))][:limit]
-        if not rows:
-            return candidates.NOTHING
-        ids, scores = zip(*rows, strict=True)
-        return np.array(ids, np.int64), np.array(scores, np.float32)
+            keep = [residual(self.value(item)) for item in ids.tolist()]
+            ids, scores = ids[keep][:limit], scores[keep][:limit]
+        return ids, scores
 
     def value(self, item: int) -> dict[str, Any]:
         """Value of an item that exists."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import apsw
@@ -13,7 +13,8 @@ from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import Bindings, find, holds_everything, lineage
 from langmemory.sqlite.scopes import CompiledScope
-from langmemory.sqlite.vectors import Ids
+from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.words import FEWEST_WORDS, K1, SCORED_ROWS, B, Current, Rows
 
 
 def namespace_tokens(connection: Connection, namespace_id: int) -> str:
@@ -26,33 +27,58 @@ def write(
 ) -> None:
     """Index items: (item id, namespace tokens, body, context). Replaces what was there."""
     verb = "INSERT" if fresh else "INSERT OR REPLACE"
+    rows = list(rows)
+    if not rows:
+        return
     connection.executemany(
         f"{verb} INTO keyword (rowid, ns, body, context) VALUES (?, ?, ?, ?)", rows
     )
+    _log(connection, [row[0] for row in rows])
 
 
 def delete(connection: Connection, item: int) -> None:
     connection.execute("DELETE FROM keyword WHERE rowid = ?", (item,))
+    _log(connection, [item])
+
+
+def delete_all(connection: Connection) -> None:
+    """Empty the index, to write it anew."""
+    connection.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
+    connection.execute("INSERT INTO word_change (items) VALUES (NULL)")
+
+
+def _log(connection: Connection, items: list[int]) -> None:
+    """Say whose words have changed, to those who keep a copy of them."""
+    connection.execute(
+        "INSERT INTO word_change (items) VALUES (?)", (np.array(items, np.int64).tobytes(),)
+    )
+
+
+KEPT_CHANGES: Final = 65_536
+"""Rows of the log of changes that stay; who has seen less makes a copy anew."""
+
+
+def trim_log(connection: Connection) -> None:
+    """Leave out what nobody needs of the log of changes."""
+    connection.execute(
+        "DELETE FROM word_change WHERE seq <= (SELECT max(seq) FROM word_change) - ?",
+        (KEPT_CHANGES,),
+    )
 
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
 scores a row 2.7 times slower with the namespace's term in the expression."""
-SCORED_ROWS: Final = 600
-"""Rows worth scoring in one search. In a larger file only rows with one of the query's rarest words
-are scored, as many words as together stand in so many rows. Of 43,000 memories in one namespace a
-search had R@10 .778 with 3,000, .796 with 500, .779 with 300."""
 RESCORED_ROWS: Final = 350
 """The best of these by the rarest words, for which the other words count as well: R@10 .791, in two
 thirds of the time that all words of all these rows take."""
-FEWEST_WORDS: Final = 2
-"""Words of the file that may bring a row however frequent they are."""
 SMALL_ROWS: Final = 250
 """Rows of a namespace up to which `_bm25` scores them."""
 HEADROOM: Final = 2
 """Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
 EVERY: Final = 1 << 40
+NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
@@ -63,6 +89,8 @@ DEFAULT_WEIGHTS: Final = (1.0, 0.5)
 """Of the file's ``rank``, see `set_default_rank`."""
 Hits = list[tuple[int, float]]
 """(item id, score), best first."""
+Found = tuple[Ids, Floats]
+"""Item ids and scores, int64[n] and float32[n], best first."""
 
 
 def search(
@@ -75,8 +103,9 @@ def search(
     weights: Weights = DEFAULT_WEIGHTS,
     selected: Ids | None = None,
     complete: bool = False,
-) -> Hits:
-    """(item id, BM25 > 0), best first, of the items in scope that match.
+    copy: Current | None = None,
+) -> Found:
+    """Items in scope that match, with their BM25 > 0: best first.
 
     Args:
         connection: A reader.
@@ -88,21 +117,25 @@ def search(
         selected: All items in scope, if they are known already.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
+        copy: The index in memory, as of this reader's snapshot.
     """
     namespace = scope.scope.namespace
     namespace_id = find(connection, namespace) if namespace else None
     if not match or (namespace and namespace_id is None):
-        return []
+        return NOTHING
     if selected is not None and not len(selected):
-        return []
+        return NOTHING
     size = census.size(connection)
     look_up = _LookUp(connection, census, size, match, weights, selected, complete)
-    if selected is not None:
-        return look_up.best(limit)
-    where, bindings = scope.where, scope.bindings
-    if namespace_id is not None:
+    copied: _Copied | None = None
+    if copy is not None and (tokens := _tokens(connection, match)) is not None:
+        rows = copy.words.below(connection, namespace) if selected is None else None
+        copied = _Copied(look_up, copy, tokens, rows)
+    best = look_up.best if copied is None else copied.best
+    where, bindings = ("1", ()) if selected is not None else (scope.where, scope.bindings)
+    if selected is None and namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
-        held = census.rows(connection, token, EVERY, size)
+        held = census.rows(connection, token, EVERY, size) if copied is None else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif not holds_everything(connection, namespace):
@@ -110,35 +143,92 @@ def search(
             where = f"i.namespace IN {namespaces} AND ({where})"
             bindings = (*labels, *bindings)
     if where == "1":
-        return look_up.best(limit)
+        return best(limit)
     pool = limit * HEADROOM
     while True:
-        hits = look_up.best(pool)
-        ids = np.array([item for item, _ in hits], np.int64)
-        kept = set(_kept(connection, ids, where, bindings)) if len(ids) else set()
-        found = [hit for hit in hits if hit[0] in kept][:limit]
-        if len(found) >= limit or len(hits) < pool:
-            if found or not hits or look_up.complete:
+        ids, scores = best(pool)
+        kept = np.isin(ids, _kept(connection, ids, where, bindings))
+        found = ids[kept][:limit], scores[kept][:limit]
+        if len(found[0]) >= limit or len(ids) < pool:
+            if len(found[0]) or not len(ids) or look_up.complete:
                 return found
             look_up.complete = True  # what the rare words bring is all out of reach
             continue
         pool = max(pool * 8, 1)
 
 
-def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> Iterator[int]:
+def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> Ids:
     """Those of the items that a condition holds for."""
+    if not len(ids):
+        return ids
     rows = connection.execute(
         f"SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE {where}",
         (apsw.carray(ids), *bindings),
-    )
-    return (row[0] for row in rows)
+    ).fetchall()
+    return np.array([row[0] for row in rows], np.int64)
+
+
+def _tokens(connection: Connection, match: str) -> list[str] | None:
+    """The tokens of an expression; None where a part of it is more than a token."""
+    tokens: list[str] = []
+    if connection.tokenize is None:
+        connection.tokenize = connection.fts5_tokenizer(*TOKENIZER)
+    for part in _QUOTED.findall(match):
+        if part.endswith("*"):
+            return None
+        text = part[1:-1].replace('""', '"').encode()
+        found: Any = connection.tokenize(
+            text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+        )
+        if len(found) != 1:
+            return None
+        tokens.append(found[0])
+    return tokens
+
+
+class _Copied:
+    """One question to the copy in memory, and to FTS5 for what was written since."""
+
+    __slots__ = ("_copy", "_look_up", "_rows", "_tokens")
+
+    def __init__(
+        self, look_up: _LookUp, copy: Current, tokens: list[str], rows: Rows | None
+    ) -> None:
+        """``rows``: of the namespace; None: all."""
+        self._look_up = look_up
+        self._copy = copy
+        self._tokens = tokens
+        self._rows = rows
+
+    def best(self, limit: int) -> Found:
+        """The rows with the highest BM25."""
+        look_up, (words, changed, gone, _) = self._look_up, self._copy
+        selected = look_up.selected
+        found = words.best(
+            self._tokens,
+            look_up.weights,
+            limit,
+            scope=self._rows if selected is None else words.of(selected),
+            gone=gone,
+            complete=look_up.complete,
+        )
+        if selected is not None and len(changed):
+            changed = changed[np.isin(changed, selected)]
+        if not len(changed):
+            return found
+        counts = [max(words.count(token), 1) for token in self._tokens]
+        ids, scores = _arrays(look_up.scored(look_up.match, EVERY, ids=changed, counts=counts))
+        ids = np.concatenate((found[0], ids))
+        scores = np.concatenate((found[1], scores))
+        order = np.lexsort((ids, -scores))[:limit]
+        return ids[order], scores[order]
 
 
 class _LookUp:
     """One question to the index, asked the way that is fastest for what there is."""
 
     __slots__ = (
-        "_census", "_connection", "_match", "_selected", "_size", "_weights", "complete", "reach",
+        "_census", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
         "within",
     )  # fmt: skip
 
@@ -155,9 +245,9 @@ class _LookUp:
         self._connection = connection
         self._census = census
         self._size = size
-        self._match = match
-        self._weights = weights
-        self._selected = selected
+        self.match = match
+        self.weights = weights
+        self.selected = selected
         self.complete = complete
         """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
         self.within = ""
@@ -165,12 +255,15 @@ class _LookUp:
         self.reach = size
         """Rows that match it."""
 
-    def best(self, limit: int) -> Hits:
+    def best(self, limit: int) -> Found:
         """The rows with the highest BM25."""
-        if self._selected is not None:
+        return _arrays(self._best(limit))
+
+    def _best(self, limit: int) -> Hits:
+        if self.selected is not None:
             return self._ranked(self._all(), limit)
         if self.reach <= SMALL_ROWS:
-            return self._scored(self._match, limit)
+            return self.scored(self.match, limit)
         parts = self._split() if self.reach > SCORED_ROWS else None
         if parts is None:
             return self._ranked(self._all(), limit)
@@ -178,17 +271,18 @@ class _LookUp:
         hits = self._ranked(f"{self.within}{_texts(rare)}", max(RESCORED_ROWS, limit))
         if len(hits) < (limit if self.complete else min(limit, 1)):
             return self._ranked(self._all(), limit)
-        further = dict(self._scored(frequent, EVERY, among=rare, ids=[item for item, _ in hits]))
+        best = np.array([item for item, _ in hits], np.int64)
+        further = dict(self.scored(frequent, EVERY, among=rare, ids=best))
         hits = [(item, score + further.get(item, 0.0)) for item, score in hits]
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:limit]
 
     def _all(self) -> str:
-        return f"{self.within}{_texts(self._match)}"
+        return f"{self.within}{_texts(self.match)}"
 
     def _split(self) -> tuple[str, str] | None:
         """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
-        terms = _QUOTED.findall(self._match)
+        terms = _QUOTED.findall(self.match)
         counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
         rare: set[str] = set()
         scored = known = 0
@@ -207,13 +301,13 @@ class _LookUp:
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
         conditions, bindings = "", list[Any]()
-        if self._selected is not None:
+        if self.selected is not None:
             # The plus keeps FTS5 from running the query anew for every id.
             conditions += "AND +rowid IN (SELECT value FROM carray(?)) "
-            bindings.append(apsw.carray(np.ascontiguousarray(self._selected)))
-        if self._weights != DEFAULT_WEIGHTS:
+            bindings.append(apsw.carray(np.ascontiguousarray(self.selected)))
+        if self.weights != DEFAULT_WEIGHTS:
             conditions += "AND rank MATCH ? "
-            bindings.append("bm25(0.0, {:f}, {:f})".format(*self._weights))
+            bindings.append("bm25(0.0, {:f}, {:f})".format(*self.weights))
         # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
         found = self._connection.execute(
             "SELECT rowid, rank FROM keyword WHERE keyword MATCH ? "
@@ -222,8 +316,14 @@ class _LookUp:
         )
         return [(item, -score) for item, score in found]
 
-    def _scored(
-        self, match: str, limit: int, *, among: str = "", ids: Sequence[int] | None = None
+    def scored(
+        self,
+        match: str,
+        limit: int,
+        *,
+        among: str = "",
+        ids: Ids | None = None,
+        counts: Sequence[int] | None = None,
     ) -> Hits:
         """By `_bm25`, which is told how many rows each word is in.
 
@@ -232,16 +332,19 @@ class _LookUp:
             limit: Rows at most.
             among: What a row has to match as well, without a score for it.
             ids: The rows in question, if they are known.
+            counts: Rows with each word, if they are known.
         """
-        counts = [
-            self._census.rows(self._connection, term, EVERY, self._size)
-            for term in _QUOTED.findall(match)
-        ]
+        if counts is None:
+            counts = [
+                self._census.rows(self._connection, term, EVERY, self._size)
+                for term in _QUOTED.findall(match)
+            ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within
         condition, bindings = "", list[Any]()
         if ids is not None:
-            condition = "AND +rowid IN (SELECT value FROM carray(?))"
-            bindings.append(apsw.carray(np.array(ids, np.int64)))
+            # The plus keeps FTS5 from running the query anew for every id.
+            condition = "AND rowid >= ? AND +rowid IN (SELECT value FROM carray(?))"
+            bindings += int(ids.min()), apsw.carray(np.ascontiguousarray(ids))
         if not self._connection.ranks:
             self._connection.register_fts5_function(FUNCTION, _bm25)
             self._connection.ranks = True
@@ -250,13 +353,20 @@ class _LookUp:
             f"WHERE keyword MATCH ? {condition}",
             (
                 np.array(counts, np.int64).tobytes(),
-                *self._weights,
+                *self.weights,
                 within + _texts(match),
                 *bindings,
             ),
         ).fetchall()
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:limit]
+
+
+def _arrays(hits: Hits) -> Found:
+    if not hits:
+        return NOTHING
+    ids, scores = zip(*hits, strict=True)
+    return np.array(ids, np.int64), np.array(scores, np.float32)
 
 
 def _texts(match: str) -> str:
@@ -266,8 +376,8 @@ def _texts(match: str) -> str:
 
 
 FUNCTION: Final = "langmemory_bm25"
-K1: Final = 1.2
-B: Final = 0.75
+TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+"""Of the table, see ``schema.sql``."""
 
 
 def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:

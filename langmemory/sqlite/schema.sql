@@ -68,6 +68,12 @@ CREATE VIRTUAL TABLE keyword USING fts5 (
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
+-- Whose words changed, for those who keep a copy in memory: int64[n] item ids; NULL = everybody's.
+CREATE TABLE word_change (
+    seq   INTEGER PRIMARY KEY,
+    items BLOB
+) STRICT;
+
 -- Embeddings, L2-normalised. id = item << 16 | n, the n-th vector of the item. hash is set for models
 -- that are worth a cache: the same text under the same model is looked up here before it is embedded.
 CREATE TABLE vector (

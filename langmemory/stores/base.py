@@ -92,6 +92,7 @@ class SQLiteBaseStore(BaseStore):
             mmap_bytes=settings.mmap_bytes,
             sign_index_bytes=settings.sign_index_bytes,
             vector_copy_bytes=settings.vector_copy_bytes,
+            word_copy_bytes=settings.word_copy_bytes,
             max_idle_readers=settings.readers,
         )
         self._workers = Workers(self._engine.database)

@@ -84,7 +84,7 @@ def redrafted(
 
 def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
     """Write the whole keyword index anew from the items; how many. In a write transaction."""
-    connection.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
+    keywords.delete_all(connection)
     count = 0
     for row in connection.execute(f"SELECT {COLUMNS}, i.namespace FROM {TABLES}").fetchall():
         draft = reindexed(indexing, _stored(row))

@@ -71,7 +71,8 @@ def searched(
     with engine.read() as snapshot:
         scope = snapshot.scoped(Scope(namespace=namespace))
         connection = snapshot.connection
-        return dict(keywords.search(connection, engine.census, scope, match, 100, weights=weights))
+        found = keywords.search(connection, engine.census, scope, match, 100, weights=weights)
+        return dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
 
 
 def ranked_by_fts5(

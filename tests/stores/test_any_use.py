@@ -15,6 +15,7 @@ from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, Search
 
 from langmemory.lexicon import keyword_terms
 from langmemory.sqlite import candidates, keywords, signs
+from langmemory.sqlite import words as word_index
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.filters import matches
 from langmemory.sqlite.settings import read_model
@@ -35,6 +36,8 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 THRESHOLDS = (
     (keywords, "SCORED_ROWS", (5, 20, 600)),
+    (word_index, "SCORED_ROWS", (5, 20, 600)),
+    (keywords, "KEPT_CHANGES", (20, 65_536)),
     (keywords, "RESCORED_ROWS", (3, 350)),
     (keywords, "SMALL_ROWS", (0, 20, 250)),
     (candidates, "FILTERED_FIRST", (3, 50, 8192)),
@@ -191,7 +194,7 @@ def test_any_use_is_what_a_plain_model_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """Searches of every kind, filters, pages and listings answer what brute force answers, while four
-    stores write to one file, its log is packed and the coarse copy comes and goes."""
+    stores write to one file, its logs are packed and cut, and the copies in memory come and go."""
     choose = random.Random(seed)
     for module, name, options in THRESHOLDS:
         monkeypatch.setattr(module, name, choose.choice(options))
@@ -218,7 +221,11 @@ def test_any_use_is_what_a_plain_model_says(
         elif chance < 0.36 and model.changes:
             with store._engine.write() as connection:
                 signs.pack(connection, read_model(connection).words)
-        elif chance < 0.38 and model.changes:
+                keywords.trim_log(connection)
+        elif chance < 0.37:
+            with store._engine.database.scan() as connection:
+                store._engine._words.load(connection, 1 << 30)
+        elif chance < 0.39 and model.changes:
             with store._engine.read() as snapshot:
                 _, signed = store._engine.up_to_date_signs(snapshot.connection)
             if signed is not None:

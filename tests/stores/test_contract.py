@@ -21,7 +21,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.sqlite import signs
+from langmemory.sqlite import signs, words
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
@@ -217,6 +217,7 @@ def test_pages_of_any_depth_join(
     """Page after page shows every item once, also where a search for more would rank the first ones
     otherwise than a search for few did."""
     monkeypatch.setattr(signs, "SCANS_BEFORE_COPY", 1 << 40)  # no better candidates half-way
+    monkeypatch.setattr(words, "SEARCHES_BEFORE_COPY", 1 << 40)
     with MemoryStore(tmp_path / "m.db", index={"search": search}) as store:  # type: ignore[arg-type]
         colours = ["red", "white"]
         store.batch(
