@@ -213,12 +213,12 @@ def rank(
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     relevant = scoring.relevance(found, preset.weights_for(intent.asks))
     clock.lap("signals")
+    wanted = {name for name, spread in preset.spreads.items() if spread}
+    wanted |= scoring.PROFILES.get(preset.profile, {}).keys()
+    asked = preset.profile == "task" or wanted & scoring.OF_USE
+    uses = source.uses(pool.rows.ids) if asked else None
     properties = scoring.facets(
-        pool.rows,
-        _micros(now),
-        half_life_days=preset.half_life_days,
-        wanted={name for name, spread in preset.spreads.items() if spread}
-        | scoring.PROFILES.get(preset.profile, {}).keys(),
+        pool.rows, uses, _micros(now), half_life_days=preset.half_life_days, wanted=wanted
     )
     factors = scoring.multipliers(properties, preset.spreads)
     old = stale(pool.rows, _micros(now))
@@ -229,7 +229,8 @@ def rank(
     if preset.profile == "measured":
         score = relevant.copy()
     else:
-        score = scoring.composite(relevant, properties, pool.rows.priority, preset.profile)
+        priority = () if uses is None else uses.priority
+        score = scoring.composite(relevant, properties, priority, preset.profile)
     for factor in factors.values():
         score *= factor
     folded = np.zeros(len(score), np.bool_) if families is None else families.settle(score, found)

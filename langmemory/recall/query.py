@@ -49,7 +49,9 @@ def read_query(
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
-    names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
+    names: set[str] = set()
+    if name_weight > 1 or expansions:
+        names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
     asked = [term for term in terms for _ in range(name_weight if term in names else 1)]
     kin = dict(kin_of(terms, intent.language))
     further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()

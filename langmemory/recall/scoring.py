@@ -9,12 +9,12 @@ recall (DESIGN §7).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.source import Floats, Rows
+from langmemory.recall.source import Floats, Rows, Uses
 
 Profile = Literal["measured", "conversation", "task"]
 
@@ -72,27 +72,29 @@ def strength(
 
 
 def facets(
-    rows: Rows, now: int, *, half_life_days: float, wanted: Collection[str]
+    rows: Rows, uses: Uses | None, now: int, *, half_life_days: float, wanted: Collection[str]
 ) -> dict[str, Floats]:
-    """Query-independent properties of items, float32[n], 0..1: those ``wanted`` of `NEUTRAL`.
-    ``now`` in microseconds."""
+    """Query-independent properties of items, float32[n], 0..1: those ``wanted`` of `NEUTRAL`; what
+    asks for ``uses`` only with them. ``now`` in microseconds."""
     found: dict[str, Floats] = {"importance": rows.importance, "confidence": rows.confidence}
     if "recency" in wanted:
         age = np.maximum(now - rows.said_at, 0)
         found["recency"] = np.exp2(-age / (half_life_days * _DAY_US)).astype(np.float32)
-    if "frequency" in wanted:
-        used = np.log1p(rows.access_count) / np.log1p(_FREQUENT)
+    if uses is not None and "frequency" in wanted:
+        used = np.log1p(uses.access_count) / np.log1p(_FREQUENT)
         found["frequency"] = np.minimum(used, 1.0).astype(np.float32)
-    if "strength" in wanted:
+    if uses is not None and "strength" in wanted:
         found["strength"] = strength(
-            ((now - rows.accessed_at) / _DAY_US).astype(np.float32),
-            accesses=rows.access_count,
+            ((now - uses.accessed_at) / _DAY_US).astype(np.float32),
+            accesses=uses.access_count,
             importance=rows.importance,
             half_life_days=half_life_days,
         )
     return found
 
 
+OF_USE: Final = frozenset(("frequency", "strength"))
+"""Those of the next that ask how an item was used."""
 NEUTRAL: Mapping[str, float] = {
     "recency": 0.5,
     "frequency": 0.0,

@@ -74,16 +74,21 @@ class Rows:
     """``valid_at``, or ``created_at`` where nobody set it."""
     tokens: Sequence[bytes | None]
     """Token ids of the text in the static table, native uint16, in order; None without a table."""
-    accessed_at: NDArray[np.int64]
-    """Last access, or ``created_at`` where there was none."""
-    access_count: NDArray[np.int64]
     importance: Floats
     confidence: Floats
-    priority: Sequence[str]
     status: Sequence[str]
     invalid_at: NDArray[np.int64]
     """`UNKNOWN_TIME` where nobody set it, as in the next."""
     expired_at: NDArray[np.int64]
+
+
+class Uses(NamedTuple):
+    """What few presets ask about n items."""
+
+    accessed_at: NDArray[np.int64]
+    """Last access, or ``created_at`` where there was none."""
+    access_count: NDArray[np.int64]
+    priority: Sequence[str]
 
 
 class CandidateSource(Protocol):
@@ -111,6 +116,10 @@ class CandidateSource(Protocol):
 
     def rows(self, ids: Ids) -> Rows:
         """Facets of these items, in any order."""
+        ...
+
+    def uses(self, ids: Ids) -> Uses:
+        """What is asked of items that are there, in their order."""
         ...
 
     def at(self, places: Ids) -> Rows:

@@ -6,20 +6,24 @@ scope lets through on purpose, such as superseded facts in a search of everythin
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.recall.source import UNKNOWN_TIME, Floats, Rows
+
+GONE: Final = frozenset(("superseded", "archived"))
+"""Statuses of what no longer holds."""
 
 
 def stale(rows: Rows, at: int) -> Floats:
     """float32[n]: 1 for what was superseded, archived, expired or no longer true at a time
     (microseconds), else 0."""
     ended = _before(rows.invalid_at, at) | _before(rows.expired_at, at)
-    replaced = np.fromiter(
-        (status in ("superseded", "archived") for status in rows.status), np.bool_, len(rows.ids)
-    )
-    gone: Floats = (ended | replaced).astype(np.float32)
+    if not GONE.isdisjoint(rows.status):
+        ended |= np.fromiter((status in GONE for status in rows.status), np.bool_, len(rows.ids))
+    gone: Floats = ended.astype(np.float32)
     return gone
 
 

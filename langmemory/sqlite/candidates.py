@@ -268,8 +268,7 @@ def window(
 
 ROW_COLUMNS = (
     "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
-    "coalesce(i.accessed_at, i.created_at), i.access_count, i.importance, i.confidence, "
-    "i.priority, i.status, i.invalid_at, i.expired_at"
+    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"
 )
 
 RowTuples = list[tuple[Any, ...]]
@@ -282,6 +281,16 @@ def rows(connection: Connection, items: Ids) -> RowTuples:
     found: RowTuples = connection.execute(
         f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
         (apsw.carray(np.ascontiguousarray(items)),),
+    ).fetchall()
+    return found
+
+
+def uses(connection: Connection, items: Ids) -> RowTuples:
+    """Id, last access (or creation), accesses and priority of items, in any order."""
+    found: RowTuples = connection.execute(
+        "SELECT i.id, coalesce(i.accessed_at, i.created_at), i.access_count, i.priority "
+        "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+        (apsw.carray(np.append(items, -1)),),  # never an empty carray
     ).fetchall()
     return found
 

@@ -203,8 +203,8 @@ def _search(
                 namespace=from_path(row[1]),
                 key=row[2],
                 value=from_json(row[3]),
-                created_at=from_us(row[4]),
-                updated_at=from_us(row[5]),
+                created_at=(created := from_us(row[4])),
+                updated_at=created if row[5] == row[4] else from_us(row[5]),
                 score=score,
             )
         )

@@ -18,6 +18,7 @@ from langmemory.recall.source import (
     Ids,
     KeywordQuery,
     Rows,
+    Uses,
 )
 from langmemory.types import Memory
 
@@ -143,14 +144,19 @@ class MemorySource:
             speaker=[m.speaker for m in found],
             said_at=whole([micros(m.valid_at or m.created_at) for m in found]),
             tokens=[self.tokens[m.id] for m in found],
-            accessed_at=whole([micros(m.accessed_at or m.created_at) for m in found]),
-            access_count=whole([m.access_count for m in found]),
             importance=real([m.importance for m in found]),
             confidence=real([m.confidence for m in found]),
-            priority=[m.priority for m in found],
             status=[m.status for m in found],
             invalid_at=whole([micros(m.invalid_at) for m in found]),
             expired_at=whole([micros(m.expired_at) for m in found]),
+        )
+
+    def uses(self, ids: Ids) -> Uses:
+        found = [self.by_id[int(i)] for i in ids]
+        return Uses(
+            accessed_at=np.array([micros(m.accessed_at or m.created_at) for m in found], np.int64),
+            access_count=np.array([m.access_count for m in found], np.int64),
+            priority=[m.priority for m in found],
         )
 
     def at(self, places: Ids) -> Rows:
