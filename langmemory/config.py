@@ -83,7 +83,7 @@ class DatabaseConfig(Section):
         "third slower.",
     )
     word_copy_bytes: int = Field(
-        default=64 * MIB,
+        default=128 * MIB,
         ge=0,
         description="Bytes of memory for a copy of the keyword index, five for each word of an item, "
         "made by a process that goes on searching; without one (0, or too many words) a search by "

@@ -36,7 +36,7 @@ class Engine:
         mmap_bytes: int = 1 << 30,
         sign_index_bytes: int = 512 << 20,
         vector_copy_bytes: int = 64 << 20,
-        word_copy_bytes: int = 64 << 20,
+        word_copy_bytes: int = 128 << 20,
         max_idle_readers: int = 8,
     ) -> None:
         """Open the file and bring its schema up to date.
@@ -154,7 +154,7 @@ class Engine:
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no coarse copy: %s", type(error).__name__)
 
-    def words(self, connection: Connection) -> words.Current | None:
+    def copied_words(self, connection: Connection) -> words.Current | None:
         """The copy of the keyword index as of this connection's snapshot; None without one. A process
         that goes on searching by words gets one."""
         index = self._words
@@ -300,7 +300,7 @@ class Snapshot:
             weights=weights,
             selected=self._selection(scope),
             complete=complete,
-            copy=self.engine.words(self.connection),
+            copy=self.engine.copied_words(self.connection),
         )
         if residual is not None:
             keep = [residual(self.value(item)) for item in ids.tolist()]

@@ -32,10 +32,10 @@ B: Final = 0.75
 LEAST_IDF: Final = 1e-6
 """What FTS5 gives a word that more than half of the rows hold."""
 
-SCORED_ROWS: Final = 600
+SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search. In a larger scope only rows with one of the query's rarest words
 are scored, as many words as together stand in so many rows. Of 43,000 memories in one namespace a
-search had R@10 .778 with 3,000, .796 with 500, .779 with 300."""
+recall had R@10 .813 with 300, .816 with 600, .820 with 1,000, .821 with 3,000 or all."""
 FEWEST_WORDS: Final = 2
 """Words of the file that may bring a row however frequent they are."""
 
@@ -340,12 +340,23 @@ def _changed(connection: Connection, after_seq: int) -> Ids | None:
     return np.unique(np.frombuffer(b"".join(items for _, items in rows), np.int64))
 
 
+_ITEMS = (
+    "SELECT group_concat(printf('%016x%016x', k.id, coalesce(i.namespace, 0)), '' ORDER BY k.id) "
+    "FROM keyword_docsize k LEFT JOIN item i ON i.id = k.id"
+)
+"""Rows of the index and their namespaces."""
 _PLACES = (
     "SELECT term, group_concat(printf('%016x', doc * 4 + (col = 'body') + 2 * (col = 'context')), '') "
     "FROM temp.word_place GROUP BY term"
 )
 """Token by token, without sorting, where it stands: item << 2, and 1 in the body, 2 in the context, 0 in
-the namespace. As text, so that other threads go on while SQLite gathers them."""
+the namespace."""
+
+
+def _numbers(text: str) -> NDArray[np.int64]:
+    """Numbers of sixteen hexadecimal digits each: SQLite puts them together while other threads go on,
+    where rows would be made one by one."""
+    return np.frombuffer(bytes.fromhex(text), ">i8").astype(np.int64)
 
 
 def read(connection: Connection, budget_bytes: int) -> Words | None:
@@ -358,12 +369,8 @@ def read(connection: Connection, budget_bytes: int) -> Words | None:
     size = connection.execute("SELECT coalesce(sum(doc), 0) FROM temp.word").fetchone()[0]
     if size * BYTES_A_WORD > budget_bytes:
         return None
-    items = connection.execute(
-        "SELECT k.id, coalesce(i.namespace, -1) FROM keyword_docsize k "
-        "LEFT JOIN item i ON i.id = k.id ORDER BY k.id"
-    ).fetchall()
-    ids = np.array([row[0] for row in items], np.int64)
-    namespaces = np.array([row[1] for row in items], np.int32)
+    items = _numbers(connection.execute(_ITEMS).fetchone()[0] or "").reshape(-1, 2)
+    ids, namespaces = items[:, 0].copy(), items[:, 1].astype(np.int32)
     by_namespace = np.argsort(namespaces, kind="stable").astype(np.int32)
     lengths = np.zeros(len(ids), np.float32)
     hashes = list[int]()
@@ -410,7 +417,7 @@ def _by_tokens(
     tokens, places, size = list[str](), list[NDArray[np.int64]](), 0
     for token, text in connection.execute(_PLACES):
         tokens.append(token)
-        places.append(np.frombuffer(bytes.fromhex(text), ">i8").astype(np.int64))
+        places.append(_numbers(text))
         size += len(places[-1])
         if size >= READ_AT_ONCE:
             yield tokens, places

@@ -38,7 +38,7 @@ def by_copy(
     selected: list[int] | None = None,
 ) -> dict[int, float]:
     """Score by item of everything that matches."""
-    copy = engine.words(snapshot.connection)
+    copy = engine.copied_words(snapshot.connection)
     assert copy is not None
     ids, scores = keywords.search(
         snapshot.connection, engine.census, snapshot.scoped(Scope(namespace=namespace)), match,
@@ -120,7 +120,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
     match = '"quince" OR "medlar" OR "red" OR "apple"'
     engine = store._engine
     with engine.read() as snapshot:
-        scope, copy = snapshot.scoped(Scope(namespace=())), engine.words(snapshot.connection)
+        scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
         ids, scores = keywords.search(
             snapshot.connection, engine.census, scope, match, 10, copy=copy
         )
@@ -232,7 +232,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     with store._engine.database.scan() as connection:
         assert words.read(connection, 100) is None
     with Engine(tmp_path / "m.db", word_copy_bytes=0).read() as snapshot:
-        assert snapshot.engine.words(snapshot.connection) is None
+        assert snapshot.engine.copied_words(snapshot.connection) is None
 
 
 def test_forgetting_drops_the_copy(store: MemoryStore) -> None:
