@@ -6,10 +6,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.sqlite import candidates, keywords, schema, signs, vectors, words
@@ -26,6 +26,9 @@ logger = logging.getLogger("langmemory.sqlite")
 
 class Engine:
     """The memory file below any framework: no LangGraph, no model. Thread-safe."""
+
+    _load_lock: ClassVar = threading.Lock()
+    _loader: ClassVar[threading.Thread | None] = None
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class Engine:
         `keywords.found`."""
         self.database.housekeeping = self.pack_signs
         self.census = Census()
-        self._words = words.shared_index(self.database.path)
+        self._words = words.shared_index(self.database.file)
         # Both at once: another thread may see the file before or after it was re-embedded.
         self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         with self.database.read() as connection:
@@ -133,6 +136,7 @@ class Engine:
             and index.coarse is None
             and not self.database.in_memory  # one connection, which the searches need
         ):
+<<<<<<< HEAD
             index.next_copy *= (
                 2  # if it should not fit, or be lost, it is tried again ever more rarely
             )
@@ -141,6 +145,23 @@ class Engine:
             )
             with suppress(RuntimeError):  # no thread to be had; this search needs none
                 loading.start()
+=======
+            self._later(lambda: self._load_coarse(setting, index))
+
+    def _later(self, load: Callable[[], None]) -> None:
+        """Make a copy in the background, unless this process is making one: one after the other they
+        leave time for searches, and find the memory that the one before gave back."""
+        if not Engine._load_lock.acquire(blocking=False):  # held for ever, maybe, in a forked child
+            return
+        try:
+            if Engine._loader is None or not Engine._loader.is_alive():
+                loader = threading.Thread(target=load, name="langmemory-load", daemon=True)
+                with suppress(RuntimeError):  # no thread to be had; the searches go on without it
+                    loader.start()
+                    Engine._loader = loader
+        finally:
+            Engine._load_lock.release()
+>>>>>>> e81bd2f (One copy at a time in a process; the footprint counts what is made in the background)
 
     def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
         @contextmanager
@@ -149,6 +170,8 @@ class Engine:
                 # Once the file is re-embedded its vectors are none of this index's.
                 yield connection if read_model(connection) == setting else None
 
+        # If it should not fit, or be lost, it is tried again ever more rarely.
+        index.next_copy *= 2
         try:
             index.load_coarse(read, setting.dims or 0, self._vector_copy_bytes)
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
@@ -160,14 +183,16 @@ class Engine:
         index = self._words
         if self.database.in_memory or not self._word_copy_bytes:
             return None
-        if index.wanted(lambda: self.census.size(connection)):
-            threading.Thread(target=self._load_words, name="langmemory-words", daemon=True).start()
+        if index.wanted():
+            self._later(self._load_words)
         return index.current(connection)
 
     def _load_words(self) -> None:
+        self._words.next_copy *= 2  # as above
         try:
             with self.database.scan() as connection:
-                self._words.load(connection, self._word_copy_bytes)
+                if self.census.size(connection) >= words.WORTH_COPYING:
+                    self._words.load(connection, self._word_copy_bytes)
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no copy of the words: %s", type(error).__name__)
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -293,15 +292,13 @@ class WordIndex:
                 self._current = current
             return current
 
-    def wanted(self, size: Callable[[], int]) -> bool:
-        """Whether the copy is to be made, or made anew; so many items there are. Says so once."""
+    def wanted(self) -> bool:
+        """Whether the copy is to be made, or made anew."""
         if self.searches < self.next_copy:
             return False
         current = self._current
         if current is None:
-            self.next_copy *= 2  # if it should not fit, it is tried again ever more rarely
-            return size() >= WORTH_COPYING
-        self.next_copy = self.searches + SEARCHES_BEFORE_COPY
+            return True
         return len(current.changed) > max(len(current.words.ids) // CHANGED_SHARE, CHANGED_FLOOR)
 
     def load(self, connection: Connection, budget_bytes: int) -> None:
@@ -316,6 +313,8 @@ class WordIndex:
         with self._lock:
             none = np.empty(0, np.int64)
             self._current = None if words is None else Current(words, none, None, words.seq)
+            if words is not None:
+                self.next_copy = self.searches + SEARCHES_BEFORE_COPY
 
     def drop(self) -> None:
         """Forget the copy."""
@@ -341,73 +340,89 @@ def _changed(connection: Connection, after_seq: int) -> Ids | None:
 
 
 _ITEMS = (
-    "SELECT group_concat(printf('%016x%016x', k.id, coalesce(i.namespace, 0)), '' ORDER BY k.id) "
-    "FROM keyword_docsize k LEFT JOIN item i ON i.id = k.id"
+    "SELECT group_concat(printf('%016x%016x%016x', id, namespace, depth), '' ORDER BY id) FROM ("
+    "SELECT k.id, coalesce(i.namespace, 0) AS namespace, "
+    "length(n.path) - length(replace(n.path, '.', '')) + 1 AS depth FROM keyword_docsize k "
+    "LEFT JOIN item i ON i.id = k.id LEFT JOIN namespace n ON n.id = i.namespace "
+    "WHERE k.id > ? ORDER BY k.id LIMIT ?)"
 )
-"""Rows of the index and their namespaces."""
+"""Rows of the index, their namespaces, and how many tokens name these."""
 _PLACES = (
-    "SELECT term, group_concat(printf('%016x', doc * 4 + (col = 'body') + 2 * (col = 'context')), '') "
-    "FROM temp.word_place GROUP BY term"
+    "SELECT term, group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
+    "FROM temp.word_place WHERE col <> 'ns' GROUP BY term"
 )
-"""Token by token, without sorting, where it stands: item << 2, and 1 in the body, 2 in the context, 0 in
-the namespace."""
+"""Token by token, without sorting, where it stands: item << 1, and 1 in the context."""
 
 
-def _numbers(text: str) -> NDArray[np.int64]:
+def _numbers(text: str | None) -> NDArray[np.int64]:
     """Numbers of sixteen hexadecimal digits each: SQLite puts them together while other threads go on,
     where rows would be made one by one."""
-    return np.frombuffer(bytes.fromhex(text), ">i8").astype(np.int64)
+    return np.frombuffer(bytes.fromhex(text or ""), ">i8").astype(np.int64)
 
 
 def read(connection: Connection, budget_bytes: int) -> Words | None:
     """The words of the index; None where they are too many."""
     connection.execute(
-        "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'row');"
+        "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'col');"
         "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
     )
     seq = _newest(connection)
-    size = connection.execute("SELECT coalesce(sum(doc), 0) FROM temp.word").fetchone()[0]
-    if size * BYTES_A_WORD > budget_bytes:
+    (most,) = connection.execute(
+        "SELECT coalesce(sum(doc), 0) FROM temp.word WHERE col <> 'ns'"
+    ).fetchone()
+    if most * BYTES_A_WORD > budget_bytes:
         return None
-    items = _numbers(connection.execute(_ITEMS).fetchone()[0] or "").reshape(-1, 2)
-    ids, namespaces = items[:, 0].copy(), items[:, 1].astype(np.int32)
-    by_namespace = np.argsort(namespaces, kind="stable").astype(np.int32)
-    lengths = np.zeros(len(ids), np.float32)
-    hashes = list[int]()
-    counts, rows, often = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.uint8)]
+    ids, namespaces, lengths = np.concatenate(list(_items(connection))).T
+    hashes, ends = list[int](), [np.empty(0, np.int64)]
+    rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
+    end = 0
     for tokens, places in _by_tokens(connection):
         hashes += map(hash, tokens)
         together = np.concatenate(places)
-        row = np.searchsorted(ids, together >> 2).astype(np.int32)
+        row = np.searchsorted(ids, together >> 1)
         np.add.at(lengths, row, 1)
-        number = np.repeat(np.arange(len(places)), [len(one) for one in places])
-        column = together & 3
-        text = column > 0
-        row, number, column = row[text], number[text], column[text]
+        last = np.cumsum([len(one) for one in places])
         new = np.ones(len(row), np.bool_)
-        new[1:] = (row[1:] != row[:-1]) | (number[1:] != number[:-1])
+        np.not_equal(row[1:], row[:-1], out=new[1:])
+        new[last[:-1]] = True  # where the next token begins
         begin = np.flatnonzero(new)
-        counts.append(np.bincount(number[begin], minlength=len(places)))
-        if len(begin):
-            body = np.minimum(np.add.reduceat(column == 1, begin, dtype=np.int64), MOST_OFTEN)
-            context = np.minimum(np.add.reduceat(column == 2, begin, dtype=np.int64), MOST_OFTEN)
-            rows.append(row[begin])
-            often.append((body << 4 | context).astype(np.uint8))
-    held = np.concatenate(counts)
-    ends = np.cumsum(held)
+        context = np.add.reduceat(together & 1, begin)
+        body = np.diff(begin, append=len(row)) - context
+        held = slice(end, end + len(begin))
+        rows[held] = row[begin]
+        often[held] = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
+        ends.append(end + np.cumsum(new)[last - 1])
+        end = held.stop
+    edges = np.concatenate(ends)
     order = np.argsort(np.array(hashes, np.int64))
-    mean = lengths.mean() if len(ids) else np.float32(1)
+    by_namespace = np.argsort(namespaces, kind="stable")
+    mean = lengths.mean() if len(ids) else 1.0
     return Words(
         seq=seq,
-        ids=ids,
-        norms=np.float32(K1 * (1 - B)) + np.float32(K1 * B) * (lengths / mean),
+        ids=ids.copy(),
+        norms=(K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32),
         hashes=np.array(hashes, np.int64)[order],
-        starts=(ends - held)[order],
-        ends=ends[order],
-        rows=np.concatenate(rows),
-        often=np.concatenate(often),
-        by_namespace=(namespaces[by_namespace], by_namespace),
+        starts=np.concatenate(([0], edges[:-1]))[: len(edges)][order],
+        ends=edges[order],
+        rows=rows[:end],
+        often=often[:end],
+        by_namespace=(
+            namespaces[by_namespace].astype(np.int32),
+            by_namespace.astype(np.int32),
+        ),
     )
+
+
+def _items(connection: Connection) -> Iterator[NDArray[np.int64]]:
+    """int64[m, 3], some rows of `_ITEMS` at a time; first none."""
+    last = -1
+    part = np.empty((0, 3), np.int64)
+    yield part
+    while last < 0 or len(part) == READ_AT_ONCE:
+        found = connection.execute(_ITEMS, (last, READ_AT_ONCE)).fetchone()
+        part = _numbers(found[0]).reshape(-1, 3)
+        yield part
+        last = int(part[-1, 0]) if len(part) else 0
 
 
 def _by_tokens(
@@ -431,11 +446,10 @@ _shared: weakref.WeakValueDictionary[str, WordIndex] = weakref.WeakValueDictiona
 _shared_lock = threading.Lock()
 
 
-def shared_index(path: str) -> WordIndex:
+def shared_index(file: str) -> WordIndex:
     """The process's copy of a file's words."""
-    key = str(Path(path).resolve())
     with _shared_lock:
-        index = _shared.get(key)
+        index = _shared.get(file)
         if index is None:
-            index = _shared[key] = WordIndex()
+            index = _shared[file] = WordIndex()
         return index
