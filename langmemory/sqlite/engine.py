@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -136,16 +136,6 @@ class Engine:
             and index.coarse is None
             and not self.database.in_memory  # one connection, which the searches need
         ):
-<<<<<<< HEAD
-            index.next_copy *= (
-                2  # if it should not fit, or be lost, it is tried again ever more rarely
-            )
-            loading = threading.Thread(
-                target=self._load_coarse, args=(setting, index), name="langmemory-load", daemon=True
-            )
-            with suppress(RuntimeError):  # no thread to be had; this search needs none
-                loading.start()
-=======
             self._later(lambda: self._load_coarse(setting, index))
 
     def _later(self, load: Callable[[], None]) -> None:
@@ -161,7 +151,6 @@ class Engine:
                     Engine._loader = loader
         finally:
             Engine._load_lock.release()
->>>>>>> e81bd2f (One copy at a time in a process; the footprint counts what is made in the background)
 
     def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
         @contextmanager

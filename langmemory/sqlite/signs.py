@@ -11,13 +11,13 @@ A process that searches often keeps the vectors themselves as well, a byte for e
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -440,15 +440,15 @@ def without(connection: Connection, items: Ids, words: int) -> None:
             )
 
 
-_shared: weakref.WeakValueDictionary[tuple[str, int, int], SignIndex] = (
+_shared: weakref.WeakValueDictionary[tuple[int, str, int, int], SignIndex] = (
     weakref.WeakValueDictionary()
 )
 _shared_lock = threading.Lock()
 
 
-def shared_index(path: str, generation: int, words: int, budget_bytes: int) -> SignIndex:
+def shared_index(file: str, generation: int, words: int, budget_bytes: int) -> SignIndex:
     """The process's index of a file; ``generation`` changes when the file is re-embedded."""
-    key = (str(Path(path).resolve()), generation, words)
+    key = (os.getpid(), file, generation, words)  # a fork copies locks as they are
     with _shared_lock:
         index = _shared.get(key)
         if index is None:

@@ -8,6 +8,7 @@ can be dropped at any time: FTS5 is the truth, and answers for what was written 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import weakref
@@ -442,14 +443,15 @@ def _by_tokens(
         yield tokens, places
 
 
-_shared: weakref.WeakValueDictionary[str, WordIndex] = weakref.WeakValueDictionary()
+_shared: weakref.WeakValueDictionary[tuple[int, str], WordIndex] = weakref.WeakValueDictionary()
 _shared_lock = threading.Lock()
 
 
 def shared_index(file: str) -> WordIndex:
     """The process's copy of a file's words."""
+    key = (os.getpid(), file)  # a fork copies locks as they are
     with _shared_lock:
-        index = _shared.get(file)
+        index = _shared.get(key)
         if index is None:
-            index = _shared[file] = WordIndex()
+            index = _shared[key] = WordIndex()
         return index
