@@ -7,10 +7,9 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
-from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, unpack
@@ -29,58 +28,41 @@ leave out some of them afterwards."""
 PREDICATE_SHARE: Final = 1.5
 """Candidates asked for per wanted one where predicates decide afterwards."""
 
-FILTERED_FIRST: Final = 8192
-"""A filter that leaves at most so many items is answered first (about 2 ms at most) …"""
-FILTERED_SHARE: Final = 32
-"""… or one of so many of the file: else a search would look at as many candidates for each that
-passes."""
-
 
 def nearest(
     connection: Connection,
-    census: Census,
     index: SignIndex,
     scope: CompiledScope,
     query: Floats,
     limit: int,
     *,
     overfetch: int,
-    selected: Ids | None = None,
+    selection: Selection,
     exact: bool = False,
     rough: bool = False,
 ) -> tuple[Ids, Floats]:
     """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
 
-    Candidates come from the filter where it is selective, else from the sign bits; either way the
-    cosines are exact, and an item with several vectors counts with its best one.
+    Candidates are the items in scope where these are few, else they come from the sign bits; either
+    way the cosines are exact, and an item with several vectors counts with its best one.
 
     Args:
         connection: A reader.
-        census: Of this file; knows what part of the candidates a filter lets pass.
         index: Up to date for this reader.
         scope: What may be found.
         query: float32[dims], L2-normalised.
         limit: How many at most.
         overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
-        selected: All items in scope, if a filter leaves few (`by_filter`).
+        selection: Of the scope.
         exact: Compare every vector in scope instead.
         rough: Cosines that are right to about 0.002 will do, where that is faster.
     """
     if limit <= 0:
         return NOTHING
     wanted = _wanted(index, limit, overfetch, scope.trivial)
-    if selected is not None:
-        ids = None if exact else index.closest_of(query, selected, wanted)
-        if ids is None:
-            ids, vectors = _of_items(connection, selected)
-        else:
-            ids, vectors = fetch(connection, ids)
-        return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
-    driver = scope.driver
-    filtered = driver and (driver.leaf, driver.bindings, scope.scope.namespace)
-    share = census.share(filtered, 1 / PREDICATE_SHARE)
-    asked = wanted if scope.trivial else round(wanted / share)
-    while True:
+    selected = selection.items
+    asked = wanted if scope.trivial else round(wanted / selection.share(1 / PREDICATE_SHARE))
+    while selected is None:
         near = index.candidates(
             connection,
             query,
@@ -97,11 +79,15 @@ def nearest(
         if near.complete or len(ids) >= 0.9 * wanted:
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
-                if filtered is not None and len(near.ids):
-                    census.found(filtered, max(len(ids), 1) / len(near.ids))
+                selection.found(len(ids), len(near.ids))
                 return found
-        # Predicates, or items with many vectors, left too few: ask for as many more.
+        # Predicates, or items with many vectors, left too few: start from what they leave, or ask
+        # for as many more.
+        selected = selection.after(len(ids), len(near.ids), read=True)
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
+    chosen = None if exact else index.closest_of(query, selected, wanted)
+    ids, vectors = _of_items(connection, selected) if chosen is None else fetch(connection, chosen)
+    return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
 
 
 def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
@@ -109,56 +95,6 @@ def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
     if index.coarse is not None:
         return limit + (COARSE_FLOOR if trivial else 2 * COARSE_FLOOR)
     return limit * overfetch + (EXACT_FLOOR if index.size <= MANY else 2 * EXACT_FLOOR)
-
-
-def by_filter(connection: Connection, census: Census, scope: CompiledScope) -> Ids | None:
-    """Items in scope, ascending, when a filter leaves few of them (see `FILTERED_FIRST`); else None."""
-    size = census.size(connection)
-    at_most = max(FILTERED_FIRST, size // FILTERED_SHARE)
-    driver = _narrowest(connection, census, scope, at_most, size)
-    if driver is None:
-        return None
-    rest = [one for one in scope.conditions if one is not driver]
-    residual = scope.residual
-    namespaces, namespace_bindings = scope.namespaces()
-    where = " AND ".join(f"({one.sql})" for one in rest) or "1"
-    join = "CROSS JOIN item i ON i.id = l.item" if rest or residual else ""
-    rows = connection.execute(
-        f"SELECT DISTINCT l.item{', i.value' if residual else ''} FROM leaf l {join} "
-        f"WHERE {driver.leaf} AND l.namespace IN {namespaces} AND {where} LIMIT ?",
-        (
-            *driver.bindings,
-            *namespace_bindings,
-            *(binding for one in rest for binding in one.bindings),
-            at_most + 1,
-        ),
-    ).fetchall()
-    if len(rows) > at_most:
-        return None
-    if residual is not None:
-        rows = [row for row in rows if residual(from_json(row[1]))]
-    return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
-
-
-def _narrowest(
-    connection: Connection, census: Census, scope: CompiledScope, at_most: int, size: int
-) -> Condition | None:
-    """The filter's condition that holds for the fewest items, if that is at most so many."""
-    narrowest, least = None, at_most + 1
-    namespaces, namespace_bindings = scope.namespaces()
-    for one in scope.conditions:
-        if one.leaf is None:
-            continue
-        held = census.leaves(
-            connection,
-            f"{one.leaf} AND l.namespace IN {namespaces}",
-            (*one.bindings, *namespace_bindings),
-            at_most + 1,
-            size,
-        )
-        if held < least:
-            narrowest, least = one, held
-    return narrowest
 
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
@@ -236,16 +172,29 @@ def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
     return result
 
 
-def without_vectors(connection: Connection, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+def without_vectors(
+    connection: Connection, scope: CompiledScope, selection: Selection, known: Ids, limit: int
+) -> Ids:
     """Items in scope that have no vector and are not known yet, last updated first."""
-    namespaces, bindings = scope.namespaces()
-    residual = scope.residual
+    residual = None
+    bindings: tuple[Any, ...]
+    if (items := selection.items) is not None:
+        items = np.setdiff1d(items, known)
+        if not len(items):
+            return items
+        source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE 1"
+        bindings = (apsw.carray(items),)
+    else:
+        residual = scope.residual
+        namespaces, labels = scope.namespaces()
+        source = f"item i WHERE i.namespace IN {namespaces} AND {scope.where}"
+        bindings = (*labels, *scope.bindings)
     found = connection.execute(
-        f"SELECT i.id, i.value FROM item i WHERE i.namespace IN {namespaces} AND {scope.where} "
-        "AND i.id NOT IN (SELECT value FROM carray(?)) AND NOT EXISTS (SELECT 1 FROM vector v "
+        f"SELECT i.id, i.value FROM {source} AND i.id NOT IN (SELECT value FROM carray(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM vector v "
         f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
         "ORDER BY i.updated_at DESC, i.id DESC" + ("" if residual else f" LIMIT {limit:d}"),
-        (*bindings, *scope.bindings, apsw.carray(np.append(known, -1))),  # never an empty carray
+        (*bindings, apsw.carray(np.append(known, -1))),  # never an empty carray
     ).fetchall()
     if residual is not None:
         found = [row for row in found if residual(from_json(row[1]))][:limit]

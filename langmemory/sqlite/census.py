@@ -40,20 +40,23 @@ class Census:
             ),
         )
 
-    def leaves(
+    def items(
         self,
         connection: Connection,
-        condition: str,
+        select: str,
         bindings: tuple[Any, ...],
         limit: int,
         size: int,
+        *,
+        anew: bool = False,
     ) -> int:
-        """Leaves, ``leaf AS l``, that a condition holds for, at most ``limit``."""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM leaf l WHERE {condition} LIMIT ?)"
+        """Rows of a query, at most ``limit``; ``anew``: as they are now, whatever is known."""
+        sql = f"SELECT count(*) FROM ({select} LIMIT ?)"
         return self._cached(
-            (condition, bindings, limit),
+            (select, bindings, limit),
             size,
             lambda: int(connection.execute(sql, (*bindings, limit)).fetchone()[0]),
+            anew=anew,
         )
 
     def share(self, key: Hashable, otherwise: float) -> float:
@@ -67,8 +70,10 @@ class Census:
                 self._shares.clear()
             self._shares[key] = share
 
-    def _cached(self, key: Hashable, size: int, count: Callable[[], int]) -> int:
-        known = self._counts.get(key)
+    def _cached(
+        self, key: Hashable, size: int, count: Callable[[], int], *, anew: bool = False
+    ) -> int:
+        known = None if anew else self._counts.get(key)
         if known is not None and known[0] <= size <= known[0] * STALE_AFTER:
             return known[1]
         found = count()

@@ -16,6 +16,7 @@ from langmemory.sqlite import candidates, keywords, schema, signs, vectors, word
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.settings import ModelSetting, read_model
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
@@ -237,15 +238,15 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
-        self._selected: tuple[CompiledScope, Ids | None] | None = None
+        self._selected: tuple[CompiledScope, Selection] | None = None
         self._setting: ModelSetting | None = None
         self._index: signs.SignIndex | None = None
 
-    def _selection(self, scope: CompiledScope) -> Ids | None:
-        """See `candidates.by_filter`; asked once for both arms of a search."""
+    def _selection(self, scope: CompiledScope) -> Selection:
+        """One for both arms of a search."""
         if self._selected is None or self._selected[0] is not scope:
-            found = candidates.by_filter(self.connection, self.engine.census, scope)
-            self._selected = (scope, found)
+            selection = Selection(self.connection, self.engine.census, scope)
+            self._selected = (scope, selection)
         return self._selected[1]
 
     def _signs(self) -> signs.SignIndex | None:
@@ -283,13 +284,12 @@ class Snapshot:
         self.engine.searched(self.model(), index)
         return candidates.nearest(
             self.connection,
-            self.engine.census,
             index,
             scope,
             query,
             limit,
             overfetch=overfetch,
-            selected=self._selection(scope),
+            selection=self._selection(scope),
             exact=exact,
             rough=rough,
         )
@@ -312,7 +312,7 @@ class Snapshot:
             match,
             limit if residual is None else 1 << 60,
             weights=weights,
-            selected=self._selection(scope),
+            selection=self._selection(scope),
             complete=complete,
             copy=self.engine.copied_words(self.connection),
         )
@@ -339,7 +339,9 @@ class Snapshot:
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """See `candidates.without_vectors`."""
-        return candidates.without_vectors(self.connection, scope, known, limit)
+        return candidates.without_vectors(
+            self.connection, scope, self._selection(scope), known, limit
+        )
 
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
         """See `vectors.cached`."""

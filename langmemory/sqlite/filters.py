@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from langmemory.errors import InvalidFilterError, InvalidValueError
 from langmemory.sqlite.values import ELEMENT, LONG, as_json, exact, leaf_value
@@ -25,6 +25,19 @@ MOST_OPTIONS: Final = 10_000
 _PATH = "(SELECT id FROM path WHERE name = ?)"
 
 
+class Start(NamedTuple):
+    """Items that an index gives at once, so that a search can start from them."""
+
+    item: str
+    """Column with their ids."""
+    source: str
+    """Table, and the index that has what is asked of it."""
+    where: str
+    namespace: str
+    """Column with their namespaces."""
+    bindings: tuple[Any, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A boolean SQL expression over ``item AS i`` with its bindings."""
@@ -33,9 +46,13 @@ class Condition:
     bindings: tuple[Any, ...] = ()
     residual: bool = False
     """The SQL lets too much through; `matches` must decide."""
-    leaf: str | None = None
-    """If the condition is one look-up in the leaf table: its predicate over ``leaf AS l``, so that
-    a search can start from it."""
+    starts: tuple[Start, ...] = ()
+    """Together exactly the items that the SQL lets through; empty if no index gives them."""
+    selective: bool = False
+    """Tells by itself what is sought, and may well leave little: counted before a search."""
+    told_by: Literal["all", "sql", "nothing"] = "all"
+    """What of it tells how much it leaves, as far as is remembered: of times only the SQL, as other
+    ones are asked for at every search; of keys that are left out nothing."""
 
 
 TRUE: Final = Condition("1")
@@ -210,12 +227,15 @@ def _ordered(one: Any, name: str, argument: Any) -> bool:
 
 
 def _lookup(path: str, predicate: str, *bindings: Any, residual: bool = False) -> Condition:
-    leaf = f"l.path = {_PATH} AND {predicate}"
+    leaf = Start(
+        "l.item", "leaf l", f"l.path = {_PATH} AND {predicate}", "l.namespace", (path, *bindings)
+    )
     return Condition(
-        f"EXISTS (SELECT 1 FROM leaf l WHERE {leaf} AND l.namespace = i.namespace AND l.item = i.id)",
-        (path, *bindings),
+        f"EXISTS (SELECT 1 FROM leaf l WHERE {leaf.where} AND l.namespace = i.namespace AND l.item = i.id)",
+        leaf.bindings,
         residual,
-        leaf,
+        (leaf,),
+        selective=True,
     )
 
 

@@ -13,6 +13,7 @@ from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import Bindings, find, holds_everything, lineage
 from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.sqlite.words import FEWEST_WORDS, K1, B, Current, Rows
 
@@ -104,7 +105,7 @@ def search(
     limit: int,
     *,
     weights: Weights = DEFAULT_WEIGHTS,
-    selected: Ids | None = None,
+    selection: Selection | None = None,
     complete: bool = False,
     copy: Current | None = None,
 ) -> Found:
@@ -117,7 +118,7 @@ def search(
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
         limit: How many at most.
         weights: Of the columns.
-        selected: All items in scope, if they are known already.
+        selection: Of the scope, if there is one already.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
         copy: The index in memory, as of this reader's snapshot.
@@ -126,6 +127,8 @@ def search(
     namespace_id = find(connection, namespace) if namespace else None
     if not match or (namespace and namespace_id is None):
         return NOTHING
+    selection = selection or Selection(connection, census, scope)
+    selected = selection.items
     if selected is not None and not len(selected):
         return NOTHING
     size = census.size(connection)
@@ -135,17 +138,17 @@ def search(
         rows = copy.words.below(connection, namespace) if selected is None else None
         copied = _Copied(look_up, copy, tokens, rows)
     best = look_up.best if copied is None else copied.best
-    where, bindings = ("1", ()) if selected is not None else (scope.where, scope.bindings)
-    if selected is None and namespace_id is not None:
+    where, bindings = scope.where, scope.bindings
+    if namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
         held = census.rows(connection, token, EVERY, size) if copied is None else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
-        elif not holds_everything(connection, namespace):
+        elif selected is None and not holds_everything(connection, namespace):
             namespaces, labels = scope.namespaces()
             where = f"i.namespace IN {namespaces} AND ({where})"
             bindings = (*labels, *bindings)
-    if where == "1":
+    if selected is not None or where == "1":
         return best(limit)
     pool = limit * HEADROOM
     while True:
@@ -157,6 +160,9 @@ def search(
                 return found
             look_up.complete = True  # what the rare words bring is all out of reach
             continue
+        look_up.selected = selection.after(int(kept.sum()), len(ids))
+        if look_up.selected is not None:
+            return best(limit) if len(look_up.selected) else NOTHING
         pool = max(pool * 8, 1)
 
 
@@ -251,6 +257,7 @@ class _LookUp:
         self.match = match
         self.weights = weights
         self.selected = selected
+        """The rows in question, if they are known."""
         self.complete = complete
         """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
         self.within = ""

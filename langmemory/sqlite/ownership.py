@@ -7,7 +7,7 @@ of everything; ``""`` is somebody unknown, who owns nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from langmemory.errors import OwnershipError
 from langmemory.sqlite.connection import Connection
@@ -16,6 +16,11 @@ from langmemory.sqlite.namespaces import to_path
 
 if TYPE_CHECKING:
     from langmemory.sqlite.items import Write
+
+
+READER: Final = "CASE i.privacy WHEN 'private' THEN coalesce(i.owner, '') END"
+"""Who alone may know of an item: ``""`` is nobody, NULL everybody. What `visible_to` asks, as the
+index ``item_reader`` has it."""
 
 
 def visible_to(viewer: str | None, item: str = "i") -> Condition:

@@ -53,6 +53,10 @@ CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
 CREATE INDEX item_successor ON item (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX item_mandate ON item (namespace) WHERE priority = 'mandate';
+-- Where a search starts whose scope leaves little: kinds and statuses, readers, times.
+CREATE INDEX item_class ON item (kind, namespace, status);
+CREATE INDEX item_reader ON item (CASE privacy WHEN 'private' THEN coalesce(owner, '') END, namespace);
+CREATE INDEX item_created ON item (namespace, created_at, valid_at) WHERE valid_at IS NULL;
 
 -- A thread of messages within a namespace.
 CREATE TABLE thread (

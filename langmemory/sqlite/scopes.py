@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_args
 
-from langmemory.sqlite.filters import Condition, compile_filter, matches
+from langmemory.sqlite.filters import Condition, Start, compile_filter, matches
 from langmemory.sqlite.namespaces import below
-from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.ownership import READER, visible_to
 from langmemory.sqlite.times import to_us
-from langmemory.types import Scope
+from langmemory.types import Kind, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class CompiledScope:
 
     @property
     def driver(self) -> Condition | None:
-        """The condition a search can start from instead of looking at every item."""
-        return next((one for one in self.conditions if one.leaf is not None), None)
+        """The condition a listing can start from instead of looking at every item."""
+        return next((one for one in self.conditions if one.selective), None)
 
     def namespaces(self) -> tuple[str, tuple[Any, ...]]:
         """SQL set of the namespace ids in scope."""
@@ -62,28 +62,84 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
         alive_at_us: If given, items whose TTL ended before it are out of reach.
     """
     conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
-    if scope.kinds is not None:
-        conditions.append(_one_of("i.kind", scope.kinds))
+    kinds = scope.kinds
+    if kinds is not None:
+        of_kind = _one_of("i.kind", kinds)
+        conditions.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
     if scope.statuses is not None:
-        conditions.append(_one_of("i.status", scope.statuses))
+        of_status = _one_of("i.status", scope.statuses)
+        # The index knows the status within a kind.
+        of_kind = _one_of("i.kind", get_args(Kind) if kinds is None else kinds)
+        conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
     if scope.viewer is not None:
-        conditions.append(visible_to(scope.viewer))
+        conditions.append(_visible(scope.viewer))
     if scope.as_of is not None or scope.known_at is not None:
         conditions.extend(_in_time(scope))
-    if scope.since is not None:
-        conditions.append(
-            Condition("coalesce(i.valid_at, i.created_at) >= ?", (to_us(scope.since),))
-        )
-    if scope.until is not None:
-        conditions.append(
-            Condition("coalesce(i.valid_at, i.created_at) < ?", (to_us(scope.until),))
-        )
+    if scope.since is not None or scope.until is not None:
+        conditions.append(_said(scope))
     if scope.exclude:
         keys = json.dumps(list(scope.exclude), ensure_ascii=False)  # SQLite binds 32,766 at most
-        conditions.append(Condition("i.key NOT IN (SELECT value FROM json_each(?))", (keys,)))
+        conditions.append(
+            Condition("i.key NOT IN (SELECT value FROM json_each(?))", (keys,), told_by="nothing")
+        )
     if alive_at_us is not None:
-        conditions.append(Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,)))
+        conditions.append(
+            Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,), told_by="sql")
+        )
     return CompiledScope(scope, tuple(conditions))
+
+
+def _start(index: str, *conditions: Condition) -> Start:
+    """Items that all the conditions hold for, by an index that has their columns and the namespace."""
+    return Start(
+        item="i.id",
+        source=f"item i INDEXED BY {index}",
+        where=" AND ".join(f"({one.sql})" for one in conditions),
+        namespace="i.namespace",
+        bindings=tuple(binding for one in conditions for binding in one.bindings),
+    )
+
+
+def _visible(viewer: str) -> Condition:
+    readers = [Condition(f"{READER} IS NULL")]
+    if viewer:
+        readers.append(Condition(f"{READER} = ?", (viewer,)))
+    return replace(visible_to(viewer), starts=tuple(_start("item_reader", one) for one in readers))
+
+
+_WITHOUT_TIME: Final = Condition("i.valid_at IS NULL")
+
+
+def _said(scope: Scope) -> Condition:
+    """Said, or true from, within ``[since, until)``; where that is unknown, stored."""
+    bounds = {
+        sign: to_us(at) for sign, at in ((">=", scope.since), ("<", scope.until)) if at is not None
+    }
+
+    def within(time: str) -> Condition:
+        return Condition(
+            " AND ".join(f"{time} {sign} ?" for sign in bounds), tuple(bounds.values())
+        )
+
+    return replace(
+        within("coalesce(i.valid_at, i.created_at)"),
+        starts=(
+            _start("item_valid", within("i.valid_at")),
+            _start("item_created", _WITHOUT_TIME, within("i.created_at")),
+        ),
+        told_by="sql",
+    )
+
+
+def _begun(as_of_us: int) -> Condition:
+    """True from then or before, or since nobody knows when."""
+    before = Condition("i.valid_at <= ?", (as_of_us,))
+    return Condition(
+        f"{_WITHOUT_TIME.sql} OR {before.sql}",
+        before.bindings,
+        starts=(_start("item_valid", before), _start("item_created", _WITHOUT_TIME)),
+        told_by="sql",
+    )
 
 
 def _in_time(scope: Scope) -> list[Condition]:
@@ -94,13 +150,11 @@ def _in_time(scope: Scope) -> list[Condition]:
     a superseded memory as what was true until then.
     """
     as_of = None if scope.as_of is None else to_us(scope.as_of)
+    begun = [] if as_of is None else [_begun(as_of)]
     if scope.known_at is None:
         return [
-            Condition(
-                "(i.valid_at IS NULL OR i.valid_at <= ?) AND "
-                "(i.invalid_at IS NULL OR i.invalid_at > ?)",
-                (as_of, as_of),
-            )
+            *begun,
+            Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of,), told_by="sql"),
         ]
     known_at = to_us(scope.known_at)
     if as_of is None:
@@ -108,16 +162,17 @@ def _in_time(scope: Scope) -> list[Condition]:
             Condition(
                 "i.created_at <= ? AND (i.expired_at IS NULL OR i.expired_at > ?)",
                 (known_at, known_at),
+                told_by="sql",
             )
         ]
     return [
-        Condition(
-            "i.created_at <= ? AND (i.valid_at IS NULL OR i.valid_at <= ?)", (known_at, as_of)
-        ),
+        Condition("i.created_at <= ?", (known_at,), told_by="sql"),
+        *begun,
         Condition(
             "i.expired_at > ? OR i.invalid_at > ? AND (i.expired_at IS NULL OR "
             "i.status = 'superseded') OR i.expired_at IS NULL AND i.invalid_at IS NULL",
             (known_at, as_of),
+            told_by="sql",
         ),
     ]
 

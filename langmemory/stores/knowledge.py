@@ -14,6 +14,7 @@ from langmemory.formation.facts import Claim, KnownFact, fingerprint
 from langmemory.sqlite import candidates, graph, items, namespaces
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.indexing import Indexing
@@ -186,7 +187,7 @@ class _Reading:
         self._believed = believed
         self._everything = compile_scope(Scope(namespace=namespace))
         self._known: dict[int, KnownFact] = {}
-        self._comparable: Ids | None = None
+        self._comparable: Selection | None = None
         model = snapshot.model()
         self._same_model = model.model is not None and indexing.serves(model)
         self.connection = snapshot.connection
@@ -213,10 +214,15 @@ class _Reading:
                 f"SELECT i.id FROM item i WHERE i.namespace = ? AND {self._believed.where}",
                 (self.namespace, *self._believed.bindings),
             )
-            self._comparable = np.sort(np.fromiter((item for (item,) in rows), np.int64))
+            self._comparable = Selection(
+                self.connection,
+                self._snapshot.engine.census,
+                self._believed,
+                items=np.sort(np.fromiter((item for (item,) in rows), np.int64)),
+            )
         return candidates.nearest(
-            self.connection, self._snapshot.engine.census, index, self._believed, vector, limit,
-            overfetch=OVERFETCH, selected=self._comparable,
+            self.connection, index, self._believed, vector, limit, overfetch=OVERFETCH,
+            selection=self._comparable,
         )  # fmt: skip
 
     def facts(self, ids: Iterable[int]) -> list[KnownFact]:

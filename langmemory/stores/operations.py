@@ -236,11 +236,12 @@ def _rows_by_time(
     condition = f"i.namespace IN {namespaces} AND {compiled.where}"
     bindings = (*bindings, *compiled.bindings)
     if driver is not None:  # start from the items the filter names instead of all of them
+        (leaf,) = driver.starts
         start = (
-            f"(SELECT DISTINCT l.item FROM leaf l WHERE {driver.leaf}) d "
-            "CROSS JOIN item i ON i.id = d.item"
+            f"(SELECT DISTINCT {leaf.item} AS id FROM {leaf.source} WHERE {leaf.where}) d "
+            "CROSS JOIN item i ON i.id = d.id"
         )
-        bindings = (*driver.bindings, *bindings)
+        bindings = (*leaf.bindings, *bindings)
     sql = (
         f"SELECT {_COLUMNS} FROM {start} JOIN namespace n ON n.id = i.namespace "
         f"WHERE {condition} ORDER BY i.updated_at DESC, i.id DESC"

@@ -14,7 +14,7 @@ import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
 from langmemory.lexicon import keyword_terms
-from langmemory.sqlite import candidates, keywords, signs
+from langmemory.sqlite import keywords, selection, signs
 from langmemory.sqlite import words as word_index
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.filters import matches
@@ -40,7 +40,7 @@ THRESHOLDS = (
     (keywords, "KEPT_CHANGES", (20, 65_536)),
     (keywords, "RESCORED_ROWS", (3, 350)),
     (keywords, "SMALL_ROWS", (0, 20, 250)),
-    (candidates, "FILTERED_FIRST", (3, 50, 8192)),
+    (selection, "FILTERED_FIRST", (3, 50, 8192)),
     (signs, "KEPT_ROWS", (50, 1 << 19)),
     (signs, "FEW", (2,)),
 )

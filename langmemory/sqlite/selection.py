@@ -1,0 +1,151 @@
+"""The items of a scope, where they are so few that a search had better start from them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from langmemory.sqlite.census import Census
+from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.filters import Condition
+from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.values import from_json
+from langmemory.sqlite.vectors import Ids
+
+FILTERED_FIRST: Final = 8192
+"""A condition that leaves at most so many items is answered first (about 2 ms at most) …"""
+FILTERED_SHARE: Final = 32
+"""… or one of so many of the file: else a search would look at as many candidates for each that
+passes."""
+READ_SHARE: Final = 256
+"""Where only one of so many candidates passes, and no index says which, all items are read: that
+takes less time than to look at so many more candidates."""
+EVERY: Final = 1 << 40
+
+
+class Selection:
+    """What is known of the items in one scope, in one snapshot; both arms of a search ask it.
+
+    A filter may be anything, so it is counted before a search. Whom a memory belongs to, its kind
+    or its time mostly leave many: a search first looks at what ranks best, and only where little of
+    that is in scope (`after`) the indexes are asked, the next time at once.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        census: Census,
+        scope: CompiledScope,
+        *,
+        items: Ids | None = None,
+    ) -> None:
+        """``items``: all in scope, ascending, if they are known."""
+        self._connection = connection
+        self._census = census
+        self._scope = scope
+        self._items = items
+        self._indexes_asked = self._counted = items is not None
+        asked = tuple(
+            (one.sql, one.bindings if one.told_by == "all" else ())
+            for one in scope.conditions
+            if one.told_by != "nothing"
+        )
+        self._key = (scope.scope.namespace, asked) if asked else None
+
+    @property
+    def items(self) -> Ids | None:
+        """All items in scope, ascending, if they are known to be few; else None."""
+        if not self._counted:
+            self._counted = True
+            narrow = self.share(1.0) * FILTERED_SHARE < 1
+            self._items = self._by_index(
+                [one for one in self._scope.conditions if one.starts and (one.selective or narrow)]
+            )
+        return self._items
+
+    def share(self, otherwise: float) -> float:
+        """What part of the best candidates was in scope the last time, 0..1."""
+        return self._census.share(self._key, otherwise)
+
+    def found(self, passed: int, of: int) -> None:
+        """Tell what part of the best candidates was in scope."""
+        if self._key is not None and of:
+            self._census.found(self._key, max(passed, 1) / of)
+
+    def after(self, passed: int, of: int, *, read: bool = False) -> Ids | None:
+        """As `items`, after a search that needs more candidates.
+
+        Args:
+            passed: Of the candidates it looked at, those in scope.
+            of: Candidates it looked at.
+            read: To look at more of them would take longer than to read every item.
+        """
+        if self._items is None and (passed + 1) * FILTERED_SHARE <= of:
+            self.found(passed, of)
+            if not self._indexes_asked:
+                self._indexes_asked = True
+                self._items = self._by_index(
+                    [one for one in self._scope.conditions if one.starts], anew=True
+                )
+            if self._items is None and read and (passed + 1) * READ_SHARE <= of:
+                self._items = self._read()
+        return self._items
+
+    def _by_index(self, conditions: list[Condition], *, anew: bool = False) -> Ids | None:
+        """All items in scope, if one of these conditions, that have starts, leaves few of its
+        namespaces' items; ``anew``: as counted now."""
+        size = self._census.size(self._connection)
+        at_most = max(FILTERED_FIRST, size // FILTERED_SHARE)
+        driver, least = None, at_most + 1
+        for one in conditions:
+            start, bindings = self._start(one)
+            held = self._census.items(
+                self._connection, start, bindings, at_most + 1, size, anew=anew
+            )
+            if held < least:
+                driver, least = one, held
+        if driver is None:
+            return None
+        start, bindings = self._start(driver)
+        rest = [one for one in self._scope.conditions if one is not driver]
+        if rest or self._scope.residual:
+            where = " AND ".join(f"({one.sql})" for one in rest) or "1"
+            source = f"({start}) s CROSS JOIN item i ON i.id = s.id WHERE {where}"
+            bindings += tuple(binding for one in rest for binding in one.bindings)
+        else:
+            source = f"({start}) i"
+        return self._ids(source, bindings, at_most)
+
+    def _start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
+        """Items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
+        namespaces, labels = self._scope.namespaces()
+        return (
+            " UNION ALL ".join(
+                f"SELECT {start.item} AS id FROM {start.source} "
+                f"WHERE {start.where} AND {start.namespace} IN {namespaces}"
+                for start in one.starts
+            ),
+            tuple(binding for start in one.starts for binding in (*start.bindings, *labels)),
+        )
+
+    def _read(self) -> Ids | None:
+        """All items in scope, by looking at every one in its namespaces."""
+        namespaces, labels = self._scope.namespaces()
+        return self._ids(
+            f"item i WHERE i.namespace IN {namespaces} AND {self._scope.where}",
+            (*labels, *self._scope.bindings),
+        )
+
+    def _ids(self, source: str, bindings: tuple[Any, ...], at_most: int = EVERY) -> Ids | None:
+        """Ids of the items ``i``, ascending; None if they are more than so many."""
+        residual = self._scope.residual
+        rows = self._connection.execute(
+            f"SELECT i.id{', i.value' if residual else ''} FROM {source} LIMIT ?",
+            (*bindings, at_most + 1),
+        ).fetchall()
+        if len(rows) > at_most:
+            return None
+        if residual is not None:
+            rows = [row for row in rows if residual(from_json(row[1]))]
+        return np.unique(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
