@@ -179,7 +179,6 @@ def without_vectors(
     residual = None
     bindings: tuple[Any, ...]
     if (items := selection.items) is not None:
-        items = np.setdiff1d(items, known)
         if not len(items):
             return items
         source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE 1"

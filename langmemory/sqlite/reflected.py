@@ -11,7 +11,8 @@ from langmemory.sqlite.values import from_json
 from langmemory.types import Namespace
 
 _TURN: Final = (
-    "i.kind = 'episodic' AND i.status = 'active' AND i.position IS NOT NULL "
+    # The plus: to start from a thread, not from all turns of the file.
+    "+i.kind = 'episodic' AND i.status = 'active' AND i.position IS NOT NULL "
     "AND i.valid_at IS NOT NULL AND (i.expires_at IS NULL OR i.expires_at > ?)"
 )
 _UNREAD: Final = f"{_TURN} AND NOT EXISTS (SELECT 1 FROM reflected r WHERE r.item = i.id)"
