@@ -61,7 +61,9 @@ def nearest(
         return NOTHING
     wanted = _wanted(index, limit, overfetch, scope.trivial)
     selected = selection.items
-    asked = wanted if scope.trivial else round(wanted / selection.share(1 / PREDICATE_SHARE))
+    asked = wanted
+    if selected is None and not scope.trivial:
+        asked = round(wanted / selection.share(1 / PREDICATE_SHARE))
     while selected is None:
         near = index.candidates(
             connection,

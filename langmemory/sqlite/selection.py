@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +23,6 @@ passes."""
 READ_SHARE: Final = 256
 """Where only one of so many candidates passes, and no index says which, all items are read: that
 takes less time than to look at so many more candidates."""
-EVERY: Final = 1 << 40
 
 
 class Selection:
@@ -45,32 +46,41 @@ class Selection:
         self._census = census
         self._scope = scope
         self._items = items
-        self._indexes_asked = self._counted = items is not None
-        asked = tuple(
-            (one.sql, one.bindings if one.told_by == "all" else ())
-            for one in scope.conditions
-            if one.told_by != "nothing"
-        )
-        self._key = (scope.scope.namespace, asked) if asked else None
+        self._counted = self._indexes_asked = items is not None
+        self._was_read = False
 
     @property
     def items(self) -> Ids | None:
         """All items in scope, ascending, if they are known to be few; else None."""
         if not self._counted:
             self._counted = True
-            narrow = self.share(1.0) * FILTERED_SHARE < 1
-            self._items = self._by_index(
-                [one for one in self._scope.conditions if one.starts and (one.selective or narrow)]
-            )
+            asked = [one for one in self._scope.conditions if one.starts]
+            if not (all(one.selective for one in asked) or self._was_narrow):
+                asked = [one for one in asked if one.selective]
+            self._items = self._by_index(asked)
         return self._items
 
+    @cached_property
+    def _key(self) -> Hashable:
+        """Under what the share of this scope is remembered."""
+        return self._scope.scope.namespace, tuple(
+            (one.sql, one.bindings if one.told_by == "all" else ())
+            for one in self._scope.conditions
+            if one.told_by != "nothing"
+        )
+
+    @property
+    def _was_narrow(self) -> bool:
+        return self._census.share(self._key, 1.0) * FILTERED_SHARE < 1
+
     def share(self, otherwise: float) -> float:
-        """What part of the best candidates was in scope the last time, 0..1."""
-        return self._census.share(self._key, otherwise)
+        """What part of the best candidates was in scope the last time, as far as it is worth looking
+        at so many more of them: 1 / `FILTERED_SHARE` to 1."""
+        return max(self._census.share(self._key, otherwise), 1 / FILTERED_SHARE)
 
     def found(self, passed: int, of: int) -> None:
         """Tell what part of the best candidates was in scope."""
-        if self._key is not None and of:
+        if of and not self._scope.trivial:
             self._census.found(self._key, max(passed, 1) / of)
 
     def after(self, passed: int, of: int, *, read: bool = False) -> Ids | None:
@@ -88,15 +98,16 @@ class Selection:
                 self._items = self._by_index(
                     [one for one in self._scope.conditions if one.starts], anew=True
                 )
-            if self._items is None and read and (passed + 1) * READ_SHARE <= of:
+            hopeless = read and (passed + 1) * READ_SHARE <= of
+            if self._items is None and hopeless and not self._was_read:
+                self._was_read = True
                 self._items = self._read()
         return self._items
 
     def _by_index(self, conditions: list[Condition], *, anew: bool = False) -> Ids | None:
         """All items in scope, if one of these conditions, that have starts, leaves few of its
         namespaces' items; ``anew``: as counted now."""
-        size = self._census.size(self._connection)
-        at_most = max(FILTERED_FIRST, size // FILTERED_SHARE)
+        size, at_most = self._sizes
         driver, least = None, at_most + 1
         for one in conditions:
             start, bindings = self._start(one)
@@ -115,7 +126,13 @@ class Selection:
             bindings += tuple(binding for one in rest for binding in one.bindings)
         else:
             source = f"({start}) i"
-        return self._ids(source, bindings, at_most)
+        return self._ids(source, bindings)
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """About how many items the file has, and how many of them are few."""
+        size = self._census.size(self._connection)
+        return size, max(FILTERED_FIRST, size // FILTERED_SHARE)
 
     def _start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
         """Items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
@@ -130,16 +147,17 @@ class Selection:
         )
 
     def _read(self) -> Ids | None:
-        """All items in scope, by looking at every one in its namespaces."""
+        """All items in scope, if few, by looking at every one in its namespaces."""
         namespaces, labels = self._scope.namespaces()
         return self._ids(
             f"item i WHERE i.namespace IN {namespaces} AND {self._scope.where}",
             (*labels, *self._scope.bindings),
         )
 
-    def _ids(self, source: str, bindings: tuple[Any, ...], at_most: int = EVERY) -> Ids | None:
-        """Ids of the items ``i``, ascending; None if they are more than so many."""
+    def _ids(self, source: str, bindings: tuple[Any, ...]) -> Ids | None:
+        """Ids of the items ``i``, ascending; None if they are not few."""
         residual = self._scope.residual
+        _, at_most = self._sizes
         rows = self._connection.execute(
             f"SELECT i.id{', i.value' if residual else ''} FROM {source} LIMIT ?",
             (*bindings, at_most + 1),
@@ -148,4 +166,5 @@ class Selection:
             return None
         if residual is not None:
             rows = [row for row in rows if residual(from_json(row[1]))]
-        return np.unique(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+        ids = np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+        return np.unique(ids) if (ids[1:] == ids[:-1]).any() else ids
