@@ -237,7 +237,10 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     inside = file.within(scope)
     file.engine.close()
     raw = apsw.Connection(str(tmp_path / "m.db"))
-    raw.execute("DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created")
+    raw.execute(
+        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; "
+        "DROP TABLE word_change"
+    )
     raw.pragma("user_version", 4)
     raw.close()
     engine = Engine(tmp_path / "m.db")

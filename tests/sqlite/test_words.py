@@ -14,6 +14,7 @@ from langgraph.store.base import PutOp
 from langmemory import MemoryStore
 from langmemory.sqlite import keywords, namespaces, words
 from langmemory.sqlite.engine import Engine, Snapshot
+from langmemory.sqlite.selection import Selection
 from langmemory.stores.reindexing import rebuild_keywords
 from langmemory.types import Namespace, Scope
 
@@ -40,10 +41,11 @@ def by_copy(
     """Score by item of everything that matches."""
     copy = engine.copied_words(snapshot.connection)
     assert copy is not None
+    connection, scope = snapshot.connection, snapshot.scoped(Scope(namespace=namespace))
+    items = None if selected is None else np.array(selected, np.int64)
     ids, scores = keywords.search(
-        snapshot.connection, engine.census, snapshot.scoped(Scope(namespace=namespace)), match,
-        10_000, weights=weights, complete=True, copy=copy,
-        selected=None if selected is None else np.array(selected, np.int64),
+        connection, engine.census, scope, match, 10_000, weights=weights, complete=True, copy=copy,
+        selection=Selection(connection, engine.census, scope, items=items),
     )  # fmt: skip
     assert np.all(np.diff(scores) <= 0)
     return dict(zip(ids.tolist(), scores.tolist(), strict=True))
