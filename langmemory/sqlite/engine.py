@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.sqlite import candidates, keywords, schema, signs, vectors, words
+from langmemory.sqlite import candidates, keyword_search, keywords, schema, signs, vectors, words
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
@@ -300,12 +300,12 @@ class Snapshot:
         match: str,
         limit: int,
         *,
-        weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+        weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
-        """See `keywords.search`."""
+        """See `keyword_search.search`."""
         residual = scope.residual
-        ids, scores = keywords.search(
+        ids, scores = keyword_search.search(
             self.connection,
             self.engine.census,
             scope,

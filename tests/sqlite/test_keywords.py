@@ -10,14 +10,14 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.sqlite import keywords, namespaces
+from langmemory.sqlite import keyword_search, keywords, namespaces
 from langmemory.types import Namespace, Scope
 
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     """Two thousand items of somebody else, one of ours, and a budget of fifty rows."""
-    monkeypatch.setattr(keywords, "SCORED_ROWS", 50)
+    monkeypatch.setattr(keyword_search, "SCORED_ROWS", 50)
     store = MemoryStore(":memory:", index=False)
     tart = [" tart" if n % 40 == 0 else "" for n in range(2000)]
     store.batch([PutOp(("other",), f"k{n}", {"text": f"red apple{tart[n]}"}) for n in range(2000)])
@@ -64,14 +64,14 @@ def searched(
     store: MemoryStore,
     namespace: Namespace,
     match: str,
-    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+    weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
     """Score by item id of the hundred best."""
     engine = store._engine
     with engine.read() as snapshot:
         scope = snapshot.scoped(Scope(namespace=namespace))
         connection = snapshot.connection
-        found = keywords.search(connection, engine.census, scope, match, 100, weights=weights)
+        found = keyword_search.search(connection, engine.census, scope, match, 100, weights=weights)
         return dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
 
 
@@ -79,7 +79,7 @@ def ranked_by_fts5(
     store: MemoryStore,
     namespace: Namespace,
     match: str,
-    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+    weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
     """What FTS5's own bm25 gives to every row of the namespace that matches."""
     with store._engine.read() as snapshot:
@@ -95,10 +95,10 @@ def ranked_by_fts5(
         )
 
 
-@pytest.mark.parametrize("weights", [keywords.DEFAULT_WEIGHTS, (1.0, 0.2)])
+@pytest.mark.parametrize("weights", [keyword_search.DEFAULT_WEIGHTS, (1.0, 0.2)])
 @pytest.mark.parametrize("match", MATCHES)
 def test_scores_of_a_small_namespace_are_those_of_fts5(
-    tmp_path: Path, match: str, weights: keywords.Weights
+    tmp_path: Path, match: str, weights: keyword_search.Weights
 ) -> None:
     """Not letting FTS5 count the words of the whole file gives FTS5's own BM25 all the same: for
     words, phrases and prefixes, in texts and their neighbours."""

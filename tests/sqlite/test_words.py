@@ -12,7 +12,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.sqlite import keywords, namespaces, words
+from langmemory.sqlite import keyword_search, keywords, namespaces, words
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.selection import Selection
 from langmemory.stores.reindexing import rebuild_keywords
@@ -35,7 +35,7 @@ def by_copy(
     snapshot: Snapshot,
     namespace: Namespace,
     match: str,
-    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+    weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
     selected: list[int] | None = None,
 ) -> dict[int, float]:
     """Score by item of everything that matches."""
@@ -43,7 +43,7 @@ def by_copy(
     assert copy is not None
     connection, scope = snapshot.connection, snapshot.scoped(Scope(namespace=namespace))
     items = None if selected is None else np.array(selected, np.int64)
-    ids, scores = keywords.search(
+    ids, scores = keyword_search.search(
         connection, engine.census, scope, match, 10_000, weights=weights, complete=True, copy=copy,
         selection=Selection(connection, engine.census, scope, items=items),
     )  # fmt: skip
@@ -55,7 +55,7 @@ def by_fts5(
     snapshot: Snapshot,
     namespace: Namespace,
     match: str,
-    weights: keywords.Weights = keywords.DEFAULT_WEIGHTS,
+    weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
     number = namespaces.find(snapshot.connection, namespace) if namespace else None
     within = f'ns : "n{number}" AND ' if namespace else ""
@@ -82,10 +82,10 @@ def store(tmp_path: Path) -> MemoryStore:
     return store
 
 
-@pytest.mark.parametrize("weights", [keywords.DEFAULT_WEIGHTS, (1.0, 0.2)])
+@pytest.mark.parametrize("weights", [keyword_search.DEFAULT_WEIGHTS, (1.0, 0.2)])
 @pytest.mark.parametrize("match", MATCHES)
 def test_the_copy_scores_as_fts5_does(
-    store: MemoryStore, match: str, weights: keywords.Weights
+    store: MemoryStore, match: str, weights: keyword_search.Weights
 ) -> None:
     """Words, repeated words, stems, accents and pairs of characters; in all namespaces, below one, in
     one, and among given items; texts and their neighbours weighed as asked."""
@@ -123,7 +123,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
     engine = store._engine
     with engine.read() as snapshot:
         scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
-        ids, scores = keywords.search(
+        ids, scores = keyword_search.search(
             snapshot.connection, engine.census, scope, match, 10, copy=copy
         )
         own = by_fts5(snapshot, (), match)
@@ -131,7 +131,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
             {item: own[item] for item in ids.tolist()}, rel=1e-5
         )
         assert len(ids) == 2
-        more, _ = keywords.search(
+        more, _ = keyword_search.search(
             snapshot.connection, engine.census, scope, match, 10, copy=copy, complete=True
         )
         assert len(more) == 10

@@ -14,7 +14,7 @@ import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
 from langmemory.lexicon import keyword_terms
-from langmemory.sqlite import keywords, selection, signs
+from langmemory.sqlite import keyword_search, keywords, selection, signs
 from langmemory.sqlite import words as word_index
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.filters import matches
@@ -35,11 +35,11 @@ VALUES: tuple[Any, ...] = (
     [1, 2], [True, 2], [{"a": 1}], {"b": 1}, {"b": {"c": "z"}}, [], {}, [[1], [2]],
 )  # fmt: skip
 THRESHOLDS = (
-    (keywords, "SCORED_ROWS", (5, 20, 600)),
+    (keyword_search, "SCORED_ROWS", (5, 20, 600)),
     (word_index, "SCORED_ROWS", (5, 20, 600)),
     (keywords, "KEPT_CHANGES", (20, 65_536)),
-    (keywords, "RESCORED_ROWS", (3, 350)),
-    (keywords, "SMALL_ROWS", (0, 20, 250)),
+    (keyword_search, "RESCORED_ROWS", (3, 350)),
+    (keyword_search, "SMALL_ROWS", (0, 20, 250)),
     (selection, "FILTERED_FIRST", (3, 50, 8192)),
     (signs, "KEPT_ROWS", (50, 1 << 19)),
     (signs, "FEW", (2,)),
