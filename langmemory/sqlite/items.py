@@ -90,7 +90,9 @@ def put(
         reason: Why, for the history.
     """
     batch = Batch(connection, now_us, run, reason)
-    ids = [batch.add(write) for write in writes]
+    writes = list(writes)
+    known = batch.known(writes)
+    ids = [batch.add(write, known.get((write.namespace, write.key))) for write in writes]
     batch.flush()
     return Written(ids, [item for _, item, _ in batch.replaced])
 
@@ -132,11 +134,27 @@ class Batch:
             known = self.paths[name] = int(row[0])
         return known
 
-    def add(self, write: Write) -> int:
+    def known(self, writes: Iterable[Write]) -> dict[tuple[Namespace, str], tuple[int, str]]:
+        """Id and value of the items there are already, by namespace and key."""
+        keys: dict[Namespace, list[str]] = {}
+        for write in writes:
+            keys.setdefault(write.namespace, []).append(write.key)
+        return {
+            (namespace, row[0]): row[1:]
+            for namespace, some in keys.items()
+            for row in self.connection.execute(
+                "SELECT key, id, value FROM item WHERE namespace = ? AND "
+                + ("key = ?" if len(some) == 1 else "key IN (SELECT value FROM json_each(?))"),
+                (
+                    self.namespace(namespace)[0],
+                    some[0] if len(some) == 1 else json.dumps(some, ensure_ascii=False),
+                ),
+            )
+        }
+
+    def add(self, write: Write, old: tuple[int, str] | None) -> int:
+        """Write an item; ``old`` is the id and value of the one that is there."""
         namespace, _ = self.namespace(write.namespace)
-        old = self.connection.execute(
-            "SELECT id, value FROM item WHERE namespace = ? AND key = ?", (namespace, write.key)
-        ).fetchone()
         updated = self.now_us if write.updated_us is None else write.updated_us
         expires = _expires_at(self.now_us, write.ttl_minutes)
         index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
@@ -155,7 +173,7 @@ class Batch:
             self.inserts.setdefault(tuple(columns), []).append(tuple(columns.values()))
             self.fresh.append((write, item, namespace))
         else:
-            item, before = int(old[0]), str(old[1])
+            item, before = old
             if write.created_us is not None:
                 columns["created_at"] = write.created_us
             changes = ", ".join(f"{name} = ?" for name in columns)

@@ -41,8 +41,9 @@ def to_json(value: Mapping[str, Any]) -> str:
         InvalidValueError: A key is not a string, or something cannot be written without loss.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=as_json)
-        text.encode("utf-8")  # lone surrogates
+        text = _ENCODER.encode(value)
+        if not text.isascii():
+            text.encode("utf-8")  # lone surrogates
     except InvalidValueError:
         raise
     except (TypeError, ValueError) as error:
@@ -82,6 +83,11 @@ def as_json(value: object) -> Any:
     raise InvalidValueError(
         f"A {type(value).__name__} ({value!r:.80}) has no JSON form. Convert it before storing."
     )
+
+
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=as_json
+)  # json.dumps would make one for every value
 
 
 def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
@@ -172,7 +178,7 @@ def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
 
 def _collect(value: Mapping[str, Any], path: str, found: set[tuple[str, LeafValue]]) -> None:
     for key, inner in value.items():
-        if inner is None or not all(key.split(".")):
+        if inner is None or not key or ("." in key and not all(key.split("."))):
             continue
         where = f"{path}.{key}" if path else key
         found.add((where, leaf_value(inner)))
@@ -187,6 +193,8 @@ def leaf_value(value: Any) -> LeafValue:
 
     Equal JSON values have equal leaf values; `exact` tells where the converse does not hold.
     """
+    if type(value) is str:  # as mostly
+        return value if len(value) <= LONG_STRING else LONG
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int):

@@ -287,6 +287,10 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "priority": get_args(Priority),
 }
 """Facets with a fixed set of values."""
+OWN_FACETS: Final = frozenset(
+    (*CHOICES, "speaker", "owner", "importance", "confidence", "pinned", "verified")
+)
+"""Facets that a value may name itself."""
 
 
 def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,6 +299,8 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
     schema, is none of ours and changes nothing.
     """
+    if OWN_FACETS.isdisjoint(value):  # as nearly always
+        return {}
     facets: dict[str, Any] = {
         name: value[name] for name, allowed in CHOICES.items() if value.get(name) in allowed
     }
