@@ -14,6 +14,8 @@ Words = NDArray[np.uint64]
 
 BLOCK: Final = 65_536
 """Vectors compared at a time, so that the intermediate arrays stay in the CPU cache."""
+WORDS_A_BYTE: Final = 3
+"""Words whose bits a byte can count; adding bytes is three times as fast as adding to wider numbers."""
 COARSE_BLOCK: Final = 4_096
 """Vectors read at a time for the coarse copy, while a refresh waits (about 5 ms)."""
 
@@ -101,18 +103,22 @@ class Chunk:
             found = np.bitwise_count(bits[:, rows] ^ query[:, None])
             total: NDArray[np.uint16] = found.sum(axis=0, dtype=np.uint16)
             return total
-        distances = np.empty(self.n, np.uint16)
-        scratch, counts = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint8)
+        distances = np.zeros(self.n, np.uint16)
+        scratch = np.empty(BLOCK, np.uint64)
+        counts, sums = np.empty((2, BLOCK), np.uint8)
         for start in range(0, self.n, BLOCK):
             end = min(start + BLOCK, self.n)
-            block, count, out = scratch[: end - start], counts[: end - start], distances[start:end]
-            for word, wanted in enumerate(query):
-                np.bitwise_xor(bits[word, start:end], wanted, out=block)
-                np.bitwise_count(block, out=count)
-                if word:
-                    np.add(out, count, out=out)
+            block, count, some = (array[: end - start] for array in (scratch, counts, sums))
+            out = distances[start:end]
+            for word, wanted in enumerate(query, 1):
+                np.bitwise_xor(bits[word - 1, start:end], wanted, out=block)
+                if word % WORDS_A_BYTE == 1:
+                    np.bitwise_count(block, out=some)
                 else:
-                    out[:] = count
+                    np.bitwise_count(block, out=count)
+                    np.add(some, count, out=some)
+                if word % WORDS_A_BYTE == 0 or word == len(query):
+                    np.add(out, some, out=out)
         return distances
 
     def scores(self, query: Floats, rows: NDArray[np.int64], *, coarse: bool) -> Floats:
