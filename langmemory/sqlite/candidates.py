@@ -25,8 +25,6 @@ MANY: Final = 200_000
 COARSE_FLOOR: Final = 8
 """As `EXACT_FLOOR`, where the coarse copy has told the others apart; twice as many where predicates
 leave out some of them afterwards."""
-PREDICATE_SHARE: Final = 1.5
-"""Candidates asked for per wanted one where predicates decide afterwards."""
 
 
 def nearest(
@@ -63,7 +61,7 @@ def nearest(
     selected = selection.items
     asked = wanted
     if selected is None and not scope.trivial:
-        asked = round(wanted / selection.share(1 / PREDICATE_SHARE))
+        asked = selection.candidates(wanted)
     while selected is None:
         near = index.candidates(
             connection,

@@ -59,9 +59,9 @@ class Census:
             anew=anew,
         )
 
-    def share(self, key: Hashable, otherwise: float) -> float:
-        """What part of the candidates a condition held for the last time, 0..1."""
-        return self._shares.get(key, otherwise)
+    def share(self, key: Hashable) -> float | None:
+        """What part of the candidates conditions held for the last time, 0..1; None: never asked."""
+        return self._shares.get(key)
 
     def found(self, key: Hashable, share: float) -> None:
         """Keep it for the next time."""

@@ -20,6 +20,9 @@ FILTERED_FIRST: Final = 8192
 FILTERED_SHARE: Final = 32
 """… or one of so many of the file: else a search would look at as many candidates for each that
 passes."""
+SPARE: Final = 1.5
+"""Candidates asked for per wanted one where predicates decide afterwards, beyond what a filter's share
+tells: whose a memory is, or of when, goes together with what it says."""
 READ_SHARE: Final = 256
 """Where only one of so many candidates passes, and no index says which, all items are read: that
 takes less time than to look at so many more candidates."""
@@ -71,12 +74,16 @@ class Selection:
 
     @property
     def _was_narrow(self) -> bool:
-        return self._census.share(self._key, 1.0) * FILTERED_SHARE < 1
+        share = self._census.share(self._key)
+        return share is not None and share * FILTERED_SHARE < 1
 
-    def share(self, otherwise: float) -> float:
-        """What part of the best candidates was in scope the last time, as far as it is worth looking
-        at so many more of them: 1 / `FILTERED_SHARE` to 1."""
-        return max(self._census.share(self._key, otherwise), 1 / FILTERED_SHARE)
+    def candidates(self, wanted: int) -> int:
+        """How many of the best to look at so that about so many of them are in scope."""
+        share = self._census.share(self._key)
+        if share is None:
+            return round(wanted * SPARE)
+        spare = 1.0 if all(one.selective for one in self._scope.conditions) else SPARE
+        return round(wanted * spare / max(share, 1 / FILTERED_SHARE))
 
     def found(self, passed: int, of: int) -> None:
         """Tell what part of the best candidates was in scope."""
