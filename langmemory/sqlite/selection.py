@@ -20,9 +20,11 @@ FILTERED_FIRST: Final = 8192
 FILTERED_SHARE: Final = 32
 """… or one of so many of the file: else a search would look at as many candidates for each that
 passes."""
-SPARE: Final = 1.5
-"""Candidates asked for per wanted one where predicates decide afterwards, beyond what a filter's share
-tells: whose a memory is, or of when, goes together with what it says."""
+AT_FIRST: Final = 1.5
+"""Candidates asked for per wanted one where predicates decide afterwards."""
+SPARE: Final = 1.4
+"""Times as many as the share tells, unless it is a filter's: whose a memory is, or of when, goes
+together with what it says."""
 READ_SHARE: Final = 256
 """Where only one of so many candidates passes, and no index says which, all items are read: that
 takes less time than to look at so many more candidates."""
@@ -81,9 +83,11 @@ class Selection:
         """How many of the best to look at so that about so many of them are in scope."""
         share = self._census.share(self._key)
         if share is None:
-            return round(wanted * SPARE)
-        spare = 1.0 if all(one.selective for one in self._scope.conditions) else SPARE
-        return round(wanted * spare / max(share, 1 / FILTERED_SHARE))
+            return round(wanted * AT_FIRST)
+        each = 1 / max(share, 1 / FILTERED_SHARE)
+        if not all(one.selective for one in self._scope.conditions):
+            each = max(each * SPARE, AT_FIRST)
+        return round(wanted * each)
 
     def found(self, passed: int, of: int) -> None:
         """Tell what part of the best candidates was in scope."""
