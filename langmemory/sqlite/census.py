@@ -19,8 +19,10 @@ class Census:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counts: dict[Hashable, tuple[int, int]] = {}
-        self._shares: dict[Hashable, float] = {}
+        # By the hash of what was asked: a filter may name thousands of values. Two of the same hash
+        # only mislead an estimate.
+        self._counts: dict[int, tuple[int, int]] = {}
+        self._shares: dict[int, float] = {}
 
     def size(self, connection: Connection) -> int:
         """About how many items there are: the highest id."""
@@ -61,24 +63,25 @@ class Census:
 
     def share(self, key: Hashable) -> float | None:
         """What part of the candidates conditions held for the last time, 0..1; None: never asked."""
-        return self._shares.get(key)
+        return self._shares.get(hash(key))
 
     def found(self, key: Hashable, share: float) -> None:
         """Keep it for the next time."""
         with self._lock:
             if len(self._shares) >= MOST_ENTRIES:
                 self._shares.clear()
-            self._shares[key] = share
+            self._shares[hash(key)] = share
 
     def _cached(
         self, key: Hashable, size: int, count: Callable[[], int], *, anew: bool = False
     ) -> int:
-        known = None if anew else self._counts.get(key)
+        place = hash(key)
+        known = None if anew else self._counts.get(place)
         if known is not None and known[0] <= size <= known[0] * STALE_AFTER:
             return known[1]
         found = count()
         with self._lock:
             if len(self._counts) >= MOST_ENTRIES:
                 self._counts.clear()
-            self._counts[key] = (size, found)
+            self._counts[place] = (size, found)
         return found

@@ -137,6 +137,8 @@ class Database:
         self._write_lock = threading.RLock()
         self._pool_lock = threading.Lock()
         self._idle: list[Connection] = []
+        self._scan_lock = threading.Lock()
+        self._scans: set[Connection] = set()
         self._closed = False
         self._wake = threading.Event()
         self._keeper: threading.Thread | None = None
@@ -285,16 +287,34 @@ class Database:
 
     @contextmanager
     def scan(self) -> Iterator[Connection]:
-        """As `read`, for reading much of the file once: what passes is not kept in memory."""
+        """As `read`, for reading much of the file once: what passes is not kept in memory. `close`
+        and `purge` break it off."""
         self.check_usable()
-        connection = self._open()
+        with self._scan_lock:
+            self.check_usable()
+            connection = self._open()
+            self._scans.add(connection)
         try:
             with clear_errors(self.path):
                 connection.pragma("mmap_size", 0)
                 connection.execute("BEGIN")
                 yield connection
         finally:
-            self._discard(connection)
+            with self._scan_lock:
+                self._scans.discard(connection)
+                self._discard(connection)
+
+    def _end_scans(self) -> None:
+        """Break off what reads through the file. The last connection to close writes the WAL back:
+        who copies the file after `close` is to have all of it."""
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            with self._scan_lock:
+                for connection in self._scans:
+                    connection.interrupt()
+                if not self._scans:
+                    return
+            time.sleep(0.002)
 
     def new_connection(self) -> Connection:
         """A further connection of the caller's own; for ``:memory:`` the only one there is."""
@@ -314,6 +334,11 @@ class Database:
                 f"The store on {self.path} was opened before this process was forked. SQLite "
                 "connections must not cross a fork: open a new store in the child process."
             )
+
+    @property
+    def identity(self) -> str:
+        """The path, and what tells the file that is open here from one put in its place."""
+        return f"{self.file} {self._inode}"
 
     def _check_file(self) -> None:
         """Raise DatabaseError where the path names another file than the one that is open: what is
@@ -394,6 +419,7 @@ class Database:
         Takes the time of writing the whole file, and its size in the folder of temporary files.
         """
         self.check_usable()
+        self._end_scans()  # the WAL cannot be emptied beside them
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
             with self._pool_lock:  # their caches hold old pages
@@ -433,6 +459,7 @@ class Database:
         self._wake.set()
         if self._keeper is not None and self._keeper is not threading.current_thread():
             self._keeper.join(timeout=5)  # it may be waiting for the lock
+        self._end_scans()
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []

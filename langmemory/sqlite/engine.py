@@ -79,11 +79,11 @@ class Engine:
         `keywords.found`."""
         self.database.housekeeping = self.pack_signs
         self.census = Census()
-        self._words = words.shared_index(self.database.file)
         # Both at once: another thread may see the file before or after it was re-embedded.
         self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         with self.database.read() as connection:
             self._adopt(read_model(connection))
+        self._words = words.shared_index(self.database.identity, self.model.generation)
 
     @property
     def model(self) -> ModelSetting:
@@ -109,7 +109,11 @@ class Engine:
             yield connection
 
     def close(self) -> None:
+        """Close the file. What is in memory of it goes with the last engine on it: by the next one
+        another file, or an older state of this one, may have taken its place."""
         self.database.close()
+        self._words = words.WordIndex()
+        self._current = (ModelSetting(), None)
 
     def up_to_date_signs(
         self, connection: Connection
@@ -178,11 +182,12 @@ class Engine:
         return index.current(connection)
 
     def _load_words(self) -> None:
-        self._words.next_copy *= 2  # as above
+        index = self._words
+        index.next_copy *= 2  # as above
         try:
             with self.database.scan() as connection:
                 if self.census.size(connection) >= words.WORTH_COPYING:
-                    self._words.load(connection, self._word_copy_bytes)
+                    index.load(connection, self._word_copy_bytes)
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no copy of the words: %s", type(error).__name__)
 
@@ -196,7 +201,7 @@ class Engine:
             index = signs.SignIndex(setting.words, self._sign_index_bytes)
         else:
             index = signs.shared_index(
-                self.database.file, setting.generation, setting.words, self._sign_index_bytes
+                self.database.identity, setting.generation, setting.words, self._sign_index_bytes
             )
         self._current = (setting, index)
         return setting, index
@@ -205,8 +210,8 @@ class Engine:
         """`Database.purge`, and nothing of what is gone stays in this object either."""
         emptied = self.database.purge()
         self.census = Census()
-        self._words.drop()
         with self.read() as snapshot:
+            self._words.drop(snapshot.connection)
             self.up_to_date_signs(snapshot.connection)
         return emptied
 

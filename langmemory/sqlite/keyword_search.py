@@ -163,7 +163,7 @@ class _Copied:
         """The rows with the highest BM25."""
         look_up, (words, changed, gone, _) = self._look_up, self._copy
         selected = look_up.selected
-        found = words.best(
+        ids, scores, frequent = words.best(
             self._tokens,
             look_up.weights,
             limit,
@@ -174,11 +174,18 @@ class _Copied:
         if selected is not None and len(changed):
             changed = changed[np.isin(changed, selected)]
         if not len(changed):
-            return found
+            return ids, scores
         counts = [max(words.count(token), 1) for token in self._tokens]
-        ids, scores = _arrays(look_up.scored(look_up.match, EVERY, ids=changed, counts=counts))
-        ids = np.concatenate((found[0], ids))
-        scores = np.concatenate((found[1], scores))
+        # What brought no rows of the copy brings none of these: to walk through the rows with a
+        # frequent word, and to score those that changed, takes longer than all of a search.
+        among = ""
+        if frequent:
+            parts = zip(_QUOTED.findall(look_up.match), self._tokens, strict=True)
+            among = " OR ".join(part for part, token in parts if token not in frequent)
+        hits = look_up.scored(look_up.match, EVERY, among=among, ids=changed, counts=counts)
+        later = _arrays(hits)
+        ids = np.concatenate((ids, later[0]))
+        scores = np.concatenate((scores, later[1]))
         order = np.lexsort((ids, -scores))[:limit]
         return ids[order], scores[order]
 
@@ -256,7 +263,8 @@ class _LookUp:
         return None
 
     def _rows_with(self, term: str, limit: int) -> int:
-        return self._census.rows(self._connection, self.within + term, limit, self._size)
+        expression = self.within + _texts(term)
+        return self._census.rows(self._connection, expression, limit, self._size)
 
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
@@ -296,7 +304,7 @@ class _LookUp:
         """
         if counts is None:
             counts = [
-                self._census.rows(self._connection, term, EVERY, self._size)
+                self._census.rows(self._connection, _texts(term), EVERY, self._size)
                 for term in _QUOTED.findall(match)
             ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within

@@ -41,19 +41,27 @@ FEWEST_WORDS: Final = 2
 
 SEARCHES_BEFORE_COPY: Final = 64
 """Searches by words after which a process is taken to go on searching."""
+SEARCHES_BETWEEN_COPIES: Final = 500
+"""So many must come before a copy that is no longer used is made anew: to make it takes as long as they
+gain by it, in files of any size."""
 WORTH_COPYING: Final = 1_000
 """Items below which FTS5 is as fast."""
 CHANGED_SHARE: Final = 20
-"""The copy is made anew when one of so many of its rows has changed, or `CHANGED_FLOOR`."""
+"""The copy is used until one of so many of its rows has changed, or `CHANGED_FLOOR`."""
 CHANGED_FLOOR: Final = 500
 BYTES_A_WORD: Final = 5
+BYTES_A_TOKEN: Final = 24
+"""For each distinct word: texts full of numbers and addresses have many."""
+BYTES_A_ROW: Final = 20
 READ_AT_ONCE: Final = 10_000
 """Occurrences read between two pauses, in which other threads search (about 2 ms)."""
 PAUSE_SECONDS: Final = 0.002
 MOST_OFTEN: Final = 15
 """Occurrences of a word in one column beyond which they are not counted."""
 KEPT_ROWS: Final = 1 << 19
-"""Rows of namespaces that are kept (4 bytes each), so that a search need not look for them again."""
+"""Rows of namespaces that are kept (4 bytes each), so that a search need not look for them again …"""
+KEPT_NAMESPACES: Final = 1_000
+"""… of so many namespaces at most: to count the rows of more takes longer than to look for them."""
 
 Rows = NDArray[np.int32]
 
@@ -103,7 +111,11 @@ class Words:
         if rows is not None and len(rows) == len(self.ids):
             rows = None
         kept = 0 if rows is None else len(rows)
-        if kept + sum(len(one) for one in [*self._below.values()] if one is not None) > KEPT_ROWS:
+        known = [*self._below.values()]
+        if (
+            len(known) >= KEPT_NAMESPACES
+            or kept + sum(len(one) for one in known if one is not None) > KEPT_ROWS
+        ):
             self._below.clear()
         self._below[namespace] = rows
         return rows
@@ -118,7 +130,7 @@ class Words:
 
     def held(self, token: str) -> slice:
         """Where the rows with a token stand."""
-        wanted = hash(token)
+        wanted = hash(token.encode()[:LONGEST_TOKEN])
         place = int(self.hashes.searchsorted(wanted))
         if place == len(self.hashes) or self.hashes[place] != wanted:
             return slice(0, 0)
@@ -138,8 +150,9 @@ class Words:
         scope: Rows | None,
         gone: NDArray[np.bool_] | None,
         complete: bool,
-    ) -> tuple[Ids, Floats]:
-        """Items by BM25: (int64[m], float32[m]), best first, ties by id.
+    ) -> tuple[Ids, Floats, frozenset[str]]:
+        """Items by BM25: (int64[m], float32[m]), best first, ties by id; and the frequent tokens that
+        brought no rows.
 
         Args:
             tokens: Of the query; one that stands twice counts twice.
@@ -153,42 +166,44 @@ class Words:
         held = {token: self.held(token) for token in dict.fromkeys(tokens)}
         held = {token: place for token, place in held.items() if place.stop > place.start}
         if not held or (scope is not None and not len(scope)):
-            return np.empty(0, np.int64), np.empty(0, np.float32)
+            return np.empty(0, np.int64), np.empty(0, np.float32), frozenset()
+        frequent: frozenset[str] = frozenset()
         if scope is not None and len(scope) <= SCORED_ROWS:
             found = self._scored(tokens, held, weights, _without(scope, gone))
         else:
-            brought, all_of_them = self._brought(held, scope)
+            brought, frequent = self._brought(held, scope)
             found = self._scored(tokens, held, weights, _without(brought, gone))
-            if not all_of_them and len(found[0]) < (limit if complete else min(limit, 1)):
-                brought, _ = self._brought(held, scope, rarest=False)
+            if frequent and len(found[0]) < (limit if complete else min(limit, 1)):
+                brought, frequent = self._brought(held, scope, rarest=False)
                 found = self._scored(tokens, held, weights, _without(brought, gone))
         rows, scores = found
         if len(rows) > limit:
             kept = np.argpartition(-scores, limit - 1)[:limit]
             rows, scores = rows[kept], scores[kept]
         order = np.lexsort((rows, -scores))
-        return self.ids[rows[order]], scores[order]
+        return self.ids[rows[order]], scores[order], frequent
 
     def _brought(
         self, held: dict[str, slice], scope: Rows | None, *, rarest: bool = True
-    ) -> tuple[Rows, bool]:
-        """Rows with one of the tokens, or with one of the rarest, and whether these are all."""
+    ) -> tuple[Rows, frozenset[str]]:
+        """Rows with one of the tokens, or with one of the rarest, and the other tokens."""
         inside: NDArray[np.bool_] | None = None
         if scope is not None:
             inside = np.zeros(len(self.ids), np.bool_)
             inside[scope] = True
         parts: list[Rows] = []
         scored = 0
-        for place in sorted(held.values(), key=lambda one: one.stop - one.start):
-            rows = self.rows[place]
+        ranked = sorted(held, key=lambda token: held[token].stop - held[token].start)
+        for place, token in enumerate(ranked):
+            rows = self.rows[held[token]]
             if inside is not None:
                 rows = rows[inside[rows]]
             scored += len(rows)
             if rarest and len(parts) >= FEWEST_WORDS and scored > SCORED_ROWS:
-                return _union(parts), False
+                return _union(parts), frozenset(ranked[place:])
             if len(rows):
                 parts.append(rows)
-        return _union(parts), True
+        return _union(parts), frozenset()
 
     def _scored(
         self,
@@ -256,6 +271,11 @@ class Current(NamedTuple):
     seq: int
     """The last change that was looked at."""
 
+    @property
+    def outdated(self) -> bool:
+        """Whether FTS5 alone is as fast as the copy and FTS5 for what changed."""
+        return len(self.changed) > max(len(self.words.ids) // CHANGED_SHARE, CHANGED_FLOOR)
+
 
 class WordIndex:
     """The copy of one file. Thread-safe."""
@@ -263,6 +283,8 @@ class WordIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._current: Current | None = None
+        self._dropped = 0
+        """The newest change at the last `drop`."""
         self.next_copy = SEARCHES_BEFORE_COPY
         self.searches = 0
 
@@ -274,15 +296,18 @@ class WordIndex:
             return None
         seen = _newest(connection)
         if seen == current.seq:
-            return current
+            return None if current.outdated else current
         with self._lock:
             if self._current is None or seen < self._current.words.seq:
                 return None  # a snapshot from before the copy
-            words = self._current.words
-            changed = _changed(connection, words.seq)
+            words, known, _, after_seq = self._current
+            if seen < after_seq:  # a snapshot from before the last one that was looked at
+                known, after_seq = known[:0], words.seq
+            changed = _changed(connection, after_seq)
             if changed is None:
                 self._current = None
                 return None
+            changed = np.union1d(known, changed)
             gone: NDArray[np.bool_] | None = None
             rows = words.of(changed)
             if len(rows):
@@ -291,16 +316,12 @@ class WordIndex:
             current = Current(words, changed, gone, seen)
             if seen > self._current.seq:
                 self._current = current
-            return current
+            return None if current.outdated else current
 
     def wanted(self) -> bool:
         """Whether the copy is to be made, or made anew."""
-        if self.searches < self.next_copy:
-            return False
         current = self._current
-        if current is None:
-            return True
-        return len(current.changed) > max(len(current.words.ids) // CHANGED_SHARE, CHANGED_FLOOR)
+        return self.searches >= self.next_copy and (current is None or current.outdated)
 
     def load(self, connection: Connection, budget_bytes: int) -> None:
         """Make the copy of what this connection sees, if it fits into the budget: about half a second
@@ -312,15 +333,17 @@ class WordIndex:
         """
         words = read(connection, budget_bytes)
         with self._lock:
-            none = np.empty(0, np.int64)
-            self._current = None if words is None else Current(words, none, None, words.seq)
-            if words is not None:
-                self.next_copy = self.searches + SEARCHES_BEFORE_COPY
+            if words is None or words.seq < self._dropped:
+                self._current = None
+                return
+            self._current = Current(words, np.empty(0, np.int64), None, words.seq)
+            self.next_copy = self.searches + SEARCHES_BETWEEN_COPIES
 
-    def drop(self) -> None:
-        """Forget the copy."""
+    def drop(self, connection: Connection) -> None:
+        """Forget the copy, and one under way of what was before this connection's snapshot."""
         with self._lock:
             self._current = None
+            self._dropped = _newest(connection)
 
 
 def _newest(connection: Connection) -> int:
@@ -349,10 +372,13 @@ _ITEMS = (
 )
 """Rows of the index, their namespaces, and how many tokens name these."""
 _PLACES = (
-    "SELECT term, group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
+    "SELECT CAST(term AS BLOB), group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
     "FROM temp.word_place WHERE col <> 'ns' GROUP BY term"
 )
-"""Token by token, without sorting, where it stands: item << 1, and 1 in the context."""
+"""Token by token, without sorting, where it stands: item << 1, and 1 in the context. As bytes, since
+FTS5 may cut a token within a character."""
+LONGEST_TOKEN: Final = 32_768
+"""Bytes of a token that FTS5 keeps."""
 
 
 def _numbers(text: str | None) -> NDArray[np.int64]:
@@ -368,17 +394,18 @@ def read(connection: Connection, budget_bytes: int) -> Words | None:
         "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
     )
     seq = _newest(connection)
-    (most,) = connection.execute(
-        "SELECT coalesce(sum(doc), 0) FROM temp.word WHERE col <> 'ns'"
+    most, tokens, items = connection.execute(
+        "SELECT coalesce(sum(doc), 0), count(*), (SELECT count(*) FROM keyword_docsize) "
+        "FROM temp.word WHERE col <> 'ns'"
     ).fetchone()
-    if most * BYTES_A_WORD > budget_bytes:
+    if most * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
         return None
     ids, namespaces, lengths = np.concatenate(list(_items(connection))).T
     hashes, ends = list[int](), [np.empty(0, np.int64)]
     rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
     end = 0
-    for tokens, places in _by_tokens(connection):
-        hashes += map(hash, tokens)
+    for some, places in _by_tokens(connection):
+        hashes += map(hash, some)
         together = np.concatenate(places)
         row = np.searchsorted(ids, together >> 1)
         np.add.at(lengths, row, 1)
@@ -428,9 +455,9 @@ def _items(connection: Connection) -> Iterator[NDArray[np.int64]]:
 
 def _by_tokens(
     connection: Connection,
-) -> Iterator[tuple[list[str], list[NDArray[np.int64]]]]:
+) -> Iterator[tuple[list[bytes], list[NDArray[np.int64]]]]:
     """All tokens with their places, some at a time, with pauses."""
-    tokens, places, size = list[str](), list[NDArray[np.int64]](), 0
+    tokens, places, size = list[bytes](), list[NDArray[np.int64]](), 0
     for token, text in connection.execute(_PLACES):
         tokens.append(token)
         places.append(_numbers(text))
@@ -443,13 +470,15 @@ def _by_tokens(
         yield tokens, places
 
 
-_shared: weakref.WeakValueDictionary[tuple[int, str], WordIndex] = weakref.WeakValueDictionary()
+_shared: weakref.WeakValueDictionary[tuple[int, str, int], WordIndex] = (
+    weakref.WeakValueDictionary()
+)
 _shared_lock = threading.Lock()
 
 
-def shared_index(file: str) -> WordIndex:
-    """The process's copy of a file's words."""
-    key = (os.getpid(), file)  # a fork copies locks as they are
+def shared_index(file: str, generation: int) -> WordIndex:
+    """The process's copy of a file's words; ``generation`` tells it from another file of its name."""
+    key = (os.getpid(), file, generation)  # a fork copies locks as they are
     with _shared_lock:
         index = _shared.get(key)
         if index is None:

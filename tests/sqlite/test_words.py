@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
+import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +17,13 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.errors import DatabaseError
 from langmemory.sqlite import keyword_search, keywords, namespaces, words
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.selection import Selection
 from langmemory.stores.reindexing import rebuild_keywords
 from langmemory.types import Namespace, Scope
+from tests.stores.embedders import WordEmbeddings
 
 SAID = ("red", "tart", "apple", "pies", "oven", "café", "n1", "日本", "running", "runs")
 MATCHES = ('"apple"', '"red" OR "red" OR "tart"', '"pie" OR "cafe" OR "n1"', '"run" OR "日本"')
@@ -213,7 +220,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     again when much has changed."""
     monkeypatch.setattr(words, "WORTH_COPYING", 100)
     monkeypatch.setattr(words, "CHANGED_FLOOR", 10)
-    monkeypatch.setattr(words, "SEARCHES_BEFORE_COPY", 3)
+    monkeypatch.setattr(words, "SEARCHES_BETWEEN_COPIES", 3)
     index = store._engine._words
     index.next_copy = 3
 
@@ -253,3 +260,236 @@ def test_an_empty_index_has_an_empty_copy(tmp_path: Path) -> None:
         store.put(("a",), "k", {"text": "apple"}, index=False)
         load(store)
         assert store.search((), query="apple") == []
+
+
+def test_a_text_that_changed_often_is_looked_at_once(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who goes on searching beside a writer needs of the log only what came since the last search,
+    and keeps the copy when the rest is cut; a snapshot from before the last search sees its own."""
+    index = load(store)
+    monkeypatch.setattr(keywords, "KEPT_CHANGES", 2)
+    with store._engine.read() as snapshot:
+        snapshot.connection.execute("SELECT count(*) FROM item").fetchone()  # its moment begins
+        for n in range(5):
+            store.put(("other",), "often", {"text": f"quince {n}"})
+            store.put(("other",), f"k{n}", {"text": "medlar"})
+            with store._engine.write() as connection:
+                keywords.trim_log(connection)
+            assert [item.key for item in store.search((), query="quince")] == ["often"]
+            assert len(store.search((), query="medlar")) == n + 1
+        current = index._current
+        assert current is not None
+        assert len(current.changed) == 6
+        assert by_copy(store._engine, snapshot, (), '"quince" OR "medlar"') == {}
+        assert by_copy(store._engine, snapshot, (), '"apple"') == pytest.approx(
+            by_fts5(snapshot, (), '"apple"'), rel=1e-5
+        )
+
+
+def test_of_changed_rows_those_with_rare_words_are_scored(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of the others: in a large scope a frequent word brings none, unless too few are found, and
+    counts for those that others bring."""
+    monkeypatch.setattr(words, "SCORED_ROWS", 3)
+    for n in range(3):
+        store.put(("other",), f"x{n}", {"text": "quince red"})
+    store.put(("other",), "y", {"text": "medlar apple"})
+    load(store)
+    store.put(("other",), "k0", {"text": "quince red apple"})
+    store.put(("other",), "k1", {"text": "sorb tart"})  # a word that the copy does not know
+    store.put(("other",), "k2", {"text": "red apple"})
+    match = '"sorb" OR "quince" OR "medlar" OR "red" OR "apple"'
+    engine = store._engine
+    with engine.read() as snapshot:
+        scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
+
+        def found(limit: int) -> set[int]:
+            ids, _ = keyword_search.search(
+                snapshot.connection, engine.census, scope, match, limit, copy=copy, complete=True
+            )
+            return set(ids.tolist())
+
+        own = by_fts5(snapshot, (), match)
+        rare = set(by_fts5(snapshot, (), '"sorb" OR "quince" OR "medlar"'))
+        assert found(4) <= rare
+        assert found(1000) == set(own)
+        best, scores = keyword_search.search(
+            snapshot.connection, engine.census, scope, '"quince" OR "medlar" OR "red"', 9, copy=copy
+        )
+        k0 = min(set(by_fts5(snapshot, (), '"quince"')) & set(by_fts5(snapshot, (), '"apple"')))
+        score = dict(zip(best.tolist(), scores.tolist(), strict=True))[k0]
+        red = by_fts5(snapshot, (), '"quince" OR "medlar" OR "red"')[k0]
+        assert score == pytest.approx(red, rel=0.1)  # rows with each word are counted in the copy
+
+
+INDEXES: tuple[Mapping[str, Any] | bool, ...] = (
+    False,
+    {"embed": WordEmbeddings(), "dims": 16, "fields": ["text"], "search": "semantic"},
+)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_an_older_state_or_another_file_in_its_place(
+    tmp_path: Path, index: Mapping[str, Any] | bool
+) -> None:
+    """Once a store is closed, its path may name anything: a backup, a new file. What was in memory of
+    the one before is not asked, though the store is still referred to, or not even closed."""
+    path = tmp_path / "m.db"
+
+    def opened() -> MemoryStore:
+        return MemoryStore(path, index=index)  # type: ignore[arg-type]
+
+    def written(store: MemoryStore, word: str) -> MemoryStore:
+        store.batch([PutOp(("a",), f"{word}{n}", {"text": word}) for n in range(300)])
+        return store
+
+    first = written(opened(), "apple")
+    first.close()
+    shutil.copy(path, tmp_path / "backup.db")
+    second = written(opened(), "quince")
+    load(second)
+    assert second.search((), query="quince", limit=1)[0].key.startswith("quince")
+    second.close()
+    shutil.copy(tmp_path / "backup.db", path)
+    third = written(opened(), "medlar")
+    assert third.search((), query="medlar", limit=1)[0].key.startswith("medlar")
+    load(third)
+    for name in ("m.db", "m.db-wal", "m.db-shm"):
+        os.unlink(tmp_path / name)
+    shutil.copy(tmp_path / "backup.db", path)
+    again = written(opened(), "plum")
+    assert again.search((), query="plum", limit=1)[0].key.startswith("plum")
+    load(again)
+    again.close()
+    os.unlink(path)
+    with written(written(opened(), "sorb"), "fig") as fourth:
+        for word in ("sorb", "fig"):
+            assert fourth.search((), query=word, limit=1)[0].key.startswith(word)
+    third.close()
+
+
+def test_stores_on_one_file_share_the_copy(store: MemoryStore) -> None:
+    """Also when one of them is closed."""
+    path = store._engine.database.path
+    MemoryStore(path, index=False).close()
+    index = load(store)
+    with MemoryStore(path, index=False) as other:
+        assert other._engine._words is index
+
+
+@pytest.mark.parametrize("end", ["close", "purge"])
+def test_a_copy_under_way_is_broken_off(store: MemoryStore, end: str) -> None:
+    """Before the file is closed, so that all that was written is in it, and not in a WAL that who
+    copies the file would leave behind; before it is purged, which needs the WAL to itself."""
+    engine, path = store._engine, store._engine.database.path
+    reading, refused = threading.Event(), list[str]()
+
+    def read_for_ever() -> None:
+        try:
+            with engine.database.scan() as connection:
+                connection.execute("SELECT count(*) FROM item").fetchone()
+                reading.set()
+                connection.execute(
+                    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+                    "SELECT count(*) FROM n"
+                ).fetchone()
+        except DatabaseError as error:
+            refused.append(str(error))
+
+    loader = threading.Thread(target=read_for_ever)
+    loader.start()
+    assert reading.wait(10)
+    store.put(("other",), "last", {"text": "quince"})
+    if end == "purge":
+        assert engine.purge()
+    else:
+        store.close()
+        assert not os.path.exists(f"{path}-wal")
+    loader.join(10)
+    assert len(refused) == 1
+
+
+def test_a_copy_of_what_was_before_a_purge_is_not_kept(store: MemoryStore) -> None:
+    """It would hold the words of what was forgotten while it was made."""
+    engine = store._engine
+    before = engine.database.new_connection()
+    before.execute("BEGIN; SELECT count(*) FROM item").fetchall()
+    store.delete(("other",), "k1")
+    with engine.read() as snapshot:
+        engine._words.drop(snapshot.connection)
+    engine._words.load(before, 1 << 30)
+    assert engine._words._current is None
+    before.close()
+    assert load(store)._current is not None
+
+
+def test_a_word_longer_than_the_index_keeps(tmp_path: Path) -> None:
+    """FTS5 cuts it after 32 KiB, within a character as it may be; it is found with the copy as
+    without it, and so is everything else."""
+    long = "a" + "я" * 20_000
+    texts = {"cyrillic": long, "ascii": "y" * 40_000, "short": "apple"}
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        for key, text in texts.items():
+            store.put(("a",), key, {"text": text})
+        for _ in range(2):
+            for key, text in texts.items():
+                assert [item.key for item in store.search((), query=text)] == [key]
+            load(store)
+
+
+def test_rows_of_few_namespaces_are_kept(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of a hundred thousand people has as many namespaces, and each is searched."""
+    monkeypatch.setattr(words, "KEPT_NAMESPACES", 2)
+    index = load(store)
+    for _ in range(2):
+        for namespace in EVERYTHING:
+            with store._engine.read() as snapshot:
+                found = by_copy(store._engine, snapshot, namespace, '"apple"')
+                assert found.keys() == by_fts5(snapshot, namespace, '"apple"').keys()
+            current = index._current
+            assert current is not None
+            assert len(current.words._below) <= 2
+
+
+def test_the_budget_counts_distinct_words(tmp_path: Path) -> None:
+    """Texts full of numbers take more than five bytes a word, and do not exceed the budget."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.batch([PutOp(("a",), f"k{n}", {"text": f"id{n} x{n}"}) for n in range(500)])
+        with store._engine.database.scan() as connection:
+            copy = words.read(connection, 1 << 20)
+        assert copy is not None
+        arrays = [copy.ids, copy.norms, copy.hashes, copy.starts, copy.ends, copy.rows, copy.often]
+        held = sum(one.nbytes for one in (*arrays, *copy.by_namespace))
+        with store._engine.database.scan() as connection:
+            assert words.read(connection, held - 1) is None
+        with store._engine.database.scan() as connection:
+            assert words.read(connection, held) is not None
+
+
+def test_a_word_like_a_namespace_weighs_by_the_texts(store: MemoryStore) -> None:
+    """A token n1 stands in the index for each item of the first namespace; FTS5 is not to count these
+    when it weighs the word n1 of texts."""
+    engine = store._engine
+    with engine.read() as snapshot:
+        for namespace in EVERYTHING:
+            scope = snapshot.scoped(Scope(namespace=namespace))
+            ids, scores = keyword_search.search(
+                snapshot.connection, engine.census, scope, '"n1"', 1000, complete=True
+            )
+            assert dict(zip(ids.tolist(), scores.tolist(), strict=True)) == pytest.approx(
+                by_fts5(snapshot, namespace, '"n1"'), rel=1e-5
+            )
+
+
+def test_what_was_asked_is_not_kept(store: MemoryStore) -> None:
+    """Only counts: a filter may name thousands of values, and each search others."""
+    store.batch([PutOp(("a",), f"k{n}", {"text": "tea", "doc": f"doc{n}"}) for n in range(50)])
+    store.search((), query="tea", filter={"doc": {"$in": ["doc1", "doc2"]}})
+    store.search(("a",), query="tea quince")
+    census = store._engine.census
+    assert census._counts
+    assert not any(word in repr(vars(census)) for word in ("doc1", "tea", "quince"))
