@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 MARK = "langmemory"
 """Key in a message's ``additional_kwargs``; no chat model integration sends it to a provider."""
 
 OPEN_TAG = "<recalled_memories>"
 CLOSE_TAG = "</recalled_memories>"
+
+NO_MODEL = (
+    "No chat model is configured, so nobody thinks about your message; it is remembered all the "
+    'same. Set models.fast in config/memory.json, for example to "ollama:llama3.1", to get answers.'
+)
+"""How the answers of `langmemory.graphs.NoModel` end, which are an echo of memory."""
 
 MessageT = TypeVar("MessageT", bound=BaseMessage)
 
@@ -38,9 +44,12 @@ def is_injected(message: BaseMessage) -> bool:
     """Whether langmemory, not a person or model, wrote this message.
 
     A client that sends messages back through an API may lose ``additional_kwargs``; a message that
-    is one whole memory block is recognised by its tags then.
+    is one whole memory block is recognised by its tags then, and an answer without a model by how
+    it ends.
     """
     if injected_details(message):
         return True
     text = message.text.strip()
+    if isinstance(message, AIMessage) and text.endswith(NO_MODEL):
+        return True
     return text.startswith(OPEN_TAG) and text.endswith(CLOSE_TAG)

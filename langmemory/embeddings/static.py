@@ -7,6 +7,7 @@ table is all-MiniLM-L6-v2 put through model2vec by `scripts/distill_embedder.py`
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,6 +91,16 @@ def _valid_unicode(text: str) -> str:
 
 _loaded: tuple[Tokenizer, TokenTable] | None = None
 _loading = threading.Lock()
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock, and does not exist in the child."""
+    global _loading
+    _loading = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _load() -> tuple[Tokenizer, TokenTable]:

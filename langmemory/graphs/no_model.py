@@ -11,12 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
-from langmemory.context.marking import mark_injected
-
-ADVICE = (
-    "No chat model is configured, so nobody thinks about your message; it is remembered all the "
-    'same. Set models.fast in config/memory.json, for example to "ollama:llama3.1", to get answers.'
-)
+from langmemory.context.marking import NO_MODEL, mark_injected
 
 
 class NoModel(BaseChatModel):
@@ -48,5 +43,5 @@ class NoModel(BaseChatModel):
             else ("I remember nothing that fits.")
         )
         # Marked, because an echo of memory must not become a memory.
-        answer = mark_injected(AIMessage(f"{found}\n\n{ADVICE}"), "no model")
+        answer = mark_injected(AIMessage(f"{found}\n\n{NO_MODEL}"), "no model")
         return ChatResult(generations=[ChatGeneration(message=answer)])

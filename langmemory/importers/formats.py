@@ -48,6 +48,8 @@ def detect(file: BinaryIO) -> Format:
             f"{file.name} is a zip archive: unpack it and import the conversations.json inside"
         )
     text = head.decode("utf-8-sig", errors="replace").lstrip()
+    if not text and len(head) < HEAD_BYTES:
+        raise ImportFormatError(f"{file.name} is empty; {EXPECTED}")
     try:
         if text.startswith("["):
             return _of_array(file)

@@ -78,7 +78,7 @@ class RememberNode(MemoryNode):
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, turns):
+        if scope.thread_id and may_repeat(input, value_of(input, self.messages_key, [])):
             turns = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
         keys = access.remember(conversation, _plain(turns))
         return self._apply(input, store, scope, conversation, keys, turns)
@@ -91,7 +91,7 @@ class RememberNode(MemoryNode):
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, turns):
+        if scope.thread_id and may_repeat(input, value_of(input, self.messages_key, [])):
             turns = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
         keys = await access.aremember(conversation, _plain(turns))
         return self._apply(input, store, scope, conversation, keys, turns)

@@ -17,6 +17,7 @@ from langmemory.sqlite import history, items
 from langmemory.sqlite.concerned import Concerned, id_array, id_set, number
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, find, intern, lineage, to_path
+from langmemory.sqlite.runs import UNDO
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.signs import without
 from langmemory.sqlite.values import from_json, to_json
@@ -162,18 +163,22 @@ def _runs_of(
 
 
 def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
-    """Runs of which nothing is left but their record: of whom that tells, nobody knows."""
+    """Runs of which nothing is left but their record: of whom that tells, nobody knows. An undo says
+    no more than which run it undid, and tells of whom that one does."""
     where, bindings = below(prefix)
     left = " UNION ALL ".join(
         f"SELECT run FROM {table}"
         for table in ("evidence", "mention", "edge", "reflected", "entity", "alias", "review")
     )
     rows = connection.execute(
-        f"SELECT id FROM run WHERE namespace IN {where} AND kind <> 'forget' AND id NOT IN ({left}) "
-        "AND NOT EXISTS (SELECT 1 FROM history WHERE history.run = run.id)",
-        bindings,
+        "SELECT r.id, u.id FROM run r "
+        "LEFT JOIN run u ON r.kind = 'undo' AND u.id = substr(r.id, length(?) + 1) "
+        f"WHERE r.namespace IN {where} AND r.kind <> 'forget' AND r.id NOT IN ({left}) "
+        "AND NOT EXISTS (SELECT 1 FROM history WHERE history.run = r.id)",
+        (UNDO, *bindings),
     )
-    return [str(row[0]) for row in rows]
+    found: dict[str, str | None] = dict(rows.fetchall())
+    return [run for run, undone in found.items() if undone is None or undone in found]
 
 
 def _silent(connection: Connection, going: Any, prefix: Namespace) -> set[int]:

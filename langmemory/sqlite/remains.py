@@ -221,10 +221,12 @@ def scrub(
                     for name, value in from_json(texts[1]).items()
                     if isinstance(value, int | float)
                 }
+                touched.add(one)
+                if texts == ["", to_json(numbers)]:  # blanked before
+                    continue
                 connection.execute(
                     "UPDATE run SET reason = '', note = ? WHERE id = ?", (to_json(numbers), one)
                 )
-                touched.add(one)
             elif table == "history":
                 connection.execute("UPDATE history SET reason = NULL WHERE seq = ?", (one,))
             else:

@@ -7,8 +7,9 @@ import logging
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, NoReturn, Self, cast
 
 import apsw
 import sqlite_vec
@@ -46,6 +47,8 @@ logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
+RESERVED_ROOT: Final = "langgraph"
+"""The first label under which `BaseStore.put` refuses to write; what writes here does, too."""
 Pages = set[tuple[Namespace, str]]
 """Of the journal: namespaces and days."""
 
@@ -124,6 +127,13 @@ class SQLiteBaseStore(BaseStore):
         """
         return Opening(cls, conn_string, index=index, ttl=ttl)
 
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(
+            f"The {name} on {self.path} cannot be pickled or copied: threads and connections belong "
+            f"to their process. Open it there: {name}({self.path!r})."
+        )
+
     # What LangGraph's stores show of themselves.
 
     @property
@@ -162,13 +172,18 @@ class SQLiteBaseStore(BaseStore):
         return Done()
 
     def close(self) -> None:
-        """Stop the threads and close the file. A second call does nothing."""
+        """Stop the threads and close the file. A second call does nothing. A thread that is inside a
+        query of `conn` finishes it."""
         if self._sweeper is not None:
             self._sweeper.stop(timeout=5)
         self._workers.close()
-        if self._public_connection is not None and not self._engine.database.in_memory:
-            self._public_connection.close()
-        self._engine.close()
+        public, self._public_connection = self._public_connection, None
+        # A connection that another thread is using closes when nobody has it any more.
+        if public is not None and not self._engine.database.in_memory:
+            with suppress(apsw.ThreadingViolationError):
+                public.close()
+        with suppress(apsw.ThreadingViolationError):  # of ":memory:", whose connection is the same
+            self._engine.close()
 
     async def aclose(self) -> None:
         """`close` without blocking the loop."""
@@ -268,12 +283,10 @@ class SQLiteBaseStore(BaseStore):
         if writes:
             ownership.claim(connection, writes, batch.viewer)
             self._claim_model(connection, writes)
-            told = [one for one in writes if one.key.startswith(journal.KEYS)]
-            known = [items.find(connection, one.namespace, one.key) for one in told]
-            replaced = [item for item in known if item is not None]
-            pages |= pages_of(connection, replaced)
+            places = {(one.namespace, one.key) for one in writes}
+            pages |= pages_telling_of(connection, places)
             verbatim.refresh_around(connection, items.put(connection, writes, now).replaced)
-            pages |= pages_of(connection, replaced)
+            pages |= pages_telling_of(connection, places)
         found = [
             items.find(connection, op.namespace, op.key, viewer=batch.viewer)
             for op in batch.puts
@@ -324,11 +337,18 @@ class SQLiteBaseStore(BaseStore):
             drafts, await self._indexing.aembed(drafts, pending, tokens=True)
         )
 
-    def _check_namespace(self, namespace: Namespace, *, may_be_empty: bool = False) -> Namespace:
+    def _check_namespace(
+        self, namespace: Namespace, *, may_be_empty: bool = False, written: bool = False
+    ) -> Namespace:
         operations.check_namespace(namespace)
         if not namespace and not may_be_empty:
             raise InvalidNamespaceError("Namespace cannot be empty.")
         validate_op_namespace(GetOp(tuple(namespace), ""))
+        if written and namespace[0] == RESERVED_ROOT:
+            raise InvalidNamespaceError(
+                f"The namespace {tuple(namespace)} begins with {RESERVED_ROOT!r}, which LangGraph "
+                "keeps for itself. Choose another first label."
+            )
         return tuple(namespace)
 
     def refuse_blocking_on(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -362,6 +382,8 @@ class SQLiteBaseStore(BaseStore):
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
         """Delete expired items in the background from now on. May be called or awaited.
+
+        A store with a running sweeper is not freed before it is closed or the sweeper stopped.
 
         Args:
             sweep_interval_minutes: Time between sweeps; None takes the TTL config's, else 5.
@@ -411,6 +433,15 @@ def remove(
 def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
     """The pages of the journal that tell of items, if there are any files of it."""
     return journal.pages_of(connection, ids) if ids and journals(connection) else set()
+
+
+def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> Pages:
+    """As `pages_of`, of what is in these places now: to be asked before and after a write."""
+    told = [place for place in places if place[1].startswith(journal.KEYS)]
+    if not told or not journals(connection):
+        return set()
+    found = [items.find(connection, *place) for place in told]
+    return pages_of(connection, [item for item in found if item is not None])
 
 
 def _ttl_config(ttl: TTLConfig | None, config: Config) -> TTLConfig:

@@ -13,6 +13,7 @@ from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
+from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.undoing import Undoing
@@ -30,7 +31,8 @@ class Changing(Journaling):
         """Write a change set in one transaction: rows, vectors, keywords, graph, reviews, history.
 
         Applying the same run again does nothing. What was deleted since it was planned is not
-        changed, and what a person deleted is not added again; the lines of the result say so.
+        changed, and what a person deleted is not added again; the lines of the result say so. The
+        pages of the journal follow.
 
         Args:
             change_set: What to change.
@@ -45,7 +47,9 @@ class Changing(Journaling):
         if not dry_run:
             self._complete(drafted.drafts)
         with self._engine.write() as connection:
-            return self._apply(connection, change_set, drafted.writes, dry_run)
+            applied, pages = self._apply(connection, change_set, drafted.writes, dry_run)
+        self._rewrite(pages)
+        return applied
 
     async def aapply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
         """`apply` without blocking the loop."""
@@ -53,23 +57,29 @@ class Changing(Journaling):
         drafted = await workers.read(lambda: self._draft(change_set))
         if not dry_run:
             await self._acomplete(drafted.drafts)
-        applied: Applied = await workers.write(
+        applied: Applied
+        applied, pages = await workers.write(
             lambda connection: self._apply(connection, change_set, drafted.writes, dry_run)
         )
+        if pages:
+            await workers.read(lambda: self._rewrite(pages))
         return applied
 
     def _draft(self, change_set: ChangeSet) -> Drafted:
-        self._check_namespace(change_set.namespace)
+        self._check_namespace(change_set.namespace, written=True)
         with self._engine.read() as snapshot:
             return applying.draft(self._indexing, snapshot.connection, change_set)
 
     def _apply(
         self, connection: Connection, change_set: ChangeSet, writes: Writes, dry_run: bool
-    ) -> Applied:
+    ) -> tuple[Applied, Pages]:
+        places = [(change_set.namespace, key) for key in applying.concerned(connection, change_set)]
         with rehearsal(connection, dry_run):
             self._claim_model(connection, list(writes.values()))
+            pages = pages_telling_of(connection, places)
             applied = applying.apply(connection, change_set, writes, now_us())
-        return replace(applied, dry_run=dry_run)
+            pages |= pages_telling_of(connection, places)
+        return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """Bring back what was before a run, in one transaction that is a run of its own.
@@ -215,16 +225,12 @@ class Changing(Journaling):
         Raises:
             ChangeError: No such review or option, or it was decided already.
         """
-        applied = self.apply(self._decision(review_id, option, by))
-        follow(self)
-        return applied
+        return self.apply(self._decision(review_id, option, by))
 
     async def adecide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
         """`decide` without blocking the loop."""
         decision = await self._workers.read(lambda: self._decision(review_id, option, by))
-        applied = await self.aapply(decision)
-        await self._workers.read(lambda: follow(self))
-        return applied
+        return await self.aapply(decision)
 
     def _decision(self, review_id: str, option: str, by: str | None) -> ChangeSet:
         with self._engine.read() as snapshot:

@@ -16,7 +16,7 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig
-from langmemory.errors import ClosedStoreError, ConfigError
+from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
@@ -24,9 +24,9 @@ from langmemory.recall.rerank import Reranker
 from langmemory.sqlite import history, items
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.vectors import Floats
-from langmemory.stores import transfer, verbatim
+from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
-from langmemory.stores.base import remove
+from langmemory.stores.base import pages_telling_of, remove
 from langmemory.stores.changing import Changing
 from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting
@@ -110,14 +110,19 @@ class MemoryStore(Changing, Conversing, Gathering):
 
     def close(self) -> None:
         """Write what is pending, stop the threads and close the file. A second call does nothing."""
-        accesses, counts = self._accesses.drain(), self._counts.drain()
         try:
-            if accesses or counts:
-                with suppress(ClosedStoreError), self._engine.write() as connection:
-                    items.count_accesses(connection, accesses)
-                    write_counts(connection, counts)
+            with suppress(ClosedStoreError):
+                self._write_pending()
         finally:  # also where the file can no longer be written
             super().close()
+
+    def _write_pending(self) -> None:
+        """Counts that were kept in memory, off the hot path."""
+        accesses, counts = self._accesses.drain(), self._counts.drain()
+        if accesses or counts:
+            with self._engine.write() as connection:
+                items.count_accesses(connection, accesses)
+                write_counts(connection, counts)
 
     # Who is asking.
 
@@ -223,7 +228,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         at: datetime | None,
         facets: dict[str, Any],
     ) -> _Remembering:
-        self._check_namespace(namespace)
+        self._check_namespace(namespace, written=True)
         if not thread_id:
             raise ConfigError("thread_id is empty; pass the id of the conversation.")
         if facets["privacy"] not in get_args(Privacy):
@@ -253,8 +258,9 @@ class MemoryStore(Changing, Conversing, Gathering):
             fails, words alone decide and ``trace.degraded`` says so.
 
         Raises:
-            ConfigError: No such preset, or a bad option.
+            ConfigError: No such preset, a bad option, or a query that is no text.
         """
+        operations.check_query(query)
         vectors = self._searching.embed([query] if query.strip() else [])
         return self._recall(query, namespace, options, vectors.get(query))
 
@@ -262,6 +268,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the loop."""
+        operations.check_query(query)
         vectors = await self._searching.aembed([query] if query.strip() else [])
         return await self._workers.read(
             lambda: self._recall(query, namespace, options, vectors.get(query))
@@ -391,7 +398,8 @@ class MemoryStore(Changing, Conversing, Gathering):
         """
         namespace = self._check_namespace(namespace)
         with self._engine.read() as snapshot:
-            return history.of_item(snapshot.connection, namespace, key, viewer)
+            # A key of another type was made a string by `put`, too.
+            return history.of_item(snapshot.connection, namespace, str(key), viewer)
 
     async def ahistory(
         self, namespace: Namespace, key: str, *, viewer: str | None = None
@@ -478,13 +486,16 @@ class MemoryStore(Changing, Conversing, Gathering):
                 reflected on) and gives what is known now alone.
         """
         prefix = self._check_namespace(prefix, may_be_empty=True)
+        with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
+            self._write_pending()
         with self._engine.read() as snapshot:
             yield from transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.
 
-        Repeating it adds nothing. Vectors and keywords are made anew with this store's model.
+        Repeating it adds nothing. Vectors and keywords are made anew with this store's model; the
+        pages of the journal follow.
 
         Raises:
             ImportFormatError: A row is not from an export; batches before it are stored.
@@ -494,7 +505,11 @@ class MemoryStore(Changing, Conversing, Gathering):
             writes = self._complete(transfer.drafts(self._indexing, batch))
             with self._engine.write() as connection:
                 self._claim_model(connection, writes)
+                places = {(one.namespace, one.key) for one in writes}
+                pages = pages_telling_of(connection, places)
                 changed += transfer.write_rows(connection, batch, writes, now_us())
+                pages |= pages_telling_of(connection, places)
+            self._rewrite(pages)
         return changed
 
 

@@ -66,7 +66,7 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
     Raises:
         InvalidNamespaceError: No tuple but a string; a label that is empty, no string, or contains a
             period.
-        ConfigError: A negative limit or offset.
+        ConfigError: A negative limit or offset; a key or a query that is no text.
         TypeError: Not an operation of LangGraph's BaseStore.
     """
     reads: list[tuple[int, GetOp | SearchOp | ListNamespacesOp]] = []
@@ -76,14 +76,18 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
         count += 1
         if isinstance(op, PutOp):
             _check_namespaces(op, op.namespace)
+            _check_key(op.key)
             place = (tuple(op.namespace), op.key)
             puts.pop(place, None)
             puts[place] = op
         elif isinstance(op, GetOp | SearchOp | ListNamespacesOp):
             if isinstance(op, GetOp):
                 _check_namespaces(op, op.namespace)
+                _check_key(op.key)
             elif isinstance(op, SearchOp):
                 _check_namespaces(op, op.namespace_prefix)
+                if op.query is not None:
+                    check_query(op.query)
             else:
                 _check_namespaces(op, *(one.path for one in op.match_conditions or ()))
             if not isinstance(op, GetOp) and (op.limit < 0 or op.offset < 0):
@@ -114,6 +118,17 @@ def check_namespace(namespace: object) -> None:
         raise InvalidNamespaceError(
             f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
         )
+
+
+def _check_key(key: object) -> None:
+    if not isinstance(key, str):  # `get`, `put` and `delete` make one of whatever they are given
+        raise ConfigError(f"The key of an operation is {key!r:.80}; it must be a string.")
+
+
+def check_query(query: object) -> None:
+    """Raises ConfigError for what is no text."""
+    if not isinstance(query, str):
+        raise ConfigError(f"query is {query!r:.80}; it must be a string.")
 
 
 def queries(batch: Batch) -> list[str]:

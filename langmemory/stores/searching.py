@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -49,6 +50,8 @@ class Searching:
     overfetch: int
     exact: bool
     omit_expired: bool
+    _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
+    """Taken, for good, by the search that says that the file was re-embedded."""
 
     def alive_at_us(self) -> int | None:
         """The time at which an item must not have expired to be seen; None: it does not matter."""
@@ -89,10 +92,12 @@ class Searching:
         found = snapshot.model()
         if found.model is None or self.indexing.serves(found):
             return True
-        logger.warning(
-            "the file was re-embedded with %s while open: searching by keywords; reopen the store",
-            found.model,
-        )
+        if self._warned.acquire(blocking=False):
+            logger.warning(
+                "the file was re-embedded with %s while open: searching by keywords; reopen the "
+                "store",
+                found.model,
+            )
         return False
 
     def rank(

@@ -7,10 +7,12 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.embeddings import StaticEmbedder, static
 from langmemory.errors import ClosedStoreError, DatabaseError
 
 NS = ("a",)
@@ -102,3 +104,26 @@ def test_a_fork_beside_a_write(tmp_path: Path) -> None:
         thread.join()
     store.put(NS, "after", {})
     store.close()
+
+
+def test_a_fork_while_the_embedder_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forked while another thread reads the embedded model, a child reads it for itself."""
+    monkeypatch.setattr(static, "_loaded", None)
+    reading, may_end = threading.Event(), threading.Event()
+    read = static._read
+    parent = os.getpid()
+
+    def slowly() -> Any:
+        if os.getpid() == parent:
+            reading.set()
+            may_end.wait(20)
+        return read()
+
+    monkeypatch.setattr(static, "_read", slowly)
+    thread = threading.Thread(target=lambda: StaticEmbedder().embed_query("tea"))
+    thread.start()
+    assert reading.wait(20)
+    child = in_child(lambda: str(StaticEmbedder().embed_query("tea").shape))
+    assert said(child) == "(256,)"
+    may_end.set()
+    thread.join()

@@ -194,7 +194,7 @@ def test_big_arrays_are_read_element_by_element() -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "line 1: found ''; expected JSONL of messages"),
+        ("", "is empty; expected JSONL of messages"),
         ("Dear diary", "line 1: found 'Dear diary'; expected JSONL"),
         ("PK\x03\x04rest", "zip archive: unpack it"),
         ('{"a": 1}\n', "line 1: found keys a; expected JSONL"),

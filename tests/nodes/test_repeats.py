@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore
 
 from langmemory.context import note_id
-from langmemory.graphs import build_chat_graph
+from langmemory.graphs import NoModel, build_chat_graph
 from langmemory.stores import MemoryStore
 from tests.scripted import ScriptedModel
 from tests.stores_in_use import StoreName, open_store
@@ -61,6 +61,18 @@ def test_a_window_of_the_conversation_is_known_again(store: BaseStore) -> None:
         done = graph.invoke({"messages": history[-3:]}, CONFIG)
         history.append({"role": "assistant", "content": done["messages"][-1].text})
     assert len(said(store)) == 12
+
+
+def test_answers_without_a_model_sent_anew_are_not_remembered(store: BaseStore) -> None:
+    """What stands in for a model echoes memory: its answers, sent back as plain dicts, are not
+    remembered as said, and the rest of the conversation is still known again."""
+    graph = build_chat_graph(NoModel(), store=store)
+    history: list[dict[str, str]] = []
+    for text in ("My goat is called Berta.", "What is my goat called?", "Thanks."):
+        history.append({"role": "user", "content": text})
+        done = graph.invoke({"messages": history}, CONFIG)
+        history.append({"role": "assistant", "content": done["messages"][-1].text})
+    assert said(store) == sorted(turn["content"] for turn in history if turn["role"] == "user")
 
 
 def test_another_thread_is_another_conversation(store: BaseStore) -> None:

@@ -18,6 +18,7 @@ from langmemory.changes import (
     ChangeSet,
     Facets,
     LinkEntities,
+    MarkReflected,
     OpenReview,
     Supersede,
     UpdateMemory,
@@ -501,3 +502,19 @@ def test_a_remaining_memory_keeps_its_words(store: MemoryStore) -> None:
     assert len(store.recall("garden", NS)) > 0
     assert [review.id for review in store.reviews()] == ["q"]
     assert done.memories == 1
+
+
+def test_an_undo_that_took_nothing_back_tells_of_nobody(store: MemoryStore) -> None:
+    """A reflection that learned nothing, and its undo, keep their record when something else is
+    forgotten; what was blanked once is not counted again."""
+    said(store, "bob", "Hm.")
+    apply(store, "empty", MarkReflected(keys=tuple(i.key for i in store.search(NS))))
+    apply(store, "gone", fact("g", "Alice keeps bees"))
+    store.undo("empty")
+    assert store.forget(NS, keys=["other"], dry_run=True).notes == 0
+    assert store.forget(NS, keys=["g"]).notes == 1
+    reasons = {run.id: run.reason for run in store.runs()}
+    assert reasons["undo/empty"] == "undo of empty"
+    assert reasons["empty"] == "a talk"
+    assert reasons["gone"] == ""
+    assert store.forget(NS, keys=["other"]).notes == 0

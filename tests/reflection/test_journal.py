@@ -16,7 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmemory import MemoryStore
-from langmemory.changes import ChangeSet, Invalidate, OpenReview
+from langmemory.changes import (
+    Change,
+    ChangeSet,
+    DecideReview,
+    Invalidate,
+    OpenReview,
+    SetStatus,
+    UpdateMemory,
+)
 from langmemory.config import Config
 from langmemory.formation.facts import Extraction, SessionSummary
 from langmemory.formation.rules import RuleExtractor
@@ -200,6 +208,55 @@ def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: P
     while not store.sweep_ttl():  # a minute's ten-thousandth part
         pass
     assert "Kiel" not in "".join(files(folder).values())
+    assert JournalFiles(folder).rebuild(store) == 0
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_change_set_is_followed(store: MemoryStore, folder: Path, call: str) -> None:
+    """What a change set archives, rewrites, asks or decides about stands in the files as a rebuild
+    would write it; a dry run changes none."""
+    told(store)
+
+    async def apply(run: str, *changes: Change, dry_run: bool = False) -> None:
+        one = ChangeSet(namespace=LENA, run_id=run, kind="correction", reason="", changes=changes)
+        if call == "sync":
+            store.apply(one, dry_run=dry_run)
+        else:
+            await store.aapply(one, dry_run=dry_run)
+        assert JournalFiles(folder).rebuild(store) == 0
+
+    key = key_of(store, "Katrin lives")
+    await apply("dry", SetStatus(key=key, status="archived"), dry_run=True)
+    assert "Bremen" in "".join(files(folder).values())
+    await apply("archives", SetStatus(key=key, status="archived"))
+    assert "Bremen" not in "".join(files(folder).values())
+    key = key_of(store, "sister")
+    value = next(item.value for item in store.search(LENA, limit=100) if item.key == key)
+    await apply("moves", UpdateMemory(key=key, value={**value, "said_at": "2026-03-03T10:00:00Z"}))
+    assert any(name.endswith("/2026-03-03.md") for name in files(folder))
+    asked = OpenReview(
+        id="q", about="a", question="Which sister?", memories=(key,), options={"this": ()}
+    )
+    await apply("asks", asked)
+    assert "Which sister?" in "".join(files(folder).values())
+    await apply("decides", DecideReview(id="q", option="this"))
+    assert "Which sister?" not in "".join(files(folder).values())
+
+
+def test_an_import_is_followed(store: MemoryStore, folder: Path, tmp_path: Path) -> None:
+    """Imported facts stand in the files of the store that imports them, over what was there."""
+    told(store)
+    with MemoryStore(tmp_path / "copy.db") as other:
+        other.import_rows(store.iter_export())
+        key = key_of(other, "Katrin lives")
+        value = {**next(i.value for i in other.search(LENA, limit=100) if i.key == key)}
+        other.put(LENA, key, {**value, "text": "Katrin lives in Kiel."})
+        other.put(LENA, "fact/new", {**value, "text": "Katrin sings."})
+        store.import_rows(other.iter_export())
+    pages = "".join(files(folder).values())
+    assert "Katrin lives in Kiel." in pages
+    assert "Katrin sings." in pages
+    assert "Bremen" not in pages
     assert JournalFiles(folder).rebuild(store) == 0
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import os
+import pickle
 import threading
 import time
 import weakref
@@ -182,6 +184,41 @@ def test_closing_beside_a_locked_file(tmp_path: Path) -> None:
     other.close()
     with pytest.raises(ClosedStoreError):
         store.get(NS, "k")
+
+
+def test_closing_beside_a_query_by_hand(path: str) -> None:
+    """A thread inside a query on ``store.conn`` does not keep the store from closing, and gets its
+    answer."""
+    store = MemoryStore(path)
+    connection = store.conn
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait() -> int:
+        inside.set()
+        go_on.wait(20)
+        return 7
+
+    connection.create_scalar_function("wait", wait, 0)
+    found: list[Any] = []
+    query = threading.Thread(target=lambda: found.extend(connection.execute("SELECT wait()")))
+    query.start()
+    assert inside.wait(20)
+    store.close()
+    with pytest.raises(ClosedStoreError):
+        store.get(NS, "k")
+    go_on.set()
+    query.join()
+    assert found == [(7,)]
+    store.close()
+
+
+@pytest.mark.parametrize("take", [pickle.dumps, copy.deepcopy])
+def test_a_pickled_store_says_what_to_do_instead(path: str, take: Callable[[Any], Any]) -> None:
+    """A store does not go into another process; the error says to open the file there."""
+    with MemoryStore(path) as store:
+        for one in (store, store.for_viewer("mia")):
+            with pytest.raises(TypeError, match=r"cannot be pickled .* MemoryStore\('.*'\)"):
+                take(one)
 
 
 def test_a_store_never_closed(tmp_path: Path) -> None:

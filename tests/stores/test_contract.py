@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,8 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
+from langmemory.changes import AddMemory, ChangeSet
+from langmemory.errors import ConfigError
 from langmemory.sqlite import signs, words
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
@@ -261,6 +264,46 @@ async def test_a_string_is_no_namespace(call: Store) -> None:
         await call("list_namespaces", prefix="ab")
     [item] = await call("search", ())
     assert (item.namespace, item.value) == (("a", "b", "c"), {"text": "apple"})
+
+
+@OURS
+async def test_what_is_no_text_is_named(call: Store) -> None:
+    """A query or a key of a batch that is no string is an error that shows it, not one from within;
+    `put` and `get` make a string of a key."""
+    for query in (5, b"tea", ["tea"]):
+        with pytest.raises(
+            ConfigError, match=re.escape(f"query is {query!r}; it must be a string")
+        ):
+            await call("search", ("a",), query=query)
+        with pytest.raises(
+            ConfigError, match=re.escape(f"query is {query!r}; it must be a string")
+        ):
+            await call("recall", query, ("a",))
+    for op in (PutOp(("a",), 5, {}), PutOp(("a",), None, {}), GetOp(("a",), 5)):  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=r"key of an operation is (5|None); it must be"):
+            await call("batch", [op])
+    await call("put", ("a",), 5, {"text": "tea"})
+    assert (await call("get", ("a",), 5)).key == (await call("get", ("a",), "5")).key == "5"
+    assert [entry.action for entry in await call("history", ("a",), 5)] == ["add"]
+
+
+@OURS
+async def test_the_root_that_put_refuses_is_refused_everywhere(call: Store) -> None:
+    """LangGraph keeps the first label "langgraph" for itself: what cannot be put there cannot be
+    remembered or applied there either; it is only the first label."""
+    own = ("langgraph", "x")
+    added = AddMemory(key="k", value={"text": "tea"})
+    change_set = ChangeSet(
+        namespace=own, run_id="r", kind="correction", reason="", changes=(added,)
+    )
+    with pytest.raises(InvalidNamespaceError, match='"langgraph"'):
+        await call("put", own, "k", {})
+    with pytest.raises(InvalidNamespaceError, match=r"keeps for itself\. Choose another"):
+        await call("remember", own, [("user", "tea")], thread_id="t")
+    with pytest.raises(InvalidNamespaceError, match=r"keeps for itself\. Choose another"):
+        await call("apply", change_set)
+    assert await call("search", ()) == []
+    await call("remember", ("x", "langgraph"), [("user", "tea")], thread_id="t")
 
 
 @OURS

@@ -11,7 +11,7 @@ import networkx
 import pytest
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
-from langmemory.errors import EntityNameError
+from langmemory.errors import ConfigError, EntityNameError
 from langmemory.stores import MemoryStore
 from langmemory.stores.graph.graph import Graph
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
@@ -258,6 +258,19 @@ def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) 
         file.unlink(missing_ok=True)
         store.graph(namespace).draw(file, name)
         assert file.stat().st_size > 5000
+
+
+@pytest.mark.parametrize("name", ["lena", "lena.", ".png"])
+def test_a_picture_without_an_ending_is_refused(
+    store: MemoryStore, tmp_path: Path, name: str
+) -> None:
+    """A file whose name does not say what to draw is an error that names it; none of another name is
+    written."""
+    drawn = tmp_path / "drawn"
+    drawn.mkdir()
+    with pytest.raises(ConfigError, match=f"{name}' has no ending"):
+        store.graph(NAMESPACE).draw(drawn / name)
+    assert list(drawn.iterdir()) == []
 
 
 def test_a_missing_extra_is_named(

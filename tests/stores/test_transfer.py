@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from langgraph.store.base import PutOp
 
@@ -317,3 +318,26 @@ def test_many_batches(tmp_path: Path) -> None:
         old.batch(PutOp(("a",), f"k{n}", {"n": n}) for n in range(1100))
         assert new.import_rows(old.iter_export()) == 1100
         assert contents(new) == contents(old)
+
+
+def test_counts_that_are_still_in_memory_are_exported(tmp_path: Path) -> None:
+    """An export has the usage counted, and the accesses made, right before it; where they cannot be
+    written, it has the rest."""
+    with MemoryStore(tmp_path / "m.db") as store:
+        store.put(NS, "k", {"text": "tea"})
+        counted = Usage(
+            namespace=list(NS), key="k", id="1", loaded=1, referenced=1, succeeded=0,
+            read_tokens=3, discovery_tokens=0,
+        )  # fmt: skip
+        store.count_usage([counted])
+        store.recall("tea", NS)
+        by_type = {row["type"]: row for row in store.iter_export(NS)}
+        assert by_type["usage"]["referenced"] == 1
+        assert by_type["item"]["access_count"] == 1
+        store.count_usage([counted])
+        store._engine.database._busy_timeout_ms = 0
+        store._engine.database._writer.set_busy_timeout(0)
+        other = apsw.Connection(store.path)
+        other.execute("BEGIN IMMEDIATE")
+        assert [row["key"] for row in store.iter_export(NS) if row["type"] == "item"] == ["k"]
+        other.close()

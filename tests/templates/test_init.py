@@ -55,3 +55,15 @@ def test_it_runs_under_langgraph_dev(tmp_path: Path) -> None:
     assert isinstance(reflected, dict)
     assert not reflected["failures"]
     assert (tmp_path / "memory.db").exists()
+
+
+def test_it_says_how_to_install_what_no_index_has(tmp_path: Path) -> None:
+    """Its README and requirements say where langgraph-langmemory comes from; pip reads the latter."""
+    init_project(tmp_path)
+    for name in ("README.md", "requirements.txt"):
+        text = (tmp_path / name).read_text()
+        assert "not on the package index yet" in text.lower()
+        assert "`pip install .` in a checkout" in text
+    lines = (tmp_path / "requirements.txt").read_text().splitlines()
+    wanted = [line for line in lines if not line.startswith("#")]
+    assert wanted == ["langgraph-langmemory", "langgraph-cli[inmem]"]

@@ -27,6 +27,7 @@ from langmemory.errors import ChangeError, StalePlanError
 from langmemory.sqlite import history, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.items import Write, find
+from langmemory.sqlite.reviews import find as find_review
 from langmemory.stores import verbatim
 from langmemory.stores.changes import graph, memories, reviews
 from langmemory.stores.changes.run import ChangeRun, Unchanged
@@ -103,6 +104,19 @@ def apply(connection: Connection, change_set: ChangeSet, writes: Writes, now_us:
     return Applied(
         run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed)
     )
+
+
+def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
+    """Keys of the memories that a change set changes, or asks or decides about."""
+    keys: set[str] = set()
+    for change in change_set.changes:
+        keys.update(_touched(change))
+        if isinstance(change, AddMemory):
+            keys.add(change.key)
+        elif isinstance(change, DecideReview):
+            review = find_review(connection, change.id)
+            keys.update(review.memories if review is not None else ())
+    return keys
 
 
 def _write(run: ChangeRun, change: Change, write: Write | None) -> None:

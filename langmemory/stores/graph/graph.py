@@ -149,6 +149,7 @@ class Graph:
         """Draw everything, or what is around an entity, to a file; past edges are dashed.
 
         Raises:
+            ConfigError: The name of the file has no ending.
             EntityNameError: As `entity`.
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """

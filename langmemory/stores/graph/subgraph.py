@@ -6,8 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any, Final
 
+from langmemory.errors import ConfigError
 from langmemory.types import Edge, Entity
 
 Json = dict[str, Any]
@@ -141,8 +143,14 @@ class Subgraph:
         """Draw it to a file; the ending says as what (``.png``, ``.svg``, ``.pdf``).
 
         Raises:
+            ConfigError: The name has no ending.
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """
+        if not PurePath(path).suffix:  # matplotlib would draw to a file of another name
+            raise ConfigError(
+                f"{os.fspath(path)!r} has no ending that says what to draw; name it .png, .svg or "
+                ".pdf."
+            )
         from langmemory.stores.graph.picture import draw
 
         draw(self, path)
