@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from benchmarks import contenders
 from benchmarks.dataset import Namespace
 from benchmarks.extensions import loadable_sqlite
+from benchmarks.measure import settle
 from benchmarks.vectors import Lookup, Matrix
 
 SEARCHES = 200
@@ -95,9 +95,7 @@ def main() -> None:
     open_ms = (time.perf_counter() - start) * 1e3
     for text in texts[1:]:
         contenders.search(contender, namespace, text)
-        for thread in threading.enumerate():  # what it makes in the background counts, too
-            if thread.name == "langmemory-load":
-                thread.join()
+    settle(lambda n: contenders.search(contender, namespace, texts[n]))  # that counts, too
     resident, private = resident_mb()
     contender.close()
     result = {

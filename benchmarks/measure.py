@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -66,6 +67,16 @@ def one(call: Call, n: int) -> tuple[float, float]:
     call(n)
     wall, cpu = time.perf_counter_ns() - wall, time.process_time_ns() - cpu
     return wall / 1e6, cpu / 1e6
+
+
+def settle(call: Call) -> None:
+    """Call until MemoryStore makes no more copies in memory in the background."""
+    n = 0
+    while makers := [one for one in threading.enumerate() if one.name == "langmemory-load"]:
+        for thread in makers:
+            thread.join()
+        call(n)  # may be the one after which the next is made
+        n += 1
 
 
 def hot(call: Call, *, seconds: float, at_least: int = 4, at_most: int = 300) -> Sample:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.contenders import Contender, Filter, search
 from benchmarks.dataset import FILTERS, Dataset, Namespace, Query
-from benchmarks.measure import Call, Row, hot, interleaved, one
+from benchmarks.measure import Call, Row, hot, interleaved, one, settle
 
 TIE = 1e-5
 """Cosines this near to the tenth best count as among the ten: float32 sums differ by order."""
@@ -133,6 +133,7 @@ def measure(
         call = call_of(contender, shape)
         judged = effort.queries_for(contender, call)
         recall, found = quality(contender, dataset, shape, queries=judged)
+        settle(call)
         yield Row(
             shape=shape.name,
             size=dataset.size,
