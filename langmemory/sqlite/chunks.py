@@ -103,7 +103,7 @@ class Chunk:
             found = np.bitwise_count(bits[:, rows] ^ query[:, None])
             total: NDArray[np.uint16] = found.sum(axis=0, dtype=np.uint16)
             return total
-        distances = np.zeros(self.n, np.uint16)
+        distances = np.empty(self.n, np.uint16)
         scratch = np.empty(BLOCK, np.uint64)
         counts, sums = np.empty((2, BLOCK), np.uint8)
         for start in range(0, self.n, BLOCK):
@@ -117,7 +117,9 @@ class Chunk:
                 else:
                     np.bitwise_count(block, out=count)
                     np.add(some, count, out=some)
-                if word % WORDS_A_BYTE == 0 or word == len(query):
+                if word == min(WORDS_A_BYTE, len(query)):
+                    out[:] = some
+                elif word % WORDS_A_BYTE == 0 or word == len(query):
                     np.add(out, some, out=out)
         return distances
 

@@ -250,7 +250,9 @@ class SignIndex:
             scores.append(chunk.scores(query, rows, coarse=cosines))
         if not ids:
             return Nearest(np.empty(0, np.int64), np.empty(0, np.float32), True, cosines)
-        together, score = np.concatenate(ids), np.concatenate(scores)
+        together, score = ids[0], scores[0]
+        if len(ids) > 1:
+            together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
             best = np.argpartition(-score, limit - 1)[:limit]
             together, score = together[best], score[best]

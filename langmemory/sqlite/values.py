@@ -56,7 +56,7 @@ def to_json(value: Mapping[str, Any]) -> str:
 
 def from_json(text: str) -> Any:
     """What `to_json` wrote. Integers of any size keep their digits."""
-    return json.loads(text)
+    return _DECODER.decode(text)
 
 
 def as_json(value: object) -> Any:
@@ -85,6 +85,7 @@ def as_json(value: object) -> Any:
     )
 
 
+_DECODER: Final = json.JSONDecoder()
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), default=as_json
 )  # json.dumps would make one for every value
