@@ -12,7 +12,7 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
-from langmemory.config import Config, RecallConfig, SearchConfig
+from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session
 from langmemory.evals.systems import TurnKeys
 from langmemory.stores import MemoryStore
@@ -56,6 +56,8 @@ class MemorySystem:
             tempfile.TemporaryDirectory(prefix="langmemory-eval-")
         )
         config = Config(
+            # When a copy in memory is ready is a matter of time, and an evaluation is not.
+            database=DatabaseConfig(vector_copy_bytes=0, word_copy_bytes=0),
             search=SearchConfig(mode=mode),
             recall=RecallConfig(presets={preset: dict(overrides)} if overrides else {}),
         )
