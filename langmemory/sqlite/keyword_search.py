@@ -9,13 +9,14 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
+from langmemory.sqlite.candidates import NOTHING
 from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import Bindings, find, holds_everything
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.vectors import Floats, Ids
-from langmemory.sqlite.words import FEWEST_WORDS, K1, B, Current, Rows
+from langmemory.sqlite.words import FEWEST_WORDS, K1, B, Current, Rows, idf
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
@@ -32,7 +33,6 @@ HEADROOM: Final = 2
 """Ranked rows looked at for each wanted one when predicates decide afterwards."""
 
 EVERY: Final = 1 << 40
-NOTHING = (np.empty(0, np.int64), np.empty(0, np.float32))
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
@@ -362,19 +362,16 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
     known = row.aux_data
     if known is None:
         rows = row.row_count
-        occurring = np.frombuffer(counts, np.int64)
-        # The counts may be of a moment before some of the rows were deleted: at most all have it.
-        share = np.maximum((rows - occurring + 0.5) / (occurring + 0.5), 1.0)
-        idf = np.maximum(np.log(share), 1e-6)
-        first = row.phrase_count - len(occurring)
+        weights = [idf(rows, one) for one in np.frombuffer(counts, np.int64).tolist()]
+        first = row.phrase_count - len(weights)
         per_token = K1 * B * rows / max(row.column_total_size(), 1)
-        known = row.aux_data = (list(enumerate(idf.tolist(), first)), per_token)
+        known = row.aux_data = (list(enumerate(weights, first)), per_token)
     weighed, per_token = known
     length = K1 * (1 - B) + per_token * row.column_size()
     score = 0.0
-    for phrase, idf in weighed:
+    for phrase, weight in weighed:
         _, body, context = row.phrase_locations(phrase)
         if body or context:
             often = len(body) * body_weight + len(context) * context_weight
-            score += idf * often * (K1 + 1) / (often + length)
+            score += weight * often * (K1 + 1) / (often + length)
     return score

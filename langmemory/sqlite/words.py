@@ -107,9 +107,8 @@ class Words:
         begin = np.searchsorted(sorted_namespaces, ids)
         end = np.searchsorted(sorted_namespaces, ids, side="right")
         parts = [by_namespace[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
-        rows: Rows | None = np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))
-        if rows is not None and len(rows) == len(self.ids):
-            rows = None
+        found = np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))
+        rows = None if len(found) == len(self.ids) else found
         kept = 0 if rows is None else len(rows)
         known = [*self._below.values()]
         if (
@@ -219,10 +218,7 @@ class Words:
         counted = _counted(*weights)
         for token, place in held.items():
             holding, often = self.rows[place], self.often[place]
-            # FTS5: ln((N - n + 0.5) / (n + 0.5)), the weight of a term by Robertson and Sparck Jones.
-            share = (n - len(holding) + 0.5) / (len(holding) + 0.5)
-            idf = max(log(share), LEAST_IDF) if share > 1 else LEAST_IDF
-            weight = np.float32(idf * (K1 + 1) * tokens.count(token))
+            weight = np.float32(idf(n, len(holding)) * (K1 + 1) * tokens.count(token))
             if len(holding) < len(rows):
                 at = rows.searchsorted(holding)
                 here = rows.take(at, mode="clip") == holding
@@ -235,6 +231,13 @@ class Words:
                 scores += weight * (counts / (counts + norms))
         hit = scores > 0
         return rows[hit], scores[hit]
+
+
+def idf(rows: int, holding: int) -> float:
+    """FTS5's weight of a word that some of the rows hold: ln((N - n + 0.5) / (n + 0.5)), by Robertson
+    and Sparck Jones, but at least `LEAST_IDF`. ``holding`` may be of a moment when there were more."""
+    share = (rows - holding + 0.5) / (holding + 0.5)
+    return max(log(share), LEAST_IDF) if share > 1 else LEAST_IDF
 
 
 @lru_cache(maxsize=64)
@@ -400,7 +403,7 @@ def read(connection: Connection, budget_bytes: int) -> Words | None:
     ).fetchone()
     if most * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
         return None
-    ids, namespaces, lengths = np.concatenate(list(_items(connection))).T
+    ids, namespaces, lengths = _items(connection).T
     hashes, ends = list[int](), [np.empty(0, np.int64)]
     rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
     end = 0
@@ -441,16 +444,15 @@ def read(connection: Connection, budget_bytes: int) -> Words | None:
     )
 
 
-def _items(connection: Connection) -> Iterator[NDArray[np.int64]]:
-    """int64[m, 3], some rows of `_ITEMS` at a time; first none."""
-    last = -1
-    part = np.empty((0, 3), np.int64)
-    yield part
-    while last < 0 or len(part) == READ_AT_ONCE:
+def _items(connection: Connection) -> NDArray[np.int64]:
+    """int64[n, 3]: the rows of `_ITEMS`, read some at a time."""
+    parts, last = [np.empty((0, 3), np.int64)], -1
+    while True:
         found = connection.execute(_ITEMS, (last, READ_AT_ONCE)).fetchone()
-        part = _numbers(found[0]).reshape(-1, 3)
-        yield part
-        last = int(part[-1, 0]) if len(part) else 0
+        parts.append(_numbers(found[0]).reshape(-1, 3))
+        if len(parts[-1]) < READ_AT_ONCE:
+            return np.concatenate(parts)
+        last = int(parts[-1][-1, 0])
 
 
 def _by_tokens(

@@ -189,8 +189,8 @@ def _write(file: Path, text: bytes) -> bool:
 
 
 def follow(store: Journaling) -> None:
-    """Make the journal, wherever it stands, what the store says: after something was undone, decided
-    or forgotten."""
+    """Make the journal, wherever it stands, what the store says: after something was undone or
+    forgotten."""
     for folder in store.journal_folders():
         if folder.is_dir():
             JournalFiles(folder).rebuild(store)
