@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
+from langmemory.context.tokens import count_text
 from langmemory.evals.corpus import Conversation, Corpus, Question
-from langmemory.evals.metrics import DEPTHS, score
+from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, score
 from langmemory.evals.report import Granularity, Outcome, Report, Split, SystemReport, summarise
-from langmemory.evals.systems import System, SystemFactory, SystemUnavailableError
+from langmemory.evals.systems import Found, System, SystemFactory, SystemUnavailableError
 
 SESSION_TURNS = 50
 """How many turns a ranking of sessions is made from; 100 find no more of them (measured)."""
@@ -103,14 +104,16 @@ def _ask(
         started = perf_counter()
         found = system.search(question, depth)
         milliseconds = (perf_counter() - started) * 1000
-        ranking, evidence = _at(granularity, found, question, conversations[question.conversation])
+        name, evidence = _units(granularity, question, conversations[question.conversation])
+        ranking = _distinct(name(turn) for one in found for turn in one.turns)[: max(DEPTHS)]
+        read = {name(turn) for one in _within(found, BUDGET_TOKENS) for turn in one.turns}
         outcomes.append(
             Outcome(
                 question=question.id,
                 category=question.category,
                 split=_split(corpus, question),
                 ranking=ranking,
-                scores=score(ranking, evidence),
+                scores=score(ranking, evidence, read),
                 milliseconds=milliseconds,
             )
         )
@@ -118,20 +121,30 @@ def _ask(
     return tuple(outcomes)
 
 
-def _at(
-    granularity: Granularity, found: Sequence[str], question: Question, conversation: Conversation
-) -> tuple[tuple[str, ...], Mapping[str, float]]:
-    """Ranking and evidence as turns, or as the sessions of these turns."""
+def _units(
+    granularity: Granularity, question: Question, conversation: Conversation
+) -> tuple[Callable[[str], str], Mapping[str, float]]:
+    """What is ranked, by turn, and the evidence in it: turns, or the sessions of these turns."""
     if granularity == "turn":
-        return _distinct(found)[: max(DEPTHS)], question.evidence
+        return str, question.evidence
     session_of = conversation.session_of
     gains: dict[str, float] = {}
     for turn, gain in question.evidence.items():
         gains[session_of[turn]] = max(gain, gains.get(session_of[turn], 0.0))
-    return _distinct([session_of[turn] for turn in found])[: max(DEPTHS)], gains
+    return session_of.__getitem__, gains
 
 
-def _distinct(items: Sequence[str]) -> tuple[str, ...]:
+def _within(found: Sequence[Found], budget_tokens: int) -> Iterator[Found]:
+    """The best results, up to the first that is too long for what is left."""
+    left = budget_tokens
+    for one in found:
+        left -= count_text(one.text)
+        if left < 0:
+            return
+        yield one
+
+
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 
 

@@ -1,8 +1,8 @@
-"""How good a ranking is, given the evidence. Every score is in 0..1, higher is better."""
+"""How good what was found is, given the evidence. Every score is in 0..1, higher is better."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log2
 
 DEPTHS = (1, 5, 10, 20)
@@ -10,22 +10,32 @@ DEPTHS = (1, 5, 10, 20)
 
 NDCG_DEPTH = 10
 
+BUDGET_TOKENS = 500
+"""How much a reader reads for ``recall@500tokens``: ten turns of a chat, and what a prompt has room
+for. Results differ in length, and what they cost is what they say in full."""
+
+WITHIN_BUDGET = f"recall@{BUDGET_TOKENS}tokens"
+
 METRICS = (
     *(f"recall@{k}" for k in DEPTHS),
     *(f"any@{k}" for k in DEPTHS),
     *(f"all@{k}" for k in DEPTHS),
     f"ndcg@{NDCG_DEPTH}",
     "mrr",
+    WITHIN_BUDGET,
 )
 """Names of all scores, in the order `score` returns them."""
 
 
-def score(ranking: Sequence[str], evidence: Mapping[str, float]) -> dict[str, float]:
+def score(
+    ranking: Sequence[str], evidence: Mapping[str, float], read: Collection[str]
+) -> dict[str, float]:
     """All of `METRICS` for one question.
 
     Args:
         ranking: ids, best first, without duplicates.
         evidence: gain (> 0) by id; not empty.
+        read: ids that the best results of `BUDGET_TOKENS` speak of.
     """
     found = [k for k, item in enumerate(ranking, start=1) if item in evidence]
     hits = {k: sum(rank <= k for rank in found) for k in DEPTHS}
@@ -35,6 +45,7 @@ def score(ranking: Sequence[str], evidence: Mapping[str, float]) -> dict[str, fl
         **{f"all@{k}": float(hits[k] == len(evidence)) for k in DEPTHS},
         f"ndcg@{NDCG_DEPTH}": _ndcg(ranking, evidence, NDCG_DEPTH),
         "mrr": 1 / found[0] if found else 0.0,
+        WITHIN_BUDGET: sum(item in read for item in evidence) / len(evidence),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,9 +14,9 @@ from langgraph.store.base import PutOp
 
 from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session
-from langmemory.evals.systems import TurnKeys
+from langmemory.evals.systems import Found, TurnKeys, spoken
 from langmemory.stores import MemoryStore
-from langmemory.types import Granularity, SearchMode
+from langmemory.types import Granularity, RecallResult, SearchMode
 
 
 class MemorySystem:
@@ -89,24 +89,32 @@ class MemorySystem:
         for key, turn in zip(keys, turns, strict=True):
             self._keys.bind(namespace, key, turn)
 
-    def search(self, question: Question, k: int) -> list[str]:
+    def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
         if self._door == "search":
             items = self._store.search(namespace, query=question.text, limit=k)
-            return self._keys.turn_ids(namespace, [item.key for item in items])
-        return self._keys.turn_ids(namespace, self._recalled(question, k))
+            return [
+                self._keys.found(namespace, [item.key], self._text(item.value)) for item in items
+            ]
+        return [
+            self._keys.found(namespace, [one.memory.key], spoken(one.speaker, one.text))
+            for one in self._recalled(question, k)
+        ]
 
-    def _recalled(self, question: Question, k: int) -> list[str]:
-        """Keys of the memories recalled for a question."""
-        recall = self._store.recall(
+    def _text(self, value: Mapping[str, Any]) -> str:
+        if self._kind == "documents":
+            return str(value["text"])
+        return spoken(value["speaker"], value["content"])
+
+    def _recalled(self, question: Question, k: int) -> Sequence[RecallResult]:
+        return self._store.recall(
             question.text,
             self._keys.namespace(question.conversation),
             limit=k,
             preset=self._preset,
             granularity=self._granularity,
             now=self._now.get(question.conversation),
-        )
-        return [result.memory.key for result in recall.results]
+        ).results
 
     def close(self) -> None:
         self._resources.close()

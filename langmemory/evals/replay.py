@@ -7,7 +7,6 @@ that, so that everything behind the model runs as it does with one; elsewhere th
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -18,6 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langmemory.errors import LangMemoryError
 from langmemory.evals.corpus import Conversation, Question, Session
 from langmemory.evals.ours import MemorySystem
+from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
 
@@ -65,8 +65,8 @@ class ReplayModel(BaseChatModel):
 class FactsSystem(MemorySystem):
     """`MemorySystem`, reflecting on each session after remembering it.
 
-    A fact that is found counts as the turns it rests on, in their order; the turns of the first ten
-    memories are cut to the first ten turns, so that a fact with much evidence gains nothing by it.
+    A fact that is found counts as the turns it rests on, in their order, each at a rank of its own:
+    a fact with much evidence gains nothing by it.
     """
 
     def ingest(self, conversation: Conversation) -> None:
@@ -98,13 +98,13 @@ class FactsSystem(MemorySystem):
                 "for each is allowed."
             )
 
-    def search(self, question: Question, k: int) -> list[str]:
+    def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
+        found = []
         with self._store.knowledge(namespace) as known:
-
-            def sources(key: str) -> Sequence[str]:
-                fact = known.by_key(key)
-                return (key,) if fact is None else fact.evidence
-
-            found = [key for one in self._recalled(question, k) for key in sources(one)]
-        return self._keys.turn_ids(namespace, list(dict.fromkeys(found)))[:k]
+            for one in self._recalled(question, k):
+                fact = known.by_key(one.memory.key)
+                keys = (one.memory.key,) if fact is None else fact.evidence
+                text = spoken(one.speaker, one.text) if fact is None else one.text
+                found.append(self._keys.found(namespace, keys, text))
+        return found

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,14 +26,24 @@ class SystemUnavailableError(Exception):
     """A system cannot run here; the message is the reason the table shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result of a search."""
+
+    turns: tuple[str, ...]
+    """Ids of what it says: the turn, or the turns a fact rests on."""
+    text: str
+    """What whoever asked gets to read, with the speaker where it was said by one."""
+
+
 class System(Protocol):
     """Something that can be given conversations and asked questions."""
 
     def ingest(self, conversation: Conversation) -> None:
         """Store a conversation, in order."""
 
-    def search(self, question: Question, k: int) -> list[str]:
-        """At most `k` ids of turns of the question's conversation, best first."""
+    def search(self, question: Question, k: int) -> list[Found]:
+        """At most `k` results of the question's conversation, best first."""
 
     def close(self) -> None:
         """Give back what it holds."""
@@ -67,8 +78,9 @@ class TurnKeys:
         """Remember which turn the store keeps under its own key."""
         self._turns[namespace, key] = turn.id
 
-    def turn_ids(self, namespace: Namespace, keys: list[str]) -> list[str]:
-        return [self._turns[namespace, key] for key in keys]
+    def found(self, namespace: Namespace, keys: Sequence[str], text: str) -> Found:
+        """A result that says what the turns under these keys say."""
+        return Found(tuple(self._turns[namespace, key] for key in keys), text)
 
 
 class StoreSystem:
@@ -88,17 +100,22 @@ class StoreSystem:
         for start in range(0, len(puts), BATCH):
             self._store.batch(puts[start : start + BATCH])
 
-    def search(self, question: Question, k: int) -> list[str]:
+    def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
-        found = self._store.search(namespace, query=question.text, limit=k)
-        return self._keys.turn_ids(namespace, [item.key for item in found])
+        items = self._store.search(namespace, query=question.text, limit=k)
+        return [self._keys.found(namespace, [item.key], item.value["text"]) for item in items]
 
     def close(self) -> None:
         self._resources.close()
 
 
 def _value(turn: Turn) -> dict[str, Any]:
-    return {"text": f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text}
+    return {"text": spoken(turn.speaker, turn.text)}
+
+
+def spoken(speaker: str | None, text: str) -> str:
+    """ "Speaker: text"."""
+    return f"{speaker}: {text}" if speaker else text
 
 
 def _index(embeddings: Embeddings) -> Any:

@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from langmemory.evals.bootstrap import Estimate
+from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Granularity, Report, Split, SystemReport
 
 HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
-    "turn": ("recall@1", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"),
+    "turn": ("recall@1", "recall@5", "recall@10", WITHIN_BUDGET, "ndcg@10", "mrr"),
     "session": ("recall@1", "recall@5", "recall@10", "any@5", "any@10", "ndcg@10"),
 }
 """The scores a terminal line has room for; the rest is in the JSON."""
@@ -33,7 +34,9 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         f"{report.conversations} conversations, {report.granularity} level\n"
     )
     yield _pooled(report)
-    yield _by_category(report)
+    yield _by_category(report, "recall@10")
+    if report.granularity == "turn":
+        yield _by_category(report, WITHIN_BUDGET)
     if report.tuning:
         yield _by_split(report)
     if report.ablations:
@@ -78,19 +81,21 @@ def _pooled(report: Report) -> Table:
     return table
 
 
-def _by_category(report: Report) -> Table:
+def _by_category(report: Report, metric: str) -> Table:
     counts = {
         group.category: group.questions
         for system in report.systems
         for group in system.groups
         if group.split == "all" and group.category != POOLED
     }
-    table = _table("Recall@10 by category", *(f"{name}\n({n})" for name, n in counts.items()))
+    table = _table(
+        f"{_short(metric)} by category", *(f"{name}\n({n})" for name, n in counts.items())
+    )
     for system in report.systems:
         if system.unavailable:
             table.add_row(system.name, _reason(system))
             continue
-        scores = [system.group(category).metrics["recall@10"] for category in counts]
+        scores = [system.group(category).metrics[metric] for category in counts]
         table.add_row(system.name, *(_number(score.value) for score in scores))
         table.add_row("", *(f"[dim]{_interval(score)}[/dim]" for score in scores))
     return table
@@ -158,7 +163,10 @@ def _reason(system: SystemReport) -> str:
 
 
 def _short(metric: str) -> str:
-    return metric.replace("recall", "R").replace("ndcg@10", "NDCG").replace("mrr", "MRR")
+    names = {"recall": "R", "ndcg@10": "NDCG", "mrr": "MRR", "tokens": "t"}
+    for long, short in names.items():
+        metric = metric.replace(long, short)
+    return metric
 
 
 def _number(value: float) -> str:

@@ -30,7 +30,8 @@ class RecallOptions(TypedDict, total=False):
     """Options of `MemoryStore.recall` and `arecall`."""
 
     limit: int
-    """Results at most; default 10."""
+    """Results at most; default 10, or with ``budget_tokens`` as many as the preset has ``depth`` (40),
+    so that the budget decides."""
     kinds: Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind."""
     viewer: str | None
@@ -138,9 +139,14 @@ def run(
     reranker: Reranker | None,
 ) -> Recall:
     """Recall on one snapshot."""
-    limit = options.get("limit", 10)
-    if not isinstance(limit, int) or limit < 0:
-        raise ConfigError(f"limit is {limit!r}; it must be a whole number, 0 or more.")
+    budget = options.get("budget_tokens")
+    limit = options.get("limit", 10 if budget is None else preset.depth)
+    for name, number in (("limit", limit), ("budget_tokens", budget if budget is not None else 0)):
+        if not isinstance(number, int) or number < 0:
+            raise ConfigError(f"{name} is {number!r}; it must be a whole number, 0 or more.")
+    min_score = options.get("min_score")
+    if not isinstance(min_score, int | float | None):
+        raise ConfigError(f"min_score is {min_score!r}; it must be a number, 0 to 1.")
     if scope.kinds == ():
         limit = 0  # nothing is of none of the kinds
     now = options.get("now") or datetime.now(UTC)
@@ -161,7 +167,7 @@ def run(
         preset=preset,
         vocabulary=default_vocabulary(),
         limit=min(limit, NO_LIMIT),
-        min_score=options.get("min_score"),
+        min_score=min_score,
         mode=mode,
         granularity=granularity,
         degraded=degraded,
@@ -169,7 +175,6 @@ def run(
         reranker=reranker,
         explain=options.get("explain", False),
     )
-    budget = options.get("budget_tokens")
     return recall if budget is None else within(recall, budget)
 
 

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, plot, render
 from langmemory.evals.corpus import Conversation
-from langmemory.evals.systems import SystemUnavailableError
+from langmemory.evals.metrics import WITHIN_BUDGET
+from langmemory.evals.systems import Found, SystemUnavailableError
 
 
 class WordOverlap:
@@ -24,7 +25,7 @@ class WordOverlap:
     def ingest(self, conversation: Conversation) -> None:
         self.conversations[conversation.id] = conversation
 
-    def search(self, question: Question, k: int) -> list[str]:
+    def search(self, question: Question, k: int) -> list[Found]:
         asked = set(question.text.lower().split())
         shared = Counter(
             {
@@ -33,7 +34,7 @@ class WordOverlap:
             }
         )
         ranked = [turn for turn, _ in shared.most_common()]
-        return (ranked[::-1] if self.reverse else ranked)[:k]
+        return [Found((turn,), "") for turn in (ranked[::-1] if self.reverse else ranked)[:k]]
 
     def close(self) -> None:
         self.closed = True
@@ -46,9 +47,9 @@ class Fixed(WordOverlap):
         super().__init__()
         self.turns = turns
 
-    def search(self, question: Question, k: int) -> list[str]:
+    def search(self, question: Question, k: int) -> list[Found]:
         session_of = self.conversations[question.conversation].session_of
-        return [turn for turn in self.turns if turn in session_of]
+        return [Found((turn,), "") for turn in self.turns if turn in session_of]
 
 
 def missing_system() -> System:
@@ -85,6 +86,26 @@ def test_a_turn_returned_twice_counts_once(corpus: Corpus) -> None:
     """Repetition neither earns nor wastes a rank."""
     report = evaluate(corpus, {"fixed": lambda: Fixed("b1", "b1", "c1")})
     assert report.system("fixed").outcomes[0].ranking == ("b1", "c1")
+
+
+class Long(WordOverlap):
+    """Answers with three results of 240 tokens; the second speaks of two turns."""
+
+    def search(self, question: Question, k: int) -> list[Found]:
+        text = "x" * 4 * (240 - 3)
+        return [Found(turns, text) for turns in (("b1",), ("b2", "c1"), ("a1",))]
+
+
+def test_what_is_read_in_a_budget_is_counted_by_what_it_costs(corpus: Corpus) -> None:
+    """Of three results of 240 tokens two are read in 500, and the turns they speak of are found;
+    ranks count turns."""
+    outcomes = {o.question: o for o in evaluate(corpus, {"long": Long}).systems[0].outcomes}
+    found = outcomes["garden/0"]
+    assert found.ranking == ("b1", "b2", "c1", "a1")
+    evidence = {q.id: set(q.evidence) for q in corpus.questions}
+    for name, outcome in outcomes.items():
+        expected = len(evidence[name] & {"b1", "b2", "c1"}) / len(evidence[name])
+        assert outcome.scores[WITHIN_BUDGET] == pytest.approx(expected)
 
 
 def test_what_cannot_run_or_be_scored_is_said(tmp_path: Path) -> None:
@@ -139,7 +160,7 @@ def test_every_system_is_closed_even_when_it_fails(corpus: Corpus) -> None:
     """A search that raises ends the evaluation, but not before the system is closed."""
 
     class Broken(WordOverlap):
-        def search(self, question: Question, k: int) -> list[str]:
+        def search(self, question: Question, k: int) -> list[Found]:
             raise RuntimeError("broken")
 
     broken = Broken()

@@ -58,7 +58,7 @@ def test_notes_become_facts_with_their_evidence(tmp_path: Path) -> None:
     with system._store.knowledge(namespace) as known:
         facts = [known.by_key(item.key) for item in system._store.search(namespace, limit=50)]
     evidence = {
-        fact.memory.text: system._keys.turn_ids(namespace, list(fact.evidence))
+        fact.memory.text: list(system._keys.found(namespace, fact.evidence, "").turns)
         for fact in facts
         if fact is not None
     }
@@ -66,7 +66,7 @@ def test_notes_become_facts_with_their_evidence(tmp_path: Path) -> None:
         "Ole adopted a tabby cat with his wife.": ["D1:2"],
         "Ole ordered a kiln for his pottery.": ["D2:1", "D2:3"],
     }
-    assert system.search(talk.questions[0], 3)[0] == "D1:2"
+    assert system.search(talk.questions[0], 3)[0].turns == ("D1:2",)
     system.close()
     report = evaluate(talk, {"with facts": FactsSystem})
     assert report.systems[0].groups[0].metrics["recall@10"].value == 1.0

@@ -10,7 +10,9 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.config import Config
+from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError, InvalidFilterError
+from langmemory.recall.presets import BALANCED
 from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
 
@@ -138,3 +140,26 @@ def test_limits_of_a_recall(query: str) -> None:
     for limit in (0, 1, 5, 2**40, 2**70):
         assert len(store.recall(query, NS, limit=limit)) <= min(limit, 5)
     assert len(store.recall(query, NS, budget_tokens=0)) == 0
+
+
+def test_without_a_limit_the_budget_decides() -> None:
+    """As many results as have room are returned, best first; a limit that is given still holds."""
+    store = MemoryStore(":memory:")
+    store.remember(NS, [("user", f"heron number {n:02}") for n in range(60)], thread_id="t")
+    each = count_text("heron number 00")
+    assert len(store.recall("heron", NS)) == 10
+    assert len(store.recall("heron", NS, budget_tokens=25 * each)) == 25
+    assert len(store.recall("heron", NS, budget_tokens=1000 * each)) == BALANCED.depth
+    assert len(store.recall("heron", NS, budget_tokens=25 * each, limit=3)) == 3
+
+
+@pytest.mark.parametrize(
+    "option", [{"budget_tokens": "500"}, {"budget_tokens": -1}, {"min_score": "high"}]
+)
+def test_numbers_that_are_none_are_refused_by_name(option: Any) -> None:
+    """A budget or a score that is no number is an error naming it, not a search that fails later."""
+    store = MemoryStore(":memory:")
+    store.put(NS, "k", {"text": "a heron"})
+    ((name, value),) = option.items()
+    with pytest.raises(ConfigError, match=f"{name} is {value!r}"):
+        store.recall("heron", NS, **option)
