@@ -118,6 +118,8 @@ class Selection:
     def _by_index(self, conditions: list[Condition], *, anew: bool = False) -> Ids | None:
         """All items in scope, if one of these conditions, that have starts, leaves few of its
         namespaces' items; ``anew``: as counted now."""
+        if not conditions:
+            return None
         size, at_most = self._sizes
         driver, least = None, at_most + 1
         for one in conditions:
