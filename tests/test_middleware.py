@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import BaseStore
@@ -101,3 +102,32 @@ def test_an_agent_without_memory_tools(store: BaseStore) -> None:
     agent = create_agent(model, middleware=[MemoryMiddleware(store, tools=False)])
     agent.invoke(message("Hi"), run("t1"))
     assert model.tool_names == []
+
+
+@pytest.mark.parametrize("first", ["summary", "memory"])
+def test_a_summary_by_langchains_middleware_is_not_what_the_person_said(
+    store: BaseStore, first: str
+) -> None:
+    """LangChain puts its summary among the messages as a human message. It is neither remembered
+    nor looked up, whatever the order of the two; what it stands for is remembered once."""
+    summary = SummarizationMiddleware(
+        ScriptedModel(otherwise="They talk about bees."),
+        trigger=("messages", 4),
+        keep=("messages", 1),
+    )
+    memory = MemoryMiddleware(store, tools=False)
+    agent = create_agent(
+        ScriptedModel(),
+        middleware=[summary, memory] if first == "summary" else [memory, summary],
+        checkpointer=InMemorySaver(),
+    )
+    texts = [f"The {number}. hive is mine." for number in range(6)]
+    for text in texts:
+        state = agent.invoke(message(text), run("t1"))
+    assert any("about bees" in each.text for each in state["messages"])
+    items = store.search(("memories", "anna"), filter={"thread_id": "t1"}, limit=100)
+    by_role: dict[str, list[str]] = {"user": [], "assistant": []}
+    for item in items:
+        by_role[item.value["role"]].append(item.value["content"])
+    assert sorted(by_role["user"]) == texts
+    assert len(by_role["assistant"]) == len(texts)

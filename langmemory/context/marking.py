@@ -1,18 +1,26 @@
-"""The mark on text that langmemory put into a prompt, so that it is never remembered as said.
+"""Text that a program put among the messages, so that it is never remembered as said.
 
 Without it memories feed on themselves: a recalled sentence is stored as a new turn, recalled twice
 as strongly, stored again (one audited store held 668 copies of one sentence). Everything this
-package injects is marked; whatever writes memories skips messages for which `is_injected` is true.
+package injects is marked; whatever writes memories skips messages for which `is_injected` is true,
+which knows the marks of LangChain's packages, too.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 MARK = "langmemory"
 """Key in a message's ``additional_kwargs``; no chat model integration sends it to a provider."""
+
+MIDDLEWARE_MARK = "lc_source"
+"""Key in ``additional_kwargs`` with which the middleware of LangChain and deepagents marks human
+messages of its own: summaries of the conversation, pinned skills, a grader's verdict."""
+
+HANDOFF_MARK = "__is_handoff_back"
+"""Key in ``response_metadata`` of langgraph-supervisor's "Transferring back to supervisor"."""
 
 OPEN_TAG = "<recalled_memories>"
 CLOSE_TAG = "</recalled_memories>"
@@ -41,7 +49,17 @@ def injected_details(message: BaseMessage) -> dict[str, Any]:
 
 
 def is_injected(message: BaseMessage) -> bool:
-    """Whether langmemory, not a person or model, wrote this message.
+    """Whether a program, not a person or model, wrote this message: langmemory (`is_ours`), or
+    middleware of LangChain, whose summaries stand there as if the person had said them."""
+    return (
+        is_ours(message)
+        or (isinstance(message, HumanMessage) and MIDDLEWARE_MARK in message.additional_kwargs)
+        or HANDOFF_MARK in message.response_metadata
+    )
+
+
+def is_ours(message: BaseMessage) -> bool:
+    """Whether langmemory wrote this message.
 
     A client that sends messages back through an API may lose ``additional_kwargs``; a message that
     is one whole memory block is recognised by its tags then, and an answer without a model by how

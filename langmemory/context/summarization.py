@@ -17,7 +17,7 @@ from langchain_core.messages.utils import trim_messages
 from langchain_core.prompts.chat import ChatPromptTemplate
 
 from langmemory.context.cut import choose
-from langmemory.context.marking import injected_details, is_injected, mark_injected
+from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import turn_starts
 
@@ -261,7 +261,7 @@ def _recent(
     leaving = set(chosen)
     staying = {id(message) for index, message in enumerate(pending) if index not in leaving}
     young = messages[starts[-settings.summarised_turns] :]
-    recent = [m for m in young if id(m) not in staying and not is_injected(m)]
+    recent = [m for m in young if id(m) not in staying and not is_ours(m)]
     return recent if settings.token_counter(recent) <= settings.max_tokens else None
 
 
@@ -381,7 +381,7 @@ def _prompt(
     if existing is not None:
         room -= settings.token_counter([SystemMessage(content=existing.summary)])
     messages = _at_most(
-        [message for message in chosen if not is_injected(message)], room, settings.token_counter
+        [message for message in chosen if not is_ours(message)], room, settings.token_counter
     )
     if existing is None:
         return settings.initial_summary_prompt.invoke({"messages": messages}).to_messages()

@@ -6,11 +6,18 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import importlib.util
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+from langmemory.errors import ConfigError
 from langmemory.stores import MemoryStore
 
 
@@ -21,11 +28,15 @@ async def open_store() -> AsyncIterator[MemoryStore]:
     The server calls this once per thread, all on one file, passes no configuration and never
     expires anything. So ``index`` and ``ttl`` of the ``store`` entry in langgraph.json are read
     from where the server puts them, ``LANGGRAPH_STORE``, and the store expires its items itself.
+    As LangGraph has it, ``embed`` may be a file and what is in it, ``"./embeddings.py:embed"``.
+
+    Raises:
+        ConfigError: a setting is wrong.
     """
     settings = json.loads(os.environ.get("LANGGRAPH_STORE") or "{}")
     # Opening touches the file system, which the server forbids on its event loop.
     store = await asyncio.to_thread(
-        lambda: MemoryStore(index=settings.get("index"), ttl=settings.get("ttl"))
+        lambda: MemoryStore(index=_index(settings.get("index")), ttl=settings.get("ttl"))
     )
     try:
         if store.ttl_config:
@@ -33,3 +44,35 @@ async def open_store() -> AsyncIterator[MemoryStore]:
         yield store
     finally:
         await store.aclose()
+
+
+def _index(index: Any) -> Any:
+    """The index config, with the embedder itself where it names the file that has it."""
+    embed = index.get("embed") if isinstance(index, dict) else None
+    if not isinstance(embed, str) or ".py:" not in embed:
+        return index
+    return {**index, "embed": _embedder(embed)}
+
+
+@functools.cache  # the server opens a store in each of its threads
+def _embedder(name: str) -> Any:
+    file, _, attribute = name.rpartition(":")
+    try:
+        return getattr(_module(file), attribute)
+    except (OSError, ImportError, AttributeError) as error:
+        raise ConfigError(
+            f'"embed" of the store\'s index in langgraph.json is {name!r}, which cannot be loaded '
+            f"({type(error).__name__}: {error}). Name a file, from the folder the server starts in, "
+            f'and a function or Embeddings object in it, as in "./embeddings.py:embed".'
+        ) from error
+
+
+def _module(file: str) -> ModuleType:
+    name = f"langmemory_embedder__{Path(file).stem}"  # hides no module of that name
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

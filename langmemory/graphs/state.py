@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from langchain_core.messages import AnyMessage
+from pydantic import Field
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.budget import BudgetReport
@@ -14,10 +16,15 @@ from langmemory.nodes.state import MemoryState
 
 @dataclass(kw_only=True)
 class ChatContext:
-    """Who the run is for; shown as a form in Studio."""
+    """Who the run is for. (Studio shows this as a form.)"""
 
-    user_id: str | None = None
-    """Whose memories are read and written. None: ``config["configurable"]["user_id"]``."""
+    user_id: Annotated[
+        str | None,
+        Field(
+            description="Whose memories are read and written: any name or id without a period. "
+            'Left empty, it is config["configurable"]["user_id"], or else the default of the graph.'
+        ),
+    ] = None
 
 
 class SummaryContext(TypedDict, total=False):

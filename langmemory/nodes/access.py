@@ -15,10 +15,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from langchain_core.messages import BaseMessage
-from langgraph.store.base import BaseStore, Item, SearchItem
+from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
+from langmemory.nodes.state import RecalledMemory
 from langmemory.stores import verbatim
 from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
 
@@ -186,6 +187,27 @@ class StoreAccess:
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
 
+    def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
+        """What of memories recalled earlier is still there, in force and this viewer's to read.
+
+        A store that knows viewers is bound to this one already (`seen_by`).
+        """
+        return self._in_force(self._store.batch(_gets(entries)), viewer)
+
+    async def astanding(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
+        found = await self._store.abatch(_gets(entries))
+        if self._facets is None:
+            return self._in_force(found, viewer)
+        return await asyncio.to_thread(self._in_force, found, viewer)
+
+    def _in_force(self, found: Iterable[Any], viewer: str | None) -> list[Item]:
+        items: list[Item] = [one for one in found if one is not None]
+        items = [item for item in items if shown_to(item.value, viewer)]
+        if self._facets is None or not items:
+            return items
+        retired = self._facets.retired((item.namespace, item.key) for item in items)
+        return [item for item in items if (item.namespace, item.key) not in retired]
+
     def thread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
         """What is stored of a thread."""
         options: dict[str, Any] = {"filter": {"thread_id": thread_id}, "limit": THREAD_TURNS}
@@ -220,6 +242,30 @@ class StoreAccess:
                 added.append(key)
         return added
 
+    def correct(
+        self, conversation: Conversation, messages: Sequence[BaseMessage], added: Sequence[str]
+    ) -> list[str]:
+        """Of the messages that were there already, give those that say something else now their
+        new words. Returns their keys. One that was deleted stays so."""
+        corrected = []
+        for key, text in _others(conversation, messages, added):
+            item = self._store.get(conversation.namespace, key)
+            if item is not None and item.value.get("content") != text:
+                self._store.put(conversation.namespace, key, {**item.value, "content": text})
+                corrected.append(key)
+        return corrected
+
+    async def acorrect(
+        self, conversation: Conversation, messages: Sequence[BaseMessage], added: Sequence[str]
+    ) -> list[str]:
+        corrected = []
+        for key, text in _others(conversation, messages, added):
+            item = await self._store.aget(conversation.namespace, key)
+            if item is not None and item.value.get("content") != text:
+                await self._store.aput(conversation.namespace, key, {**item.value, "content": text})
+                corrected.append(key)
+        return corrected
+
 
 def memory_of(item: Item) -> Memory:
     """A plain store's item as a memory: facets it knows nothing about have their defaults."""
@@ -249,6 +295,10 @@ def shown_to(value: Mapping[str, Any], viewer: str | None) -> bool:
 def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
     """Whether `viewer` may see it: anything but other people's private memories."""
     return value.get("privacy") != "private" or viewer is None or value.get("owner") == viewer
+
+
+def _gets(entries: Sequence[RecalledMemory]) -> list[GetOp]:
+    return [GetOp(tuple(one["namespace"]), one["key"], refresh_ttl=False) for one in entries]
 
 
 def _options(request: RecallRequest) -> dict[str, Any]:
@@ -322,6 +372,14 @@ def _turns(
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))
         yield turn.key, {"kind": "episodic", **verbatim.turn_value(thread_id, apart, facets)}
+
+
+def _others(
+    conversation: Conversation, messages: Iterable[BaseMessage], added: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Key and text of the messages that were not added."""
+    turns = _turns(conversation, messages)
+    return [(key, value["content"]) for key, value in turns if key not in added]
 
 
 def _string(value: Any) -> str | None:

@@ -57,8 +57,8 @@ def run_of(
     found = store if store is not None else getattr(runtime, "store", None)
     if found is None:
         raise ConfigError(
-            f"{name!r} has no store: compile the graph with store=…, or give {name!r} one with "
-            f"store=…"
+            f"{name!r} has no store: compile the graph with store=… (create_agent takes it, too), or "
+            f"give {name!r} one with store=…"
         )
     scope = RunScope.of(runtime, config)
     return seen_by(found, viewer_of(viewer, scope)), scope

@@ -17,19 +17,23 @@ from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
 from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally, facets_of
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
+from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, stored_keys
 from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.stores.verbatim import turn_key
-from langmemory.types import Memory, Namespace, Recall
+from langmemory.types import Memory, Namespace, Recall, Trace
 
 QUERY_WORDS = 6
 """A shorter last message ("and hers?") is read together with the ones before it."""
 
 QUERY_MESSAGES = 3
 """At most so many messages of the person make up the query."""
+
+NOTHING_SAID = Recall(query="", results=(), trace=Trace())
+"""What is recalled when there is no query: a picture without words, a run nobody speaks in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +42,8 @@ class _Question:
 
     request: RecallRequest
     topic: str
+    earlier: list[RecalledMemory]
+    """Recalled before in this thread, in the namespace of this run."""
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
 
@@ -50,14 +56,18 @@ class _Answer:
     mandates: list[Memory]
     blocks: list[CoreBlock]
     topic_distance: float | None
+    standing: list[Item]
+    """What of the memories recalled earlier may still be shown."""
 
 
 class RecallNode(MemoryNode):
     """Recall what fits the last messages and write it into state, ready for the prompt.
 
     The memory block holds mandates, then this turn's memories, then those recalled earlier on the
-    same topic, each once; turns of this thread that are still in the window are left out. When the
-    topic shifts, the block starts anew. Core blocks are written beside it, always.
+    same topic, each once, as long as they stand unchanged in the store and whoever asks now may read
+    them; turns of this thread that are still in the window are left out. When the topic shifts, the
+    block starts anew. Core blocks are written beside it, always. Where nobody said anything in words,
+    nothing is searched: the block has the mandates, and what was recalled before.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
@@ -117,8 +127,6 @@ class RecallNode(MemoryNode):
         if answers_locally(store):
             return await asyncio.to_thread(self._recalled, input, store, scope)
         question = self._prepare(input, scope)
-        if question is None:
-            return {}
         if question.repeats:
             stored = await StoreAccess(store).athread(question.request.namespace, question.repeats)
             question = self._without_repeats(input, question, stored)
@@ -126,18 +134,21 @@ class RecallNode(MemoryNode):
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
         question = self._prepare(state, scope)
-        if question is None:
-            return {}
         access = StoreAccess(store)
         if question.repeats:
             stored = access.thread(question.request.namespace, question.repeats)
             question = self._without_repeats(state, question, stored)
         request = question.request
         answer = _Answer(
-            recall=access.recall(request),
+            recall=access.recall(request) if request.query else NOTHING_SAID,
             mandates=access.mandates(request.namespace, request.viewer),
             blocks=self._core(store, request.namespace).blocks(),
-            topic_distance=topic_distance(store, question.topic, request.query),
+            topic_distance=(
+                topic_distance(store, question.topic, request.query) if request.query else None
+            ),
+            standing=(
+                access.standing(question.earlier, request.viewer) if question.earlier else []
+            ),
         )
         return self._apply(state, question, answer)
 
@@ -149,30 +160,41 @@ class RecallNode(MemoryNode):
             return atopic_distance(store, question.topic, request.query)
 
         async def recall_and_distance() -> tuple[Recall, float | None]:
+            if not request.query:
+                return NOTHING_SAID, None
             if facets_of(store) is None:
                 recall, distance = await asyncio.gather(access.arecall(request), compared())
                 return recall, distance
             # In turn: recalling, the store keeps the query's vector, and it has the topic's.
             return await access.arecall(request), await compared()
 
-        (recall, distance), mandates, blocks = await asyncio.gather(
+        async def standing() -> list[Item]:
+            if not question.earlier:
+                return []
+            return await access.astanding(question.earlier, request.viewer)
+
+        (recall, distance), mandates, blocks, items = await asyncio.gather(
             recall_and_distance(),
             access.amandates(request.namespace, request.viewer),
             self._core(store, request.namespace).ablocks(),
+            standing(),
         )
-        return _Answer(recall=recall, mandates=mandates, blocks=blocks, topic_distance=distance)
+        return _Answer(
+            recall=recall,
+            mandates=mandates,
+            blocks=blocks,
+            topic_distance=distance,
+            standing=items,
+        )
 
     def _core(self, store: BaseStore, namespace: Namespace) -> CoreMemory:
         return CoreMemory(store, namespace, labels=self.core)
 
-    def _prepare(self, state: Any, scope: RunScope) -> _Question | None:
-        messages: list[AnyMessage] = value_of(state, self.messages_key, [])
-        query = query_of(messages)
-        if not query:
-            return None
+    def _prepare(self, state: Any, scope: RunScope) -> _Question:
+        messages = messages_of(state, self.messages_key)
         shown = value_of(state, self.visible_key) if self.visible_key else None
         request = RecallRequest(
-            query=query,
+            query=query_of(messages),
             namespace=self.namespace.resolve(scope),
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
@@ -185,6 +207,11 @@ class RecallNode(MemoryNode):
         return _Question(
             request=request,
             topic=value_of(state, "topic", ""),
+            earlier=[
+                entry
+                for entry in value_of(state, "recalled", [])
+                if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
+            ],
             repeats=scope.thread_id if may_repeat(state, messages) else None,
         )
 
@@ -193,24 +220,29 @@ class RecallNode(MemoryNode):
     ) -> _Question:
         """Turns of this thread in the window are left out, whatever their ids are now."""
         shown = value_of(state, self.visible_key) if self.visible_key else None
-        seen = in_window(value_of(state, self.messages_key, []), shown)
+        seen = in_window(messages_of(state, self.messages_key), shown)
         again = {key for key in stored_keys(seen, stored) if key is not None}
         request = replace(question.request, exclude=question.request.exclude | again)
         return replace(question, request=request)
 
     def _apply(self, state: Any, question: _Question, answer: _Answer) -> dict[str, Any]:
         distance = answer.topic_distance
-        shifted = distance is None or distance > self.topic_shift
+        asked = bool(question.request.query)
+        shifted = asked and (distance is None or distance > self.topic_shift)
         mandates = [entry_of(memory) for memory in answer.mandates]
         fresh = [
             entry_of(result.memory, result.score, result.parts)
             for result in answer.recall.results
             if result.memory.priority != "archive"  # found by searching only
         ]
+        unchanged = {
+            (*item.namespace, item.key, item.updated_at.isoformat()) for item in answer.standing
+        }
         earlier: list[RecalledMemory] = [
             entry
-            for entry in ([] if shifted else value_of(state, "recalled", []))
-            if entry["key"] not in question.request.exclude
+            for entry in ([] if shifted else question.earlier)
+            if (*entry["namespace"], entry["key"], entry.get("updated_at")) in unchanged
+            and entry["key"] not in question.request.exclude
         ]
         recalled = _once([*mandates, *fresh, *earlier])[: len(mandates) + self.limit]
         block = disclose(recalled, budget=self.budget, token_counter=self.token_counter)
@@ -269,6 +301,7 @@ def entry_of(
         "valid_at": None if memory.valid_at is None else memory.valid_at.isoformat(),
         "speaker": memory.speaker,
         "text": memory.text,
+        "updated_at": memory.updated_at.isoformat(),
         "score": None if score is None else round(score, 4),
         "parts": {name: round(part, 4) for name, part in (parts or {}).items()},
     }

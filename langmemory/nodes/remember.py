@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, SearchItem
 
-from langmemory.context.citations import Usage, successes, usage, without_citations
+from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.lexicon import is_correction
 from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_by
+from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import may_repeat, stored_keys
+from langmemory.nodes.repeats import may_repeat, spoken, stored_keys
 from langmemory.nodes.state import value_of
+from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
+
+log = logging.getLogger(__name__)
 
 
 class ReflectionQueue(Protocol):
@@ -33,8 +39,10 @@ class RememberNode(MemoryNode):
     """Store the thread's new turns verbatim and synchronously, then enqueue their reflection.
 
     Remembered are the messages people and the assistant said, not tool output and not text that
-    was injected from memory. Repeating a turn adds nothing, also where a client without a
-    checkpointer sends the conversation anew with every call.
+    was injected from memory, or by middleware of LangChain. Repeating a turn adds nothing, also
+    where a client without a checkpointer sends the conversation anew with every call. The
+    person's last message, where it was edited in the thread and comes under its old id with other
+    words, is corrected.
 
     Args:
         namespace: template of the namespace to write to.
@@ -74,27 +82,33 @@ class RememberNode(MemoryNode):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = self._new_turns(input)
+        turns = new = self._new_turns(input)
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, value_of(input, self.messages_key, [])):
-            turns = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
-        keys = access.remember(conversation, _plain(turns))
-        return self._apply(input, store, scope, conversation, keys, turns)
+        if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
+            new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
+        keys = access.remember(conversation, _plain(new))
+        if len(keys) < len(turns):
+            last = _plain(_last_exchange(turns))
+            keys += access.correct(conversation, last, keys)
+        return self._apply(input, store, scope, conversation, keys, new)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = self._new_turns(input)
+        turns = new = self._new_turns(input)
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, value_of(input, self.messages_key, [])):
-            turns = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
-        keys = await access.aremember(conversation, _plain(turns))
-        return self._apply(input, store, scope, conversation, keys, turns)
+        if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
+            new = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
+        keys = await access.aremember(conversation, _plain(new))
+        if len(keys) < len(turns):
+            last = _plain(_last_exchange(turns))
+            keys += await access.acorrect(conversation, last, keys)
+        return self._apply(input, store, scope, conversation, keys, new)
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -113,7 +127,7 @@ class RememberNode(MemoryNode):
 
     def _new_turns(self, state: Any) -> list[BaseMessage]:
         """Turns after the last one known to be stored; all of them when that one is gone."""
-        messages: list[BaseMessage] = value_of(state, self.messages_key, [])
+        messages = messages_of(state, self.messages_key)
         last = value_of(state, "remembered_id")
         start = next(
             (at for at in range(len(messages) - 1, -1, -1) if last and messages[at].id == last), -1
@@ -129,6 +143,10 @@ class RememberNode(MemoryNode):
         keys: list[str],
         turns: list[BaseMessage],
     ) -> dict[str, Any]:
+        if keys and self.reflection is not None:
+            self.reflection.submit(
+                conversation.namespace, thread_id=conversation.thread_id, keys=keys
+            )
         if not turns:
             return {}
         counted = _counted(state, turns)
@@ -136,10 +154,6 @@ class RememberNode(MemoryNode):
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
         if counts and facets is not None:
             facets.count_usage(counts)
-        if keys and self.reflection is not None:
-            self.reflection.submit(
-                conversation.namespace, thread_id=conversation.thread_id, keys=keys
-            )
         return {"remembered_id": turns[-1].id, **counted}
 
 
@@ -168,14 +182,40 @@ def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
     return {"memory_usage": counts, "cited": cited}
 
 
+def _last_exchange(turns: list[BaseMessage]) -> list[BaseMessage]:
+    """The person's last message and what follows it. Only there does the thread know better than
+    the store: what is stored of earlier turns a person may have corrected since."""
+    last = max((at for at, turn in enumerate(turns) if isinstance(turn, HumanMessage)), default=0)
+    return turns[last:]
+
+
 def _plain(turns: list[BaseMessage]) -> list[BaseMessage]:
-    """Turns as they are to be remembered: citations are for this prompt, not for the next."""
+    """Turns as they are to be remembered, answers as they were `spoken`."""
     return [
-        turn.model_copy(update={"content": without_citations(turn.text)})
-        if isinstance(turn, AIMessage)
-        else turn
+        _storable(
+            turn.model_copy(update={"content": spoken(turn)})
+            if isinstance(turn, AIMessage)
+            else turn
+        )
         for turn in turns
     ]
+
+
+def _storable(turn: BaseMessage) -> BaseMessage:
+    """The turn without what `remember` refuses. It is in the thread for good, where a refusal would
+    end this run and every later one: half of an emoji that some client cut in two, or a ``timestamp``
+    that is none of ours (seconds or ISO 8601)."""
+    try:
+        verbatim.turns([turn], thread_id="-", at=None, now=datetime.now(UTC))
+    except InvalidValueError as error:
+        log.warning("turn_repaired message_id=%s error=%s", turn.id, type(error).__name__)
+        whole = turn.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        ours = ("at", "timestamp")
+        others = {
+            key: turn.additional_kwargs[key] for key in turn.additional_kwargs if key not in ours
+        }
+        return turn.model_copy(update={"content": whole, "additional_kwargs": others})
+    return turn
 
 
 def is_said(message: BaseMessage) -> bool:

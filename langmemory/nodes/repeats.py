@@ -16,13 +16,16 @@ from langgraph.store.base import Item
 
 from langmemory.context.citations import without_citations
 from langmemory.context.marking import is_injected
+from langmemory.context.summarization import answer_text
 from langmemory.nodes.state import value_of
 
 
 def may_repeat(state: Any, messages: Sequence[BaseMessage]) -> bool:
     """Whether a call before this one may have remembered some of the messages under other ids."""
+    if value_of(state, "remembered_id"):
+        return False
     past = messages[: _last_human(messages)]
-    return not value_of(state, "remembered_id") and any(isinstance(m, AIMessage) for m in past)
+    return any(isinstance(m, AIMessage) for m in past)
 
 
 def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list[str | None]:
@@ -53,10 +56,16 @@ def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list
     return keys
 
 
+def spoken(answer: AIMessage) -> str:
+    """What of an answer is to be remembered: not its citations, which are for this prompt alone, nor
+    the thoughts that small models put in front of it."""
+    return without_citations(answer_text(answer))
+
+
 def _words(message: BaseMessage) -> tuple[str, str]:
     """Role and text as `RememberNode` stores them."""
     if isinstance(message, AIMessage):
-        return "assistant", without_citations(message.text).strip()
+        return "assistant", spoken(message).strip()
     return "user" if isinstance(message, HumanMessage) else message.type, message.text.strip()
 
 

@@ -28,6 +28,8 @@ class RecalledMemory(TypedDict):
     """ISO 8601."""
     speaker: str | None
     text: str
+    updated_at: str
+    """ISO 8601; of the text as it is here."""
     score: float | None
     """None: it was not searched for, it is always shown."""
     parts: dict[str, float]

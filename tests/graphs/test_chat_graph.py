@@ -225,6 +225,8 @@ def test_studio_can_read_the_schemas_and_the_steps() -> None:
         schema["$defs"]["BudgetReport"]["properties"]
     )
     assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
-    assert set(graph.get_context_jsonschema()["properties"]) == {"user_id"}  # type: ignore[index]
+    asked: Any = graph.get_context_jsonschema()
+    assert set(asked["properties"]) == {"user_id"}
+    assert "Whose memories" in asked["properties"]["user_id"]["description"]
     nodes = set(graph.get_graph().nodes) - {"__start__", "__end__"}
     assert nodes == {"recall", "summarize", "model", "tools", "remember", "condense"}

@@ -102,7 +102,8 @@ def test_a_private_conversation_is_its_owners(tmp_path: Path, name: StoreName) -
 
 
 def test_only_what_was_said_is_remembered_and_only_once() -> None:
-    """Tool traffic, empty and injected messages stay out; repeating a run adds nothing."""
+    """Tool traffic, thoughts, empty messages and those a program put there (langmemory, middleware of
+    LangChain, langgraph-supervisor) stay out; repeating a run adds nothing."""
     store = InMemoryStore()
     node = RememberNode(store=store)
     call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
@@ -111,7 +112,9 @@ def test_only_what_was_said_is_remembered_and_only_once() -> None:
         AIMessage("", tool_calls=[call], id="2"),
         ToolMessage("tool output", tool_call_id="c", id="3"),
         mark_injected(HumanMessage("a memory", id="4")),
-        AIMessage("Two", id="5"),
+        HumanMessage("a summary", id="6", additional_kwargs={"lc_source": "summarization"}),
+        AIMessage("Back to supervisor", id="7", response_metadata={"__is_handoff_back": True}),
+        AIMessage("<think>One, so what comes next?</think>\n\nTwo", id="5"),
     ]
     update = node.invoke({"messages": messages}, CONFIG)
     assert update["remembered_id"] == "5"

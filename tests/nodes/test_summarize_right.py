@@ -427,3 +427,14 @@ def test_a_long_agent_thread_stays_whole_and_within_the_limit(keep_turns: int | 
     prompts = [count_tokens_approximately(prompt) for prompt in model.asked]
     assert max(prompts) <= 1000 + 200
     assert len(prompts) < 120
+
+
+def test_a_summary_of_another_middleware_is_summarized() -> None:
+    """What LangChain's middleware wrote among the messages is nobody's words, but it stands for
+    some: the next summary covers it, as it covers what was said."""
+    scribe = Scribe()
+    theirs = HumanMessage(
+        "They talked about bees.", id="s", additional_kwargs={"lc_source": "summarization"}
+    )
+    summarize([theirs, ai("1"), human("2"), ai("3"), human("4")], model=scribe, max_tokens=4)
+    assert any("about bees" in message.text for message in scribe.asked[0])

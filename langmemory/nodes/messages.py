@@ -1,0 +1,47 @@
+"""The messages of a graph's state, in whatever form the application keeps them.
+
+LangGraph's ``add_messages`` makes LangChain messages of everything and gives each an id. A state key
+of one's own does neither: it may hold dicts, or messages that nobody gave an id, and every node has
+to see the same ones in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+from langchain_core.messages import AnyMessage, convert_to_messages
+
+from langmemory.errors import InvalidValueError
+from langmemory.nodes.state import value_of
+from langmemory.stores.verbatim import ROLES
+
+
+def messages_of(state: Any, key: str) -> list[AnyMessage]:
+    """The messages under a state key, each with an id.
+
+    One without an id is known by who said what, and by how often that was said before it; the key
+    it is remembered under is the one that `MemoryStore.remember` gives it.
+
+    Raises:
+        InvalidValueError: something there is no message.
+    """
+    held: list[Any] = list(value_of(state, key, []))
+    try:
+        messages: Any = convert_to_messages(held)
+    except (ValueError, NotImplementedError, KeyError, TypeError) as error:
+        raise InvalidValueError(
+            f"The state key {key!r} holds something that is no message: "
+            f"{str(error).partition(chr(10))[0]:.200} Keep LangChain messages there, or dicts with "
+            f"role and content, or set messages_key."
+        ) from error
+    said: Counter[str] = Counter()
+    return [message if message.id else _identified(message, said) for message in messages]
+
+
+def _identified(message: AnyMessage, said: Counter[str]) -> AnyMessage:
+    mark = f"{ROLES.get(message.type, message.type)}\0{message.text.strip()}\0"
+    said[mark] += 1
+    name = hashlib.sha256(f"{mark}\0{said[mark]}".encode("utf-8", "surrogatepass")).hexdigest()
+    return message.model_copy(update={"id": name[:20]})

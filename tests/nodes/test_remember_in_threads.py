@@ -1,0 +1,161 @@
+"""What applications do with a thread: messages of any shape, edited ones, branches of time travel."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.store.base import BaseStore
+from typing_extensions import TypedDict
+
+from langmemory.errors import InvalidValueError
+from langmemory.nodes import MemoryState, RecallNode, RememberNode
+from langmemory.stores import MemoryStore
+from tests.stores_in_use import StoreName, open_store
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
+
+
+class Appended(TypedDict, total=False):
+    """A state without ``add_messages``, as many tutorials have it: nobody gives messages an id."""
+
+    messages: Annotated[list[Any], operator.add]
+    recalled: list[Any]
+    remembered_id: str
+
+
+@pytest.fixture(params=["in_memory_no_index", "memory_store"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    name: StoreName = request.param
+    with open_store(name, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def build(schema: type[Any], store: BaseStore, answer: Any) -> Any:
+    return (
+        StateGraph(schema)
+        .add_node("recall", RecallNode())
+        .add_node("answer", lambda state: {"messages": [answer(state)]})
+        .add_node("remember", RememberNode())
+        .add_edge(START, "recall")
+        .add_edge("recall", "answer")
+        .add_edge("answer", "remember")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+
+
+def said(store: BaseStore) -> list[str]:
+    items = store.search(ANNA, filter={"thread_id": "t1"}, limit=100)
+    return sorted(item.value["content"] for item in items)
+
+
+@pytest.mark.parametrize("shape", ["dicts", "messages"])
+def test_messages_without_ids_are_all_remembered(store: BaseStore, shape: str) -> None:
+    """Plain dicts, and messages without an id, are remembered each once; what is said twice, twice.
+    The model sees them, so they are not recalled."""
+
+    def spoken(role: str, text: str) -> Any:
+        if shape == "dicts":
+            return {"role": role, "content": text}
+        return HumanMessage(text) if role == "user" else AIMessage(text)
+
+    graph = build(Appended, store, lambda state: spoken("assistant", "Fine."))
+    texts = ("My goat is called Berta.", "Yes.", "What is my goat called?", "Yes.")
+    for text in texts:
+        state = graph.invoke({"messages": [spoken("user", text)]}, CONFIG)
+        assert state["recalled"] == []
+    assert said(store) == sorted([*texts, *["Fine."] * 4])
+    RememberNode(store=store).invoke({"messages": state["messages"]}, CONFIG)
+    assert len(said(store)) == 8
+
+
+def test_a_message_without_an_id_has_the_key_that_the_store_gives_it(tmp_path: Path) -> None:
+    """What was stored with `remember` is known again by the node."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        messages = [HumanMessage("Yes."), AIMessage("Fine."), HumanMessage("Yes.")]
+        keys = store.remember(ANNA, messages, thread_id="t1")
+        RememberNode(store=store).invoke({"messages": messages}, CONFIG)
+        assert len(said(store)) == len(keys) == 3
+
+
+def test_what_is_no_message_is_refused_by_name(store: BaseStore) -> None:
+    """A key that holds something else is an error that says so, not a conversation forgotten."""
+    for node in (RecallNode(store=store), RememberNode(store=store)):
+        with pytest.raises(InvalidValueError, match=r"'messages' holds .* messages_key"):
+            node.invoke({"messages": [{"text": "Hello"}]}, CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("broken", "text"),
+    [
+        (HumanMessage("Cut in two: \ud83d"), "Cut in two: \ufffd"),
+        (HumanMessage("Late.", additional_kwargs={"timestamp": 1_732_000_000_000}), "Late."),
+        (HumanMessage("Soon.", additional_kwargs={"at": "noon"}), "Soon."),
+    ],
+)
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_message_a_client_broke_does_not_break_the_thread(
+    store: BaseStore, broken: HumanMessage, text: str, call: str
+) -> None:
+    """Half an emoji, or a time that cannot be read, is in the thread for good: it is remembered as
+    far as it can be, and the talk goes on."""
+    node = RememberNode(store=store)
+    state: dict[str, Any] = {"messages": [broken, HumanMessage("Next.")]}
+    await node.ainvoke(state, CONFIG) if call == "async" else node.invoke(state, CONFIG)
+    assert said(store) == sorted([text, "Next."])
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_message_edited_in_the_thread_is_corrected(store: BaseStore, call: str) -> None:
+    """Time travel: a run again from an earlier checkpoint adds nothing that is stored already. Where
+    the person's last message was edited there, under its id, memory says what the thread says."""
+    graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
+    for text in ("I like tea.", "I like beer."):
+        graph.invoke({"messages": [HumanMessage(text)]}, CONFIG)
+    history = {at.next[0]: at for at in reversed(list(graph.get_state_history(CONFIG))) if at.next}
+
+    def at(config: Any) -> Any:
+        return {"configurable": {**CONFIG["configurable"], **config["configurable"]}}
+
+    graph.invoke(None, at(history["remember"].config))
+    assert said(store) == ["Fine.", "Fine.", "I like beer.", "I like tea."]
+
+    before = history["recall"]
+    for text in ("I like wine.", "I like water."):
+        edited = HumanMessage(text, id=before.values["messages"][-1].id)
+        fork = at(graph.update_state(before.config, {"messages": [edited]}))
+        await graph.ainvoke(None, fork) if call == "async" else graph.invoke(None, fork)
+        assert [each for each in said(store) if each != "Fine."] == sorted(["I like tea.", text])
+    found = RecallNode(store=store).invoke({"messages": [HumanMessage("Do I like water?")]}, CONFIG)
+    assert "I like water." in [each["text"] for each in found["recalled"]]
+
+
+def test_what_a_person_changed_in_memory_is_not_brought_back(store: BaseStore) -> None:
+    """A client that sends the whole conversation again, with its ids, undoes neither a correction
+    nor a deletion of what was said before."""
+    node = RememberNode(store=store)
+    talk: list[Any] = [
+        HumanMessage("My PIN is 1234.", id="1"),
+        AIMessage("Noted.", id="2"),
+        HumanMessage("I live in Bonn.", id="3"),
+        AIMessage("Nice.", id="4"),
+    ]
+    node.invoke({"messages": talk}, CONFIG)
+    pin = store.get(ANNA, "t1/1")
+    assert pin is not None
+    store.put(ANNA, "t1/1", {**pin.value, "content": "(taken back)"})
+    node.invoke({"messages": [*talk, HumanMessage("Hello again.", id="5")]}, CONFIG)
+    assert said(store) == sorted(
+        ["(taken back)", "Noted.", "I live in Bonn.", "Nice.", "Hello again."]
+    )
+    if isinstance(store, MemoryStore):  # others do not know what was deleted
+        store.delete(ANNA, "t1/5")
+        node.invoke({"messages": [*talk, HumanMessage("Hello, once more.", id="5")]}, CONFIG)
+        assert store.get(ANNA, "t1/5") is None
