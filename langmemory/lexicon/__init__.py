@@ -17,6 +17,7 @@ from langmemory.lexicon.matching import (
     keyword_terms,
     match_expression,
     register,
+    word_forms,
 )
 from langmemory.lexicon.spanish import SPANISH
 from langmemory.lexicon.writing import index_text, is_unspaced, split_words, without_marks
@@ -39,4 +40,5 @@ __all__ = [
     "register",
     "split_words",
     "without_marks",
+    "word_forms",
 ]

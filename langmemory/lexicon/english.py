@@ -21,6 +21,10 @@ ENGLISH = Language(
     ),
     stop_names=frozenset(("don", "will")),
     questions={
+        "now": (
+            r"\b(now|nowadays|currently|current|these days|at the moment|at present|presently)\b",
+            r"\b(latest|newest|most recent|still|any ?more)\b",
+        ),
         "count": (r"^\W*how (many|much|often)\b",),
         "when": (
             r"^\W*(since |until |by )?when\b",
@@ -64,6 +68,16 @@ ENGLISH = Language(
         "fall": (9, 3),
         "winter": (12, 3),
     },
+    asks_listener=(
+        r"\bdid you (\w+ )?(say|tell|recommend|suggest|mention|give|write|list|propose|explain|advise"
+        r"|describe|draft|warn|pick|think|reckon|calculate|teach|name|show|send|call|come up|put"
+        r"|have|make|quote)\b",
+        r"\byou(['’]ve| have| had)?( \w+)? (said|told|recommended|suggested|mentioned|gave|given"
+        r"|wrote|written|listed|proposed|explained|advised|described|drafted|warned|picked|thought"
+        r"|reckoned|calculated|taught|named|showed|shown|sent|called|came up|quoted|worked out)\b",
+        r"\byour (\w+ )?(advice|recommendations?|suggestions?|proposals?|explanation|answer)\b",
+        r"\baccording to you\b|\byou had (a|an|the) (\w+ )?(idea|opinion|tip|recipe|plan|list)\b",
+    ),
     corrections=(
         # "No" may also begin a Spanish sentence; `SPANISH` excepts the same.
         r"^\W*(no|nope|nah)\b(?!\W*(thank|problem|worries|need|doubt|matter"

@@ -7,20 +7,27 @@ from langmemory.lexicon.language import Language, kinds, numbered, ordered, unit
 GERMAN = Language(
     code="de",
     stop_words=word_set(
-        """aber alle allem allen aller alles als also am an ander andere anderem anderen anderer
-        anderes auch auf aus bei beim bin bis bist da dabei damit dann das dass dazu dein deine
-        deinem deinen deiner dem den denn der des dessen dich die dies diese diesem diesen dieser
-        dieses dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure
-        für gegen gewesen gibt hab habe haben hast hat hatte hatten hier hin ich ihm ihn ihnen ihr
-        ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kein keine
-        keinem keinen keiner können könnte mal man mein meine meinem meinen meiner mich mir mit
-        muss nach nicht nichts noch nun nur ob oder ohne sehr sein seine seinem seinen seiner seit
-        selbst sich sie sind so solche soll sollte sondern sonst über um und uns unser unsere unter
-        viel viele vom von vor wann war waren warst warum was weil welche welchem welchen welcher
-        welches wem wen wenn wer werde werden wessen wie wieder wieso will wir wird wirst wo woher
-        wohin wurde wurden würde würden zu zum zur zwar zwischen"""
+        """ab aber alle allem allen aller alles als also am an ander andere anderem anderen anderer
+        anderes auch auf aus bei beim bin bis bist da dabei damit dann das dass dazu dein deine deinem
+        deinen deiner dem den denn der des dessen dich die dies diese diesem diesen dieser dieses dir
+        doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure für gegen
+        geworden gewesen gibt hab habe haben hast hat hatte hatten hier hin ich ihm ihn ihnen ihr ihre
+        ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kein keine keinem
+        keinen keiner konnte konnten können könnte mal man mein meine meinem meinen meiner mich mir mit
+        muss musste mussten nach nicht nichts noch nun nur ob oder ohne sehr sein seine seinem seinen
+        seiner seit selbst sich sie sind so solche soll sollte sollten sondern sonst über um und uns
+        unser unsere unter viel viele vom von vor wann war waren warst warum was weil welche welchem
+        welchen welcher welches wem wen wenn wer werde werden wessen wie wieder wieso will wir wird
+        wirst wo wofür woher wohin wollte wollten womit woran worauf worden worüber wovon wovor wozu
+        wurde wurden würde würden zu zum zur zwar zwischen"""
     ),
+    endings=("", *ordered("e en n er ern es s em et t st te ten")),
+    spellings={"ä": "ae", "ö": "oe", "ü": "ue"},
     questions={
+        "now": (
+            r"\b(jetzt|nun|zurzeit|zur zeit|derzeit|momentan|aktuell\w*|im moment|mittlerweile|inzwischen)\b",
+            r"\b(noch|heutzutage|neueste\w*)\b",
+        ),
         "count": (r"^\W*wie (viele?|oft)\b",),
         "when": (
             r"^\W*(seit |bis |ab )?wann\b",
@@ -67,6 +74,16 @@ GERMAN = Language(
         "herbst": (9, 3),
         "winter": (12, 3),
     },
+    asks_listener=(
+        r"\b(hast|hattest) du\b.*\b(gesagt|empfohlen|vorgeschlagen|genannt|erwähnt|geraten|gegeben"
+        r"|geschrieben|erklärt|aufgelistet|beschrieben|erzählt|gemeint|berechnet|gezeigt)\b",
+        r"\b(gesagt|empfohlen|vorgeschlagen|genannt|erwähnt|geraten|gegeben|geschrieben|erklärt"
+        r"|beschrieben|erzählt|gezeigt) (hast|hattest)\b",
+        r"\b(sagtest|empfahlst|nanntest|meintest|rietest|rietst|schlugst|erwähntest|gabst) du\b",
+        r"\bdu (mir |uns )?(\w+ )?(sagtest|empfahlst|nanntest|meintest|rietest|rietst|gabst)\b",
+        r"\bdeine[mnr]? (rat|tipp|tipps|vorschl[aä]ge?|empfehlung(en)?|erklärung|antwort)\b"
+        r"|\bdein (rat|tipp|vorschlag|rezept)\b|\blaut dir\b|\bdeiner (meinung|ansicht) nach\b",
+    ),
     corrections=(
         r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",
         r"\bstimmt(e)? (\w+ ){0,2}nicht\b",

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Question = Literal["when", "where", "who", "why", "how", "count", "preference", "relation"]
-"""What a question asks for. A statement or an unrecognised question asks for none of them."""
+Question = Literal["when", "where", "who", "why", "how", "count", "preference", "relation", "now"]
+"""What a question asks for; ``now`` is what holds at last, of what changes. A statement or an
+unrecognised question asks for none of them."""
 
 Unit = Literal["day", "weekend", "week", "month", "year"]
 
@@ -26,10 +27,17 @@ class Language:
 
     code: str
     """BCP 47, e.g. ``"en"``."""
+    never: str = ""
+    """Regular expression of characters that no text of it has: kana in Chinese."""
     stop_words: frozenset[str] = frozenset()
     """Words too common to search for. They also decide which language a query is in."""
     stop_names: frozenset[str] = frozenset()
     """Stop words that are somebody's name where they are capitalised within a sentence: "Will"."""
+    endings: tuple[str, ...] = ()
+    """Endings of inflection, without marks; ``""`` where a word also stands without one. A query's
+    word is looked up with each of them. English needs none: the keyword index stems it."""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """Letters to what is written for them where the keyboard lacks them: ``"ü"`` to ``"ue"``."""
     questions: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     """Regular expressions (over case-folded text) by what the question asks for; first hit wins."""
     months: Mapping[str, int] = field(default_factory=dict)
@@ -62,6 +70,9 @@ class Language:
     """Whether 5/7/2023 is 5 July; with points it always is."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
+    asks_listener: tuple[str, ...] = ()
+    """Regular expressions by which somebody asks the other side what it said before ("did you
+    recommend"), not what it would say now ("can you recommend")."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()

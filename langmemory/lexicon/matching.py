@@ -10,7 +10,7 @@ from langmemory.lexicon.english import ENGLISH
 from langmemory.lexicon.german import GERMAN
 from langmemory.lexicon.language import Language
 from langmemory.lexicon.spanish import SPANISH
-from langmemory.lexicon.writing import is_unspaced, split_words
+from langmemory.lexicon.writing import is_unspaced, split_words, without_marks
 
 LANGUAGES: dict[str, Language] = {
     language.code: language for language in (ENGLISH, GERMAN, SPANISH, CHINESE)
@@ -28,7 +28,8 @@ def register(language: Language) -> None:
 
 def detect_language(text: str) -> Language:
     """The registered language whose stop words and phrases occur most, where two have as many the
-    one whose words for times do; the first when none do."""
+    one whose words for times do, or which is written without spaces as the text is; the first when
+    none do."""
     words = split_words(text[:2000])
     unspaced = is_unspaced(text[:2000])
 
@@ -36,8 +37,10 @@ def detect_language(text: str) -> Language:
         count = sum(word in language.stop_words for word in words)
         times = sum(word in language.temporal_words for word in words)
         if unspaced and language.phrases:
+            if language.never and re.search(language.never, text):
+                return 0, 0
             count += sum(phrase in text for phrase in language.phrases)
-            times = sum(word in text for word in language.temporal_words)
+            times = 1 + sum(word in text for word in language.temporal_words)
         return count, times
 
     return max(LANGUAGES.values(), key=hits)
@@ -68,6 +71,37 @@ def keyword_terms(query: str, language: Language | None = None) -> tuple[str, ..
     if not words:
         words = dict.fromkeys(split_words(query))
     return tuple(words)[:MAX_TERMS]
+
+
+SHORTEST_STEM = 4
+"""Letters that are left of a word without its ending; one less where the ending has three."""
+MAX_FORMS = 256
+"""Forms of all words of a query."""
+
+
+def word_forms(terms: Iterable[str], language: Language) -> tuple[str, ...]:
+    """Other forms and spellings of the terms in their language, at most `MAX_FORMS`."""
+    forms: dict[str, None] = {}
+    for term in terms:
+        if is_unspaced(term) or not term.isalpha():
+            continue
+        found = {term, *_inflected(without_marks(term), language.endings)}
+        for letter, spelling in language.spellings.items():
+            found |= {form.replace(letter, spelling) for form in (term,) if letter in form}
+            # Marks are nothing to the keyword index: "kuche" finds "Küche".
+            bare = without_marks(letter)
+            found |= {form.replace(spelling, bare) for form in list(found) if spelling in form}
+        forms |= dict.fromkeys(sorted(found - {term}))
+    return tuple(forms)[:MAX_FORMS]
+
+
+def _inflected(word: str, endings: tuple[str, ...]) -> list[str]:
+    """The word with every ending in place of its own."""
+    for ending in sorted(endings, key=len, reverse=True):
+        stem = word.removesuffix(ending)
+        if word.endswith(ending) and len(stem) >= SHORTEST_STEM - (len(ending) >= 3):
+            return [stem + other for other in endings]
+    return []
 
 
 def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:

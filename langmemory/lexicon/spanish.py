@@ -17,7 +17,17 @@ SPANISH = Language(
         tan tanto te tenía ti tiene tienen tengo tu tú tus un una unas uno unos usted ustedes va
         van vosotros y ya yo"""
     ),
+    endings=(
+        "",
+        *ordered(
+            "a o e as os es an en ar er ir amos emos imos ado ada ados adas ido ida ando iendo aba "
+            "aban ia ias ian aron ieron io"
+        ),
+    ),
     questions={
+        "now": (
+            r"\b(ahora|actual(es|mente)?|hoy en día|todavía|aún|en este momento|sigue|más recientes?)\b",
+        ),
         "count": (r"^\W*(cu[aá]nt[oa]s?|con qu[eé] frecuencia)\b",),
         "when": (
             r"^\W*(desde |hasta )?cu[aá]ndo\b",
@@ -57,6 +67,13 @@ SPANISH = Language(
     ),
     weekdays=numbered(*ordered("lunes martes miércoles jueves viernes sábado domingo")),
     seasons={"primavera": (3, 3), "verano": (6, 3), "otoño": (9, 3), "invierno": (12, 3)},
+    asks_listener=(
+        r"\b(dijiste|recomendaste|sugeriste|aconsejaste|propusiste|diste|explicaste|mencionaste"
+        r"|escribiste|contaste|pasaste|enseñaste|calculaste|indicaste|advertiste|nombraste)\b",
+        r"\b(has|habías) (dicho|recomendado|sugerido|aconsejado|propuesto|dado|explicado|mencionado"
+        r"|escrito|contado|calculado)\b",
+        r"\bsegún tú\b|\btus? (consejos?|recomendaci(ón|ones)|sugerencias?|propuestas?)\b",
+    ),
     corrections=(
         # "No" may also begin an English sentence; `ENGLISH` excepts the same.
         r"^\W*no\b(?!\W*(gracias|hay problema|pasa nada|importa|te preocupes"

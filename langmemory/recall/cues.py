@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,17 @@ from langmemory.recall.interaction import Texts
 from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
 
+ASSISTANT: Final = "assistant"
+"""Speaker of the messages of a model that has no name."""
 _DAY_US = 86_400_000_000
+_SHORTEST_GENITIVE = 3
 
 
 def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
-    """Those of the speakers whom the words of a query name, by any word of their name."""
+    """Those of the speakers whom the words of a query name, by any word of their name, also in the
+    genitive of languages that write it without an apostrophe: "Annas"."""
     asked = set(map(without_marks, words))
+    asked |= {word.removesuffix("s") for word in asked if len(word) > _SHORTEST_GENITIVE}
     return {
         name
         for name in set(speakers)
@@ -26,13 +32,22 @@ def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[
     }
 
 
-def spoken_by(speakers: Sequence[str | None], named: set[str]) -> Floats:
-    """1 for an item said by the one person the query names. A query that names two people is
-    about both, and nobody's turns are preferred."""
-    if len(named) != 1:
+def spoken_by(
+    speakers: Sequence[str | None], named: set[str], *, asks_listener: bool = False
+) -> Floats:
+    """1 for an item said by who the query is about.
+
+    That is the one person it names; where it names two it is about both, and nobody's turns are
+    preferred. In a chat with an assistant, where it names neither side, it is about the person and
+    not about what the assistant, who says the most, said; unless that is what it asks for.
+    """
+    if len(named) == 1:
+        (name,) = named
+        return np.fromiter((speaker == name for speaker in speakers), np.float32, len(speakers))
+    if named or ASSISTANT not in speakers:
         return np.zeros(len(speakers), dtype=np.float32)
-    (name,) = named
-    return np.fromiter((speaker == name for speaker in speakers), np.float32, len(speakers))
+    said = ((speaker == ASSISTANT) == asks_listener for speaker in speakers)
+    return np.fromiter(said, np.float32, len(speakers))
 
 
 def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
@@ -43,6 +58,13 @@ def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     )
     asking: NDArray[np.bool_] = (last >= texts.starts) & (ends[last] > 0)
     return asking
+
+
+def latest(said_at: NDArray[np.int64], *, half_life_days: float) -> Floats:
+    """1 for what was said last of n >= 1 times, half as much for every half-life before."""
+    age = (said_at.max() - said_at) / (half_life_days * _DAY_US)
+    newest: Floats = np.exp2(-age).astype(np.float32)
+    return newest
 
 
 def within(

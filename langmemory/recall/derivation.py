@@ -42,6 +42,14 @@ class Families:
                 lifted[f"derived_{name}"] = best
         return lifted
 
+    def said_at(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The times of n candidates, with what was derived at the last time of its sources: it may
+        have been written down long after."""
+        times = times.copy()
+        times[self.derived] = np.iinfo(np.int64).min
+        np.maximum.at(times, self.derived, times[self.sources])
+        return times
+
     def settle(self, score: Floats, found: Mapping[str, Floats]) -> NDArray[np.bool_]:
         """Which candidates another member of their family stands for, bool[n].
 

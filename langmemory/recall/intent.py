@@ -26,6 +26,8 @@ class Intent:
 
     language: Language
     asks: frozenset[Question] = frozenset()
+    asks_listener: bool = False
+    """Whether it asks what the assistant said before."""
     names: tuple[str, ...] = ()
     """Capitalised words that do not open the query; may be names of people or places."""
     phrases: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ def read_intent(query: str, now: datetime) -> Intent:
             for question, patterns in language.questions.items()
             if any(_compiled(pattern).search(folded) for pattern in patterns)
         ),
+        asks_listener=any(_compiled(pattern).search(folded) for pattern in language.asks_listener),
         names=tuple(dict.fromkeys(m[0] for m in _NAME.finditer(text) if m.start() > 0)),
         phrases=tuple(next(filter(None, found.groups())) for found in _PHRASE.finditer(text)),
         period=times.period,

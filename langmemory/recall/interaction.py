@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from langmemory.embeddings.static import TokenIds
 from langmemory.recall.source import Floats
-from langmemory.recall.vocabulary import Vocabulary
+from langmemory.recall.vocabulary import HASHED, Vocabulary, in_table
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,9 +91,12 @@ def interact(
     place[distinct] = np.arange(len(distinct), dtype=np.int32)
     held = place[texts.tokens]
 
-    asked = vocabulary.vectors[query].astype(np.float32) * vocabulary.inverse[query, None]
-    cosines = _products(asked, vocabulary.vectors.take(distinct, axis=0))
+    asked = vocabulary.vectors[in_table(query)].astype(np.float32)
+    asked *= vocabulary.inverse[query, None]
+    cosines = _products(asked, vocabulary.vectors.take(in_table(distinct), axis=0))
     cosines *= vocabulary.inverse[distinct]
+    for row in np.flatnonzero(query >= HASHED).tolist():
+        cosines[row] = distinct == query[row]
     np.maximum(cosines, 0, out=cosines)
 
     low, high = AKIN

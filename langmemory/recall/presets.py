@@ -57,7 +57,8 @@ class SignalWeights(BaseModel):
     speaker: Weight = Field(
         default=0.12,
         ge=0,
-        description="Said by the one person the query names [.842, multi-hop .538].",
+        description="Said by who the query is about: the one person it names, the person rather than "
+        "the assistant [.842, multi-hop .538].",
     )
     statement: Weight = Field(default=0.02, ge=0, description="Does not end in a question [.856].")
     temporal: Weight = Field(
@@ -65,6 +66,9 @@ class SignalWeights(BaseModel):
     )
     period: Weight = Field(
         default=0.12, ge=0, description="Said in the period the query names [.856, NDCG .709]."
+    )
+    latest: Weight = Field(
+        default=0.1, ge=0, description="Said last, where the query asks for what holds now."
     )
     derived_keyword: Weight = Field(
         default=0.02,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from langmemory.lexicon import Question, keyword_terms, match_expression
+from langmemory.lexicon import Question, keyword_terms, match_expression, word_forms
 from langmemory.recall.expansion import kin_of
 from langmemory.recall.intent import Intent
 from langmemory.recall.source import KeywordQuery
@@ -61,13 +61,17 @@ def read_query(
 
     asks_kind = bool(further) or not intent.asks & NO_KIND
 
-    def look_up(match: str) -> KeywordQuery | None:
-        return KeywordQuery(match=match, context_weight=context_weight) if match else None
+    def look_up(match: str, forms: tuple[str, ...] = ()) -> KeywordQuery | None:
+        if not match:
+            return None
+        return KeywordQuery(match=match, forms=forms, context_weight=context_weight)
 
     return Query(
         text=text,
         terms=terms,
-        keyword=look_up(match_expression(asked, intent.phrases)),
+        keyword=look_up(
+            match_expression(asked, intent.phrases), word_forms(terms, intent.language)
+        ),
         kin=kin,
         kin_keyword=look_up(match_expression(islice(akin, MAX_KIN))) if asks_kind else None,
     )

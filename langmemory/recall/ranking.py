@@ -103,12 +103,15 @@ def signals(
     named = cues.named_speakers(rows.speaker, query.terms)
     found = {
         "keyword": normalised(pool.keyword),
-        "speaker": cues.spoken_by(rows.speaker, named),
+        "speaker": cues.spoken_by(rows.speaker, named, asks_listener=intent.asks_listener),
     }
     if pool.dense.any():
         found["dense"] = normalised(pool.dense)
     if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
         found["period"] = cues.within(rows.said_at, spans, lag_days=preset.period_lag_days)
+    if len(rows.ids) and "now" in intent.asks:
+        said_at = rows.said_at if families is None else families.said_at(rows.said_at)
+        found["latest"] = cues.latest(said_at, half_life_days=preset.half_life_days)
     if vocabulary is not None and any(rows.tokens):
         names = {without_marks(word) for name in named for word in split_words(name)}
         found |= _text_signals(rows, query, intent, vocabulary, preset, names, origins)
@@ -158,11 +161,11 @@ def _kin(query: Query, vocabulary: Vocabulary) -> dict[int, Flags]:
     """The tokens that stand for a term, by the term's token; only terms of a single token."""
     if not query.kin:
         return {}
-    ids = vocabulary.embedder.tokenize(list(query.kin))
+    tokens = {term: vocabulary.encode(term) for term in query.kin}
     return {
-        int(token[0]): vocabulary.flags(words)
-        for token, words in zip(ids, query.kin.values(), strict=True)
-        if len(token) == 1
+        int(tokens[term][0]): vocabulary.flags(words)
+        for term, words in query.kin.items()
+        if len(tokens[term]) == 1
     }
 
 

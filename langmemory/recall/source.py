@@ -31,6 +31,8 @@ class KeywordQuery:
     match: str
     """FTS5 expression made of quoted strings only (`lexicon.match_expression`), never empty; the
     source puts it in parentheses behind its namespace term and the filter ``{body context}``."""
+    forms: tuple[str, ...] = ()
+    """Other forms of its words, which are looked up as well."""
     body_weight: float = 1.0
     context_weight: float = 0.5
     """BM25 column weights."""

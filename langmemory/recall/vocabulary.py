@@ -2,19 +2,26 @@
 
 Items store their text's token ids, so that late interaction and a few cheap cues need neither text
 nor tokenizer while ranking. Built once for a token table and shared.
+
+The table knows words of Latin script. A word of another script would be in letters, which every
+text has, or in those of its characters that happen to be known: it gets a token of its own instead,
+by its hash, which is met by the same word and by no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.embeddings.static import StaticEmbedder, TokenIds
-from langmemory.lexicon import LANGUAGES
+from langmemory.lexicon import LANGUAGES, is_unspaced, split_words, without_marks
 
 Flags = NDArray[np.bool_]
 
@@ -22,13 +29,24 @@ _WORD_SETS = 256
 """Sets of words whose flags are kept, 30 kB each."""
 
 
+HASHED: Final = 1 << 15
+"""Token ids from here on are hashes of words; the table ends before."""
+_IDS: Final = 1 << 16
+_STEM: Final = 5
+"""Letters of a word of another script that count: cutting words there does for their inflections
+what a stemmer does (McNamee and Mayfield 2004)."""
+_DATE = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.")
+_DATE_WORD: Final = "14.2."
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vocabulary:
-    """A token table with what follows from it. Arrays are indexed by token id."""
+    """A token table with what follows from it. Arrays are indexed by token id: those of length
+    ``v`` by every uint16, the others by those of the table."""
 
     embedder: StaticEmbedder
     vectors: NDArray[np.int8]
-    """int8[v, dims], not unit length."""
+    """int8[table, dims], not unit length."""
     weights: NDArray[np.float32]
     """float32[v]: row lengths, which grow with a token's rarity."""
     inverse: NDArray[np.float32]
@@ -41,15 +59,23 @@ class Vocabulary:
 
     def encode(self, text: str) -> TokenIds:
         """uint16[n]: the token ids of a text that carry meaning."""
+        hashed: list[int] = []
+        if not text.isascii():
+            words = split_words(text)
+            if foreign := [word for word in words if _is_foreign(word)]:
+                hashed = [_hashed(word) for word in foreign]
+                text = " ".join(word for word in words if not _is_foreign(word))
         ids = self.embedder.tokenize([text])[0]
-        return ids[self.inverse[ids] > 0]
+        return np.concatenate((ids[self.inverse[ids] > 0], np.array(hashed, np.uint16)))
 
     def flags(self, words: frozenset[str]) -> Flags:
         """bool[v]: the tokens that are one of these words; kept for the next query."""
         found = self._of_words.get(words)
         if found is None:
             found = np.zeros(len(self.weights), dtype=np.bool_)
-            found[_single_tokens(self.embedder, sorted(words))] = True
+            latin = sorted(word for word in words if not _is_foreign(word))
+            found[_single_tokens(self.embedder, latin)] = True
+            found[[_hashed(pairs[0]) for pairs in _foreign(words) if len(pairs) == 1]] = True
             if len(self._of_words) >= _WORD_SETS:
                 self._of_words.clear()
             self._of_words[words] = found
@@ -61,24 +87,28 @@ def default_vocabulary() -> Vocabulary:
     """The vocabulary of the embedded table, read on first use."""
     embedder = StaticEmbedder()
     table = embedder.token_vectors()
-    weights = np.asarray(table.weights, dtype=np.float32)
-    size = len(weights)
+    known = np.asarray(table.weights, dtype=np.float32)
+    weights = np.zeros(_IDS, dtype=np.float32)
+    weights[: len(known)] = known
+    weights[HASHED:] = np.median(known)  # as a word of middling rarity
 
     meaning = weights > 0
     meaning[_single_tokens(embedder, sorted(_stop_words()))] = False
     meaning[
         _single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))
     ] = False
-    inverse = np.zeros(size, dtype=np.float32)
+    inverse = np.zeros(_IDS, dtype=np.float32)
     np.divide(1.0, weights, out=inverse, where=meaning)
 
-    ends = np.zeros(size, dtype=np.int8)
+    ends = np.zeros(_IDS, dtype=np.int8)
     ends[_single_tokens(embedder, [".", "!", "。", "！", ";"])] = -1
     ends[_single_tokens(embedder, ["?", "？"])] = 1
 
-    temporal = np.zeros(size, dtype=np.bool_)
-    for language in LANGUAGES.values():
-        temporal[_single_tokens(embedder, sorted(language.temporal_words))] = True
+    temporal = np.zeros(_IDS, dtype=np.bool_)
+    times = _temporal_words()
+    temporal[_single_tokens(embedder, [word for word in times if not _is_foreign(word)])] = True
+    temporal[[_hashed(pairs[0]) for pairs in _foreign(times) if len(pairs) == 1]] = True
+    temporal[[_hashed(word) for word in (*_split_times(), _DATE_WORD)]] = True
     return Vocabulary(
         embedder=embedder,
         vectors=table.vectors,
@@ -86,6 +116,54 @@ def default_vocabulary() -> Vocabulary:
         inverse=inverse,
         ends=ends,
         temporal=temporal,
+    )
+
+
+def in_table(ids: NDArray[Any]) -> NDArray[Any]:
+    """The ids with 0, which has a vector of zeros, instead of hashes."""
+    return np.where(ids < HASHED, ids, 0)
+
+
+def stored(ids: TokenIds, text: str) -> bytes:
+    """What an item keeps of a text that the embedder has split into these ids: them, and after them
+    tokens of their own for words of other scripts, and for words and dates that tell time and that
+    the table has only in pieces."""
+    words = split_words(text)
+    further = [] if text.isascii() else [_hashed(word) for word in words if _is_foreign(word)]
+    further += map(_hashed, _split_times().intersection(map(without_marks, words)))
+    if _DATE.search(text):
+        further.append(_hashed(_DATE_WORD))
+    return ids.tobytes() + np.array(further, np.uint16).tobytes()
+
+
+def _is_foreign(word: str) -> bool:
+    """Whether a word, as `split_words` has it, is of another script than Latin."""
+    return word[0] >= "\u0370" and not "\u1e00" <= word[0] <= "\u1eff"
+
+
+def _foreign(words: Iterable[str]) -> list[list[str]]:
+    """Those of the words that are of another script, as `split_words` has them."""
+    return [split_words(word) for word in sorted(words) if _is_foreign(word)]
+
+
+def _hashed(word: str) -> int:
+    """The token of a word of its own."""
+    if _is_foreign(word) and not is_unspaced(word):
+        word = word[:_STEM]
+    return HASHED | crc32(word.encode("utf-8", "replace")) & (HASHED - 1)
+
+
+def _temporal_words() -> list[str]:
+    return sorted({word for one in LANGUAGES.values() for word in one.temporal_words})
+
+
+@lru_cache(maxsize=1)
+def _split_times() -> frozenset[str]:
+    """Words of Latin script for times that the table has only in pieces, without marks."""
+    words = [word for word in _temporal_words() if not _is_foreign(word)]
+    split = StaticEmbedder().tokenize(words)
+    return frozenset(
+        without_marks(word) for word, ids in zip(words, split, strict=True) if len(ids) > 1
     )
 
 

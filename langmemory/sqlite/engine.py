@@ -306,6 +306,7 @@ class Snapshot:
         limit: int,
         *,
         weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
+        forms: Sequence[str] = (),
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `keyword_search.search`."""
@@ -317,6 +318,7 @@ class Snapshot:
             match,
             limit if residual is None else 1 << 60,
             weights=weights,
+            forms=forms,
             selection=self._selection(scope),
             complete=complete,
             copy=self.engine.copied_words(self.connection),

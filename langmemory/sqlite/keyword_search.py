@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import apsw
 import numpy as np
@@ -55,6 +55,7 @@ def search(
     limit: int,
     *,
     weights: Weights = DEFAULT_WEIGHTS,
+    forms: Sequence[str] = (),
     selection: Selection | None = None,
     complete: bool = False,
     copy: Current | None = None,
@@ -68,6 +69,8 @@ def search(
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
         limit: How many at most.
         weights: Of the columns.
+        forms: Words that are looked up as well, once, where the index does not take them for one of
+            those in ``match``.
         selection: Of the scope, if there is one already.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
@@ -81,6 +84,8 @@ def search(
     selected = selection.items
     if selected is not None and not len(selected):
         return NOTHING
+    if forms:
+        match = _with_forms(connection, match, forms)
     size = census.size(connection)
     look_up = _LookUp(connection, census, size, match, weights, selected, complete)
     copied: _Copied | None = None
@@ -130,19 +135,41 @@ def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> I
 def _tokens(connection: Connection, match: str) -> list[str] | None:
     """The tokens of an expression; None where a part of it is more than a token."""
     tokens: list[str] = []
-    if connection.tokenize is None:
-        connection.tokenize = connection.fts5_tokenizer(*TOKENIZER)
     for part in _QUOTED.findall(match):
         if part.endswith("*"):
             return None
-        text = part[1:-1].replace('""', '"').encode()
-        found: Any = connection.tokenize(
-            text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
-        )
+        found = _tokenized(connection, part[1:-1].replace('""', '"'))
         if len(found) != 1:
             return None
         tokens.append(found[0])
     return tokens
+
+
+def _tokenized(connection: Connection, text: str) -> Sequence[str]:
+    if connection.tokenize is None:
+        # Of a connection of its own: a tokenizer holds its connection, which could never be freed if
+        # it held the tokenizer, since apsw 3.54 does not show that circle to the garbage collector.
+        connection.tokenize = apsw.Connection(":memory:").fts5_tokenizer(*TOKENIZER)
+    found: Any = connection.tokenize(
+        text.encode(),
+        apsw.FTS5_TOKENIZE_QUERY,
+        None,
+        include_offsets=False,
+        include_colocated=False,
+    )
+    return cast("Sequence[str]", found)
+
+
+def _with_forms(connection: Connection, match: str, forms: Sequence[str]) -> str:
+    """The expression with those forms that are tokens of their own."""
+    parts = _QUOTED.findall(match)
+    tokens = {tuple(_tokenized(connection, part.strip('"*'))) for part in parts}
+    for form in forms:
+        token = tuple(_tokenized(connection, form))
+        if len(token) == 1 and token not in tokens:
+            tokens.add(token)
+            parts.append(f'"{form}"')
+    return " OR ".join(parts)
 
 
 class _Copied:

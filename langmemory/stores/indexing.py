@@ -14,9 +14,11 @@ from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 
 from langmemory.config import Config
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
+from langmemory.embeddings.static import TokenIds
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError
 from langmemory.formation.facts import fingerprint
 from langmemory.lexicon import index_text
+from langmemory.recall import vocabulary
 from langmemory.sqlite import Engine
 from langmemory.sqlite.items import IndexFields, Write
 from langmemory.sqlite.settings import ModelSetting
@@ -200,7 +202,7 @@ class Indexing:
             else:
                 vectors = self.embedder.embed_documents(pending.texts)
             return Embedded(
-                vectors=vectors, hashes=pending.hashes, tokens=[one.tobytes() for one in split]
+                vectors=vectors, hashes=pending.hashes, tokens=_tokens(split, drafts)
             )
         fresh = None
         if self.embedder is not None and pending.missing:
@@ -232,7 +234,7 @@ class Indexing:
         return Embedded(
             vectors=vectors,
             hashes=pending.hashes,
-            tokens=None if split is None else [one.tobytes() for one in split],
+            tokens=None if split is None else _tokens(split, drafts),
         )
 
     def check_model(self, found: ModelSetting, path: str) -> None:
@@ -325,6 +327,10 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
             yield found
         else:
             yield from get_text_at_path(value, path)
+
+
+def _tokens(split: Sequence[TokenIds], drafts: Sequence[Draft]) -> list[bytes]:
+    return [vocabulary.stored(ids, draft.text) for ids, draft in zip(split, drafts, strict=True)]
 
 
 def cache_key(model_id: str, text: str) -> bytes:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from langmemory.errors import EmbeddingError
-from langmemory.lexicon import keyword_terms, match_expression
+from langmemory.lexicon import detect_language, keyword_terms, match_expression, word_forms
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary
@@ -158,8 +158,11 @@ class Searching:
     ) -> Ranked:
         """The best items and a score; after a hybrid search not yet the one to be shown."""
         if vector is None or mode == "keyword":
-            terms = keyword_terms(query)
-            return snapshot.keyword(scope, match_expression(terms), limit, complete=True)
+            language = detect_language(query)
+            terms = keyword_terms(query, language)
+            forms = word_forms(terms, language)
+            match = match_expression(terms)
+            return snapshot.keyword(scope, match, limit, forms=forms, complete=True)
         if mode == "semantic":
             return snapshot.nearest(
                 scope, vector, limit, overfetch=self.overfetch, exact=self.exact

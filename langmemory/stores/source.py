@@ -44,7 +44,11 @@ class SnapshotSource:
 
     def keyword(self, query: KeywordQuery, limit: int) -> Found:
         weights = (query.body_weight, query.context_weight)
-        return Found(*self._snapshot.keyword(self._scope, query.match, limit, weights=weights))
+        return Found(
+            *self._snapshot.keyword(
+                self._scope, query.match, limit, weights=weights, forms=query.forms
+            )
+        )
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         return candidates.window(self._snapshot.connection, self._scope, since, until, limit)

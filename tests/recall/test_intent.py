@@ -14,6 +14,27 @@ NOW = datetime(2024, 6, 12, 15, tzinfo=UTC)  # a Wednesday
 @pytest.mark.parametrize(
     ("query", "asks"),
     [
+        ("What was that book you told me about?", True),
+        ("Which restaurant did you recommend in Lisbon?", True),
+        ("Can you recommend a restaurant?", False),
+        ("What do you need from me?", False),
+        ("Where do I go to the dentist?", False),
+        ("Welches Buch hast du mir empfohlen?", True),
+        ("Kannst du mir ein Buch empfehlen?", False),
+        ("¿Qué libro me recomendaste?", True),
+        ("¿Me recomiendas un libro?", False),
+        ("你上次推荐的书叫什么？", True),
+        ("你能推荐一本书吗？", False),
+    ],
+)
+def test_what_the_assistant_said_is_asked_for(query: str, asks: bool) -> None:
+    """What it said before is told from what it would say now."""
+    assert read_intent(query, NOW).asks_listener is asks
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
         ("When did she move?", "when"),
         ("Seit wann wohnt er dort?", "when"),
         ("¿Dónde vive Ana?", "where"),
@@ -22,6 +43,10 @@ NOW = datetime(2024, 6, 12, 15, tzinfo=UTC)  # a Wednesday
         ("What is her favourite colour?", "preference"),
         ("Warum ist sie gegangen?", "why"),
         ("Who is his sister?", "relation"),
+        ("What dose am I on these days?", "now"),
+        ("Wo wohnt sie inzwischen?", "now"),
+        ("¿Dónde vive ahora?", "now"),
+        ("他现在住在哪里？", "now"),
     ],
 )
 def test_questions_are_recognised(query: str, asks: str) -> None:

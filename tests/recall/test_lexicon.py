@@ -16,6 +16,7 @@ from langmemory.lexicon import (
     keyword_terms,
     match_expression,
     register,
+    word_forms,
 )
 
 
@@ -43,12 +44,39 @@ def found(connection: apsw.Connection, text: str, query: str) -> bool:
         ("Wann war ich mit der Katze in Köln?", "de", ("katze", "köln")),
         ("¿Cuándo fue María a la playa?", "es", ("maría", "playa")),
         ("小明什么时候去了上海？", "zh", ("小明", "去", "上海")),
+        (
+            "一鸣哪一天飞往欧洲？",
+            "zh",
+            ("一鸣", "鸣哪", "哪一", "一天", "天飞", "飞往", "往欧", "欧洲"),
+        ),
     ],
 )
 def test_stop_words_follow_the_language(query: str, code: str, terms: tuple[str, ...]) -> None:
     """A query loses the function words of its own language and no others."""
     assert detect_language(query).code == code
     assert keyword_terms(query) == terms
+
+
+@pytest.mark.parametrize(
+    ("term", "code", "form"),
+    [
+        ("wohnungen", "de", "wohnung"),
+        ("ziehen", "de", "zieht"),
+        ("tomate", "de", "tomaten"),
+        ("küche", "de", "kueche"),
+        ("kueche", "de", "kuche"),
+        ("viviendo", "es", "vivo"),
+        ("operaron", "es", "operan"),
+        ("alergia", "es", "alergias"),
+    ],
+)
+def test_words_are_looked_up_in_other_forms(term: str, code: str, form: str) -> None:
+    """Inflections and spellings without marks are forms of a word; English has none, as the index
+    stems it; nothing is made of short words and numbers."""
+    assert form in word_forms([term], LANGUAGES[code])
+    assert term not in word_forms([term], LANGUAGES[code])
+    assert not word_forms([term], LANGUAGES["en"])
+    assert not word_forms(["ab", "2024", "上海"], LANGUAGES[code])
 
 
 def test_only_stop_words_are_kept() -> None:

@@ -10,6 +10,7 @@ import pytest
 from langmemory.errors import ConfigError
 from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
+from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.fusion import fuse
 from langmemory.recall.given import GivenLog
@@ -18,7 +19,7 @@ from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.validity import stale
-from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.recall.vocabulary import default_vocabulary, stored
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
 
 VOCABULARY = default_vocabulary()
@@ -33,7 +34,8 @@ def whole(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def texts(*contents: str):  # type: ignore[no-untyped-def]
-    return join_texts([ids.tobytes() for ids in VOCABULARY.embedder.tokenize(contents)])
+    split = VOCABULARY.embedder.tokenize(contents)
+    return join_texts([stored(ids, text) for ids, text in zip(split, contents, strict=True)])
 
 
 def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
@@ -60,6 +62,49 @@ def test_similar_words_meet_a_query_word() -> None:
     )
     assert met.matches[0, 0] > met.matches[0, 1] + 0.2
     assert met.related.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("query", "met", "unmet"),
+    [
+        ("帐篷进水", "我的帐篷进水了", "防水的水果干，水平不错"),
+        ("我最近对什么过敏", "我对花粉过敏", "她会说英语"),
+        ("где живёт Анна", "Анна живёт в Риге", "мы ели вкусный суп"),
+        ("когда они переехали", "они переехал в мае", "перец и рис"),
+        ("ありがとうと東京", "東京に住んでいます", "京都が好きです"),
+    ],
+)
+def test_words_of_other_scripts_meet_themselves(query: str, met: str, unmet: str) -> None:
+    """A word the token table does not know is met by itself, also inflected, and not by a text that
+    shares some of its letters."""
+    asked = VOCABULARY.encode(query)
+    one = interact(asked, texts(met, unmet), VOCABULARY)
+    first, second = (one.shares @ one.matches).tolist()
+    assert first > second + 0.1
+    assert VOCABULARY.encode("").tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("We went in July.", True),
+        ("Im Februar ziehen wir um", True),
+        ("Die Hochzeit ist am 14.2.", True),
+        ("El 3 de octubre cumplo años", True),
+        ("am Maerz arbeite ich nicht, im März schon", True),
+        ("我昨天搬家了", True),
+        ("我是五月二十号生的", True),
+        ("生日是3月4号", True),
+        ("年糕是我的猫", False),
+        ("我们在聊天", False),
+        ("Version 14.2 is out", False),
+        ("Das Regal ist aus Eiche", False),
+    ],
+)
+def test_a_text_tells_time_in_every_language(text: str, tells: bool) -> None:
+    """Months, days and dates count in all four languages, and what only shares a character does
+    not."""
+    assert texts(text).any(VOCABULARY.temporal).tolist() == [tells]
 
 
 def test_neighbours_lend_their_words() -> None:
@@ -98,6 +143,29 @@ def test_only_one_named_person_is_preferred() -> None:
     assert cues.spoken_by(speakers, one).tolist() == [1, 0, 0]
     both = cues.named_speakers(speakers, ("ana", "ben"))
     assert cues.spoken_by(speakers, both).tolist() == [0, 0, 0]
+    genitive = cues.named_speakers(["Jule", "Matthes"], ("jules", "katze"))
+    assert genitive == {"Jule"}
+
+
+def test_a_chat_with_an_assistant_is_about_the_person() -> None:
+    """Where the query names neither side, what the person said is preferred; what the assistant said
+    where that is asked for. People among themselves are all the same."""
+    speakers = ["user", "assistant", "Maria"]
+    assert cues.spoken_by(speakers, set()).tolist() == [1, 0, 1]
+    assert cues.spoken_by(speakers, set(), asks_listener=True).tolist() == [0, 1, 0]
+    assert cues.spoken_by(speakers, {"Maria"}).tolist() == [0, 0, 1]
+    assert cues.spoken_by(["Ana", "Ben"], set(), asks_listener=True).tolist() == [0, 0]
+
+
+def test_what_was_said_last_counts_by_half_lives() -> None:
+    """The newest counts fully and what is a half-life older half; what was derived is as old as the
+    last of its sources, whenever it was written down."""
+    day = 86_400_000_000
+    times = whole(0, 60 * day, 120 * day, 500 * day)
+    families = Families(derived=whole(3, 3), sources=whole(0, 1))
+    assert families.said_at(times).tolist() == [0, 60 * day, 120 * day, 60 * day]
+    counted = cues.latest(families.said_at(times), half_life_days=60)
+    assert counted.tolist() == pytest.approx([0.25, 0.5, 1, 0.5])
 
 
 def test_a_period_fades_after_its_end() -> None:

@@ -163,3 +163,28 @@ def test_numbers_that_are_none_are_refused_by_name(option: Any) -> None:
     ((name, value),) = option.items()
     with pytest.raises(ConfigError, match=f"{name} is {value!r}"):
         store.recall("heron", NS, **option)
+
+
+@pytest.mark.parametrize("search", ["hybrid", "keyword"])
+def test_other_forms_of_a_word_are_found(tmp_path: Path, search: str) -> None:
+    """A question in German or Spanish finds its words inflected and without umlauts, each form once,
+    before and after the words are copied into memory."""
+    texts = [
+        "Tomaten aus dem Garten",
+        "wir streichen die kueche",
+        "mañana me operan",
+        "ein Fahrrad",
+    ]
+    asked = {
+        "Welche Tomate mag ich?": texts[0],
+        "Wer hat die Küche gestrichen?": texts[1],
+        "¿Cuándo me operaron?": texts[2],
+    }
+    config = Config.model_validate({"search": {"mode": search}})
+    with MemoryStore(tmp_path / "m.db", config=config) as store:
+        for number, text in enumerate(texts):
+            store.put(NS, str(number), {"text": text})
+        for query, text in asked.items():
+            assert store.search(NS, query=query)[0].value["text"] == text
+            if search == "keyword":
+                assert len(store.search(NS, query=query)) == 1
