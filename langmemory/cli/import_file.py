@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BATCH_MESSAGES = 500
 """Messages a transaction; a killed import keeps what it had and skips it when repeated."""
+BATCH_CHARACTERS = 4_000_000
+"""Fewer messages, if they are this long together: embedding takes some forty bytes a character."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -122,9 +124,17 @@ def import_export(
 def _batches(
     messages: Iterator[ImportedMessage],
 ) -> Iterator[tuple[str, list[ImportedMessage]]]:
-    """Runs of messages of one thread, at most `BATCH_MESSAGES` each."""
+    """Runs of messages of one thread, at most `BATCH_MESSAGES` each, or about `BATCH_CHARACTERS`."""
     for thread, run in itertools.groupby(messages, key=lambda message: message.thread):
-        while batch := list(itertools.islice(run, BATCH_MESSAGES)):
+        batch: list[ImportedMessage] = []
+        characters = 0
+        for message in run:
+            batch.append(message)
+            characters += len(message.content)
+            if len(batch) == BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
+                yield thread, batch
+                batch, characters = [], 0
+        if batch:
             yield thread, batch
 
 

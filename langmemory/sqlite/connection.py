@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import apsw
 
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError
+from langmemory.sqlite.guard import guard
 
 logger = logging.getLogger("langmemory.sqlite")
 
@@ -28,6 +29,10 @@ APPLICATION_ID = 0x4C4D454D  # "LMEM"
 
 CHECKPOINT_PAGES = 4000
 """WAL pages (4 KiB each) after which the background thread is asked to checkpoint."""
+
+KEPT_WAL_BYTES = 256 << 20
+"""What is left of a WAL that grew beside a long read, or in a very large transaction, once it has been
+written back: else a server that is never closed keeps it at its largest."""
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
@@ -153,7 +158,12 @@ class Database:
             _leave_inherited(self.file)
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._inode: tuple[int, int] | None = None
+        self._wal: tuple[int, int] | None = None
         self._writer = self._open()
+        self._guard = None if self.in_memory else guard(self.file)
+        if self._guard is not None:
+            self._unguard = weakref.finalize(self, self._guard.leave)
+            self._unguard.atexit = False
         if not self.in_memory:
             self._inode = _inode(self.file)
         _opened[id(self)] = self
@@ -177,6 +187,7 @@ class Database:
                     connection.pragma("journal_mode", "wal")
                 connection.wal_autocheckpoint(0)  # the writer's hook wakes a background thread
                 connection.pragma("mmap_size", self._mmap_bytes)
+                connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
             connection.pragma("synchronous", self._synchronous)
             connection.pragma("cache_size", -4096)
             connection.pragma("temp_store", "memory")
@@ -184,8 +195,9 @@ class Database:
         return connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """One transaction: committed at the end, rolled back whole on any exception."""
+    def write(self, *, keep: bool = True) -> Iterator[Connection]:
+        """One transaction: committed at the end, or taken back with ``keep=False``; rolled back whole
+        on any exception."""
         self.check_usable()  # a forked child may never get the lock
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
@@ -200,7 +212,9 @@ class Database:
                 # Within: a signal handler may raise as soon as SQLite has got its lock.
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
-                connection.execute("COMMIT")
+                connection.execute("COMMIT" if keep else "ROLLBACK")
+                if self._wal is None and not self.in_memory:
+                    self._wal = _inode(f"{self.file}-wal")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -348,6 +362,13 @@ class Database:
                 f"{self.path} was deleted, or another file put in its place, while it was open "
                 "here; nothing was written. Open the store anew."
             )
+        if self._wal is not None and _inode(f"{self.file}-wal") != self._wal:
+            raise DatabaseError(
+                f"The WAL of {self.path} was deleted while the file was open here, as another SQLite "
+                "library in this process does when it closes the file (Python's sqlite3). Nothing of "
+                "this call was written; what was written before is in the file. Open the store anew, "
+                "and look into the file with store.connection, or from another process."
+            )
 
     def leave(self) -> bool:
         """In a forked child: close the connections of the parent; False, and none is closed, where
@@ -463,8 +484,12 @@ class Database:
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []
+            if self._guard is not None:
+                self._guard.lift()
             for connection in (*idle, self._writer):
                 self._discard(connection)
+            if self._guard is not None:
+                self._unguard()
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:

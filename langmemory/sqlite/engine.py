@@ -103,9 +103,10 @@ class Engine:
             yield Snapshot(self, connection)
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """One transaction; see `items`, `vectors` and their neighbours for what to do in it."""
-        with self.database.write() as connection:
+    def write(self, *, keep: bool = True) -> Iterator[Connection]:
+        """One transaction, as `Database.write`; see `items`, `vectors` and their neighbours for what
+        to do in it."""
+        with self.database.write(keep=keep) as connection:
             yield connection
 
     def close(self) -> None:

@@ -245,16 +245,12 @@ def _forget_heirs(connection: Connection, places: Iterable[_Place]) -> None:
 
 
 def _reviews_about(connection: Connection, places: Iterable[_Place]) -> set[str]:
-    found: set[str] = set()
-    for place in places:
-        rows = connection.execute(
-            "SELECT id FROM review WHERE namespace = ?1 AND (EXISTS "
-            "(SELECT 1 FROM json_each(items) WHERE value = ?2) OR EXISTS "
-            "(SELECT 1 FROM json_tree(options) WHERE atom = ?2))",
-            (place.namespace, place.key),
-        )
-        found.update(str(row[0]) for row in rows)
-    return found
+    going = {(place.namespace, place.key) for place in places}
+    rows = connection.execute(
+        "SELECT v.id, v.namespace, j.atom FROM review v, json_each(v.items) j UNION "
+        "SELECT v.id, v.namespace, j.atom FROM review v, json_tree(v.options) j"
+    )
+    return {str(review) for review, namespace, key in rows if (namespace, key) in going}
 
 
 def _seal(
@@ -278,7 +274,9 @@ def _seal(
         )
         if item in concerned.alive:  # its deletion, just recorded, is the record
             connection.execute(
-                "UPDATE history SET action = 'forget' WHERE item = ? AND run = ?", (item, run)
+                # Not by the index of runs: this one has as many rows as there are memories.
+                "UPDATE history SET action = 'forget' WHERE item = ? AND +run = ?",
+                (item, run),
             )
         else:
             history.record(connection, now_us, "forget", item, gone_from=(namespace, seal), run=run)

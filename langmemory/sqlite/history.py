@@ -141,13 +141,20 @@ def of_item(
     return entries
 
 
-def changes(connection: Connection, item: int, viewer: str | None = None) -> list[tuple[Any, ...]]:
+def changes(
+    connection: Connection,
+    item: int,
+    viewer: str | None = None,
+    open_runs: dict[str, bool] | None = None,
+) -> list[tuple[Any, ...]]:
     """(seq, at, action, before, run, reason, facets) of every change of an item whose past is open
     to the viewer, oldest first; facets parsed or None.
 
     A viewer is not told why, where that may be for memories that are not theirs, nor what took the
-    item's place.
+    item's place. Whoever asks for many items passes one ``open_runs`` for all: whether a run is open
+    to the viewer takes a look at everything that it changed.
     """
+    open_runs = {} if open_runs is None else open_runs
     rows = connection.execute(
         "SELECT seq, at, action, before, run, reason, facets FROM history "
         "WHERE item = ? ORDER BY seq",
@@ -158,8 +165,10 @@ def changes(connection: Connection, item: int, viewer: str | None = None) -> lis
         facets = None if text is None else from_json(text)
         if viewer is not None and facets is not None:
             facets.pop("superseded_by", None)
-        if viewer is not None and run is not None and not open_run(connection, run, viewer):
-            reason = None
+        if viewer is not None and run is not None:
+            if run not in open_runs:
+                open_runs[run] = open_run(connection, run, viewer)
+            reason = reason if open_runs[run] else None
         found.append((*row, run, reason, facets))
     return found
 

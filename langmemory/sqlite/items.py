@@ -15,6 +15,7 @@ import numpy as np
 
 from langmemory.sqlite import fingerprints, history, keywords, runs, vectors
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.times import from_us, maybe_datetime
@@ -324,20 +325,27 @@ def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
     return bool(history.forgotten_lives(connection, namespace, key))
 
 
-def under(connection: Connection, prefix: Namespace, *, viewer: str | None = None) -> list[int]:
-    """Ids of the items in a namespace and below it that the viewer may know of."""
+def under(prefix: Namespace, *, viewer: str | None = None) -> Condition:
+    """Items, of the table ``i``, in a namespace and below it that the viewer may know of."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
-    rows = connection.execute(
-        f"SELECT i.id FROM item i WHERE i.namespace IN {namespaces} AND {visible.sql}",
-        (*labels, *visible.bindings),
-    )
-    return [int(row[0]) for row in rows]
+    return Condition(f"i.namespace IN {namespaces} AND {visible.sql}", (*labels, *visible.bindings))
 
 
-def expired(connection: Connection, now_us: int) -> list[int]:
-    """Ids of the items whose TTL has ended."""
-    rows = connection.execute("SELECT id FROM item WHERE expires_at <= ?", (now_us,))
+def has_expired(now_us: int) -> Condition:
+    """Items, of the table ``i``, whose TTL has ended."""
+    return Condition("i.expires_at <= ?", (now_us,))
+
+
+def those(
+    connection: Connection, condition: Condition, among: Sequence[int] | None = None
+) -> list[int]:
+    """Ids of the items, or of those ``among`` these ids, that a condition over ``i`` holds for."""
+    start, bindings = "item i", condition.bindings
+    if among is not None:
+        start = "carray(?) c CROSS JOIN item i ON i.id = c.value"
+        bindings = (apsw.carray(np.array(among, np.int64)), *bindings)
+    rows = connection.execute(f"SELECT i.id FROM {start} WHERE {condition.sql}", bindings)
     return [int(row[0]) for row in rows]
 
 

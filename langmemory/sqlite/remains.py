@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import Final
 
 import apsw
@@ -33,6 +33,8 @@ READ_BYTES: Final = 32 << 20
 OVERLAP_BYTES: Final = 1 << 20
 """Longer than any word or passage worth looking for."""
 
+MANY_WORDS: Final = 3_000
+"""So many are not looked for one by one among the words of the file, but these among them."""
 MOST_PASSAGES: Final = 50
 FEW_WORDS: Final = 3
 """What has so many distinctive words of one forgotten text, or all it has, tells of it."""
@@ -74,6 +76,18 @@ class _Vocabulary:
         folded = word.casefold()
         return folded in self._words or folded in self._together
 
+    def those_in(self, words: set[str]) -> set[str]:
+        """Those of the words, case folded, that one of the texts has, also within a longer one."""
+        if len(words) < MANY_WORDS:
+            return {word for word in words if word in self}
+        found = words & self._words
+        lengths = sorted(set(map(len, words)))
+        for known in self._words:
+            for length in takewhile(len(known).__gt__, lengths):
+                parts = (known[n : n + length] for n in range(len(known) - length + 1))
+                found.update(part for part in parts if part in words)
+        return found
+
     def may_look_like(self, word: str) -> bool:
         """Whether one of the words, and a byte or two of a number beside it, may pass for this one."""
         folded = word.casefold()
@@ -92,12 +106,14 @@ class Traces:
         """
         self._texts = list(dict.fromkeys(texts))
         self._known = _Vocabulary(_texts(connection, REMAINING))
+        spoken = [set(filter(_long, _WORD.findall(unescaped(text)))) for text in self._texts]
+        known = self._known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
             sorted(
-                {word for word in words if _long(word) and word not in self._known},
+                (word for word in words if word.casefold() not in known),
                 key=lambda word: (-len(word), word),
             )
-            for words in (_WORD.findall(unescaped(text)) for text in self._texts)
+            for words in spoken
         ]
         """The distinctive words of each text, the longest first."""
         self._texts_with: dict[str, list[int]] = {}

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,6 +31,7 @@ from langmemory.errors import ConfigError, EmbeddingError
 from langmemory.sqlite import Engine, items, journal, ownership
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.settings import journals, read_model, write_model
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import operations, verbatim
@@ -49,6 +51,9 @@ DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
 RESERVED_ROOT: Final = "langgraph"
 """The first label under which `BaseStore.put` refuses to write; what writes here does, too."""
+REMOVED_AT_ONCE: Final = 1_000
+"""Items that a transaction deletes where there may be very many (about 50 ms): all of them in one would
+keep every other writer waiting, for longer than ``busy_timeout_ms`` from 100,000 on."""
 Pages = set[tuple[Namespace, str]]
 """Of the journal: namespaces and days."""
 
@@ -373,12 +378,31 @@ class SQLiteBaseStore(BaseStore):
 
     def sweep_ttl(self) -> Count:
         """Delete expired items; how many. May be called or awaited."""
-        now = now_us()
-        with self._engine.write() as connection:
-            expired = items.expired(connection, now)
-            pages = remove(connection, expired, now, "expire")
-        self._rewrite(pages)
-        return Count(len(expired))
+        return Count(self._remove_all(items.has_expired(now_us()), "expire"))
+
+    def _remove_all(
+        self,
+        condition: Condition,
+        action: Literal["delete", "expire"],
+        *,
+        reason: str | None = None,
+    ) -> int:
+        """Delete the items that a condition holds for, `REMOVED_AT_ONCE` in a transaction; how many.
+        Between two of them is as long a pause, in which others write: a lock that is taken again at
+        once is rarely given to anybody else."""
+        with self._engine.read() as snapshot:
+            ids = items.those(snapshot.connection, condition)
+        removed, took_seconds = 0, 0.0
+        for start in range(0, len(ids), REMOVED_AT_ONCE):
+            time.sleep(took_seconds)
+            with self._engine.write() as connection:
+                began = time.monotonic()
+                some = items.those(connection, condition, ids[start : start + REMOVED_AT_ONCE])
+                pages = remove(connection, some, now_us(), action, reason=reason)
+            took_seconds = time.monotonic() - began
+            removed += len(some)
+            self._rewrite(pages)
+        return removed
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
         """Delete expired items in the background from now on. May be called or awaited.

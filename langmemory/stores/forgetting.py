@@ -19,7 +19,6 @@ from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.namespaces import find
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores import verbatim
-from langmemory.stores.changing import rehearsal
 from langmemory.stores.searching import now_us
 from langmemory.types import Forgotten, Namespace
 
@@ -70,7 +69,8 @@ class Forgetting:
 
     def preview(self, engine: Engine) -> Forgotten:
         """What would go: done in a transaction that is taken back."""
-        with engine.write() as connection, rehearsal(connection, True):
+        # Not a savepoint, whose journal every further statement would walk through to its end.
+        with engine.write(keep=False) as connection:
             going = self._concerned(connection)
             samples = _samples(connection, going)
             done, _ = self._erase(connection, going)

@@ -26,7 +26,7 @@ from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
-from langmemory.stores.base import pages_telling_of, remove
+from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
 from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting
@@ -370,20 +370,19 @@ class MemoryStore(Changing, Conversing, Gathering):
     # The file as a whole.
 
     def delete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
-        """Delete every item in a namespace and below it, in one transaction; how many.
+        """Delete every item in a namespace and below it; how many.
 
         The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
         the file instead. Private memories of others than the ``viewer`` stay; None is the
-        application, which may delete all.
+        application, which may delete all. Each thousand is a transaction, between which others
+        write: interrupted, repeat it.
         """
         if not prefix:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = self._check_namespace(prefix)
-        with self._engine.write() as connection:
-            found = items.under(connection, prefix, viewer=viewer)
-            pages = remove(connection, found, now_us(), "delete", reason=items.WHOLE_NAMESPACE)
-        self._rewrite(pages)
-        return len(found)
+        return self._remove_all(
+            items.under(prefix, viewer=viewer), "delete", reason=items.WHOLE_NAMESPACE
+        )
 
     async def adelete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:
         """`delete_namespace` without blocking the loop."""

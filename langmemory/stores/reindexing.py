@@ -138,18 +138,21 @@ def reembed(
             _begin(connection, embedder.model_id)
             done = int(connection.execute("SELECT count(*) FROM reembed_done").fetchone()[0])
             total = int(connection.execute("SELECT count(*) FROM item").fetchone()[0])
+        after = 0  # not to look through all that is done for every batch
         while True:
             with engine.read() as snapshot:
                 if _done_by_another(snapshot.connection, embedder.model_id):
                     return read_model(snapshot.connection)
-                drafts, versions = _next(snapshot.connection, indexing)
+                drafts, versions = _next(snapshot.connection, indexing, after)
             if not drafts:
                 with engine.write() as connection:
                     if _done_by_another(connection, embedder.model_id):
                         return read_model(connection)
                     if not connection.execute(f"{_TODO} LIMIT 1").fetchone():
                         return _swap(connection, embedder.model_id)
+                after = 0  # something was written meanwhile
                 continue
+            after = drafts[-1][0]
             embedded = indexing.embed(
                 [draft for _, draft in drafts],
                 indexing.unknown([draft for _, draft in drafts]),
@@ -175,7 +178,7 @@ def reembed(
 
 _TODO: Final = (
     f"SELECT {COLUMNS}, i.updated_at FROM {TABLES} LEFT JOIN reembed_done d ON d.item = i.id "
-    "WHERE d.item IS NULL OR d.version <> i.updated_at"
+    "WHERE (d.item IS NULL OR d.version <> i.updated_at)"
 )
 
 
@@ -219,9 +222,12 @@ def _drop_other_dims(connection: Connection, dims: int) -> None:
 
 
 def _next(
-    connection: Connection, indexing: Indexing
+    connection: Connection, indexing: Indexing, after: int
 ) -> tuple[list[tuple[int, Draft]], dict[int, int]]:
-    rows = connection.execute(f"{_TODO} ORDER BY i.id LIMIT {BATCH}").fetchall()
+    """Items of higher ids than ``after`` that are still to be embedded, and their versions."""
+    rows = connection.execute(
+        f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
+    ).fetchall()
     drafts = [(row[0], reindexed(indexing, _stored(row))) for row in rows]
     return drafts, {row[0]: row[8] for row in rows}
 

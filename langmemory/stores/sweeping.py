@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
-from langmemory.errors import LangMemoryError
+from langmemory.errors import ClosedStoreError, LangMemoryError
 
 logger = logging.getLogger("langmemory.store")
 
@@ -56,6 +56,8 @@ class Sweeper:
         while not self._stop.wait(self._interval_seconds):
             try:
                 swept = self._sweep()
+            except ClosedStoreError:  # in the middle of a long one
+                break
             except LangMemoryError:
                 logger.exception(
                     "TTL sweep failed; the next one is due in %g s", self._interval_seconds

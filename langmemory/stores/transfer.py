@@ -36,6 +36,8 @@ VERSION: Final = 3
 stored, so a new type of row is a new version."""
 BATCH: Final = 500
 """Items, or rows beside them, written in one transaction by an import."""
+BATCH_CHARACTERS: Final = 4_000_000
+"""Fewer items, if their values are this long together: embedding takes some forty bytes a character."""
 ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
 
 FACETS: Final = (
@@ -70,6 +72,7 @@ def export_rows(
     namespaces, bindings = below(prefix)
     columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
     visible = visible_to(viewer)
+    open_runs: dict[str, bool] = {}
     for row in connection.execute(
         f"SELECT i.id, n.path, i.key, i.value, i.index_fields, i.ttl_minutes, t.name, {columns} "
         "FROM item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
@@ -95,7 +98,7 @@ def export_rows(
             **{name: from_us(us).isoformat() for name, us in times.items() if us is not None},
         }
         if history and open_past(connection, item, viewer):
-            yield from _history(connection, viewer, item, from_path(path), key)
+            yield from _history(connection, viewer, open_runs, item, from_path(path), key)
     if history:
         for item, path, key in connection.execute(
             "SELECT DISTINCT h.item, n.path, h.key FROM history h JOIN namespace n "
@@ -103,19 +106,22 @@ def export_rows(
             bindings,
         ):
             if open_past(connection, item, viewer):
-                yield from _history(connection, viewer, item, from_path(path), key, gone=item)
+                yield from _history(
+                    connection, viewer, open_runs, item, from_path(path), key, gone=item
+                )
     yield from records.export_rows(connection, prefix, viewer, history=history)
 
 
 def _history(
     connection: Connection,
     viewer: str | None,
+    open_runs: dict[str, bool],
     item: int,
     namespace: Namespace,
     key: str,
     gone: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    for _, at, action, before, run, reason, facets in changes(connection, item, viewer):
+    for _, at, action, before, run, reason, facets in changes(connection, item, viewer, open_runs):
         yield {
             "type": "history",
             "namespace": list(namespace),
@@ -131,9 +137,9 @@ def _history(
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Rows `BATCH` at a time, an item never apart from its history."""
+    """Rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its history."""
     batch: list[Mapping[str, Any]] = []
-    count = 0
+    count = characters = 0
     for row in rows:
         if not isinstance(row, Mapping) or row.get("type") not in ITEM_TYPES | records.TYPES:
             raise ImportFormatError(
@@ -141,10 +147,11 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
                 f"of {', '.join(sorted(ITEM_TYPES | records.TYPES))}."
             )
         if row["type"] not in ("meta", "history"):
-            if count == BATCH:
+            if count == BATCH or characters >= BATCH_CHARACTERS:
                 yield batch
-                batch, count = [], 0
+                batch, count, characters = [], 0, 0
             count += 1
+            characters += len(str(row.get("value", "")))
         batch.append(row)
     if batch:
         yield batch
@@ -339,13 +346,14 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
     name = facets.pop("thread_name")
     if name is None:
         return replace(write, facets=facets)
-    thread = verbatim.intern_thread(connection, intern(connection, write.namespace), name)
+    namespace = intern(connection, write.namespace)
+    thread = verbatim.intern_thread(connection, namespace, name)
     position = facets.get("position")
     holder, own, last = connection.execute(
         "SELECT (SELECT key FROM item WHERE thread = ?1 AND position = ?2), "
-        "(SELECT position FROM item WHERE thread = ?1 AND key = ?3), "
+        "(SELECT position FROM item WHERE namespace = ?4 AND key = ?3 AND thread = ?1), "
         "(SELECT max(position) FROM item WHERE thread = ?1)",
-        (thread, position, write.key),
+        (thread, position, write.key, namespace),
     ).fetchone()
     if position is None or holder not in (None, write.key) or (thread, position) in taken:
         position = own

@@ -12,6 +12,7 @@ import pytest
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, messages_to_dict
 
+from langmemory.cli.import_file import _batches
 from langmemory.errors import ImportFormatError
 from langmemory.importers import ImportedMessage, detect, read_messages, read_rows
 from langmemory.importers.json_stream import CHUNK_BYTES, iterate_array
@@ -241,3 +242,17 @@ def test_an_export_is_recognised_and_its_rows_are_checked(tmp_path: Path) -> Non
         assert [next(rows)["type"], next(rows)["type"]] == ["meta", "item"]
         with pytest.raises(ImportFormatError, match="line 3: type is 'x'"):
             next(rows)
+
+
+def test_long_messages_are_stored_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages of a thread are taken together as far as they are not too long together."""
+    monkeypatch.setattr("langmemory.cli.import_file.BATCH_CHARACTERS", 100)
+    said = ["short", "x" * 100, "y" * 100, "short", "short"]
+    file = write(
+        tmp_path / "long.jsonl",
+        jsonl(*({"role": "user", "content": text, "thread": "t"} for text in said)),
+    )
+    batches = [[len(one.content) for one in batch] for _, batch in _batches(iter(read(file)))]
+    assert batches == [[5, 100], [100], [5, 5]]

@@ -149,6 +149,22 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
         assert check(snapshot.connection) == []
 
 
+def test_a_long_read_leaves_no_large_wal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A WAL that grew beside a long read is cut once that is over, while the store stays open."""
+    monkeypatch.setattr("langmemory.sqlite.connection.KEPT_WAL_BYTES", 500_000)
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.put(("a",), "first", {"text": "x"})
+        database = store._engine.database
+        with database.read() as reader:
+            reader.execute("SELECT count(*) FROM item").fetchall()
+            for n in range(20):
+                store.put(("a",), f"k{n}", {"text": "x" * 100_000})
+            assert (tmp_path / "m.db-wal").stat().st_size > 2_000_000
+        database.tidy()  # as the background thread does
+        store.put(("a",), "last", {"text": "x"})
+        assert (tmp_path / "m.db-wal").stat().st_size == 500_000
+
+
 @pytest.mark.parametrize(
     "table", ["keyword_data", "keyword_idx", "keyword_docsize", "keyword_config", "keyword"]
 )

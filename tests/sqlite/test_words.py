@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -493,3 +495,16 @@ def test_what_was_asked_is_not_kept(store: MemoryStore) -> None:
     census = store._engine.census
     assert census._counts
     assert not any(word in repr(vars(census)) for word in ("doc1", "tea", "quince"))
+
+
+def test_a_connection_that_split_words_is_freed(tmp_path: Path) -> None:
+    """A store that was dropped without closing keeps no connection, and so no file, open, although
+    its connections have split queries into words."""
+    store = MemoryStore(tmp_path / "m.db", index=False)
+    store.put(("mine",), "k", {"text": "an apple"})
+    with store._engine.read() as snapshot:
+        assert keyword_search._tokens(snapshot.connection, '"apples"') == ["appl"]
+        seen = weakref.ref(snapshot.connection)
+    del snapshot, store
+    gc.collect()
+    assert seen() is None

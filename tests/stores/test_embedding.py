@@ -18,7 +18,7 @@ from langmemory.errors import (
     EmbeddingModelMismatchError,
 )
 from langmemory.sqlite.consistency import check
-from langmemory.stores import MemoryStore, reembed
+from langmemory.stores import MemoryStore, reembed, reindexing
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("a",)
@@ -160,6 +160,28 @@ def test_reembed_resumes_while_the_old_index_serves(tmp_path: Path) -> None:
     with MemoryStore(path, index=index(new)) as store, store._engine.read() as snapshot:
         assert store.search(NS, query="word9 common", limit=1)[0].key == "k9"
         assert store.search(NS, query="new meanwhile", limit=1)[0].key == "late"
+        assert check(snapshot.connection) == []
+
+
+def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every item is looked at once, and what is written behind the place that a reembed has reached
+    is embedded again before the new vectors take over."""
+    path = tmp_path / "m.db"
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    old, new = WordEmbeddings(16, "words-a"), WordEmbeddings(24, "words-b")
+    with MemoryStore(path, index=index(old)) as store:
+        for n in range(8):
+            store.put(NS, f"k{n}", {"text": f"word{n} common"})
+
+        def meanwhile(done: int, total: int) -> None:
+            if done == 6:
+                store.put(NS, "k1", {"text": "changed"})
+                store.delete(NS, "k3")
+
+        reembed(str(path), index=index(new), progress=meanwhile)
+    assert new.asked == [*(f"word{n} common" for n in range(8)), "changed"]
+    with MemoryStore(path, index=index(new)) as store, store._engine.read() as snapshot:
+        assert store.search(NS, query="changed", limit=1)[0].key == "k1"
         assert check(snapshot.connection) == []
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
-from langmemory.errors import ConfigError
+from langmemory.errors import ClosedStoreError, ConfigError
 from langmemory.stores import MemoryStore, base
+from langmemory.stores.sweeping import Sweeper
 
 NS = ("a",)
 
@@ -155,3 +156,15 @@ def test_sweeper_runs_until_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert keys(store) == set()
         store.start_ttl_sweeper(sweep_interval_minutes=5).cancel()
         assert store.stop_ttl_sweeper(timeout=10)
+
+
+def test_closing_beside_a_sweep(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A sweeper whose store was closed in the middle of a long sweep stops without a complaint."""
+
+    def sweep() -> int:
+        raise ClosedStoreError("closed")
+
+    sweeper = Sweeper(sweep, 0.0001)
+    sweeper.handle.result(timeout=30)
+    assert sweeper.stop(30)
+    assert caplog.records == []

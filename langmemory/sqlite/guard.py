@@ -1,0 +1,99 @@
+"""A lock that keeps another SQLite library in this process from deleting the WAL under a store.
+
+POSIX locks belong to a process: they do not hold off Python's ``sqlite3`` in the same one, and
+closing any descriptor of a file gives up all of them. So whoever opens the file with ``sqlite3``
+for a look and closes it counts as its last user, for whom SQLite writes the WAL back and deletes
+it, and what the store writes from then on goes into a file without a name
+(https://sqlite.org/howtocorrupt.html, 2.2.1). A lock of an open file description (Linux 3.15) holds
+within a process as well: with one on the bytes that SQLite's last user locks, nobody is the last.
+
+It does not make it safe to write with both libraries at once: give LangGraph's SqliteSaver a file of
+its own.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import threading
+from contextlib import suppress
+from typing import Final
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a lock belongs to a handle and none of this is needed
+    fcntl = None  # type: ignore[assignment]
+
+SHARED_FIRST: Final = 0x40000002
+SHARED_BYTES: Final = 510
+"""The bytes that every user of a file locks for reading, and its last one for writing (os.h)."""
+_FLOCK: Final = "hhqqi4x"
+"""``struct flock`` of 64-bit Linux: type, whence, start, length, pid."""
+
+
+class Guard:
+    """The lock on one file, shared by all who have it open in this process."""
+
+    __slots__ = ("_descriptor", "_inode", "_pid", "_users")
+
+    def __init__(self, inode: tuple[int, int], descriptor: int) -> None:
+        self._inode = inode
+        self._descriptor = descriptor
+        self._pid = os.getpid()
+        self._users = 0
+
+    def lift(self) -> None:
+        """Say that one's connections are about to be closed: the last of them may delete the WAL."""
+        with _lock:
+            if self._users == 1:
+                _set(self._descriptor, fcntl.F_UNLCK)
+
+    def leave(self) -> None:
+        """Say that one's connections are closed; once for each `guard`."""
+        if self._pid != os.getpid():  # closing it here gives up locks that are of this process
+            return
+        with _lock:
+            self._users -= 1
+            if self._users == 0:
+                del _guards[self._pid, self._inode]
+                os.close(self._descriptor)
+
+
+_guards: dict[tuple[int, tuple[int, int]], Guard] = {}
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def guard(file: str) -> Guard | None:
+    """The lock on a file that is open, once more; None where the system has no such locks."""
+    if not hasattr(fcntl, "F_OFD_SETLK") or sys.platform != "linux" or sys.maxsize < 1 << 32:
+        return None
+    with _lock:
+        try:
+            found = os.stat(file)
+        except OSError:
+            return None
+        key = os.getpid(), (found.st_dev, found.st_ino)
+        if key not in _guards:
+            # Once open it must stay so: closing it gives up SQLite's locks on the file.
+            _guards[key] = Guard(key[1], os.open(file, os.O_RDONLY | os.O_CLOEXEC))
+        one = _guards[key]
+        one._users += 1
+        _set(one._descriptor, fcntl.F_RDLCK)
+        return one
+
+
+def _set(descriptor: int, kind: int) -> None:
+    """Lock or unlock, where the file system has such locks."""
+    wanted = struct.pack(_FLOCK, kind, os.SEEK_SET, SHARED_FIRST, SHARED_BYTES, 0)
+    with suppress(OSError):
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, wanted)

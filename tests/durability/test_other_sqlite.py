@@ -1,0 +1,87 @@
+"""Another SQLite library in the same process: what somebody looks into the file with."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from langmemory.errors import DatabaseError
+from langmemory.sqlite.guard import guard
+from langmemory.stores import MemoryStore
+
+NS = ("a",)
+
+PEEKS = """
+import os, sqlite3, sys
+from langmemory.stores import MemoryStore
+path = sys.argv[1]
+stores = [MemoryStore(path), MemoryStore(path)]
+for n in range(9):
+    stores[n % 2].put(("a",), str(n), {"text": "x"})
+    peek = sqlite3.connect(path)
+    assert peek.execute("SELECT count(*) FROM item").fetchone() == (n + 1,)
+    peek.close()
+    if n == 4:
+        stores[1].close()
+        stores[1] = MemoryStore(path)
+os._exit(0)
+"""
+"""Dies with its last writes in the WAL."""
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="locks of open file descriptions")
+
+
+@linux
+def test_a_look_with_sqlite3_loses_nothing(tmp_path: Path) -> None:
+    """Opening and closing the file with Python's sqlite3, which does not see this process's locks,
+    leaves the WAL to the stores that write to it."""
+    path = tmp_path / "m.db"
+    subprocess.run([sys.executable, "-c", PEEKS, str(path)], check=True)
+    with MemoryStore(path) as store:
+        assert len(store.search(NS, limit=99)) == 9
+
+
+@linux
+def test_the_last_store_still_writes_the_wal_back(tmp_path: Path) -> None:
+    """Closing leaves one file and no open descriptor, with several stores, in any order."""
+    path = tmp_path / "m.db"
+    before = len(os.listdir("/proc/self/fd"))
+    stores = [MemoryStore(path) for _ in range(3)]
+    for number, store in enumerate(stores):
+        store.put(NS, str(number), {"text": "x"})
+    for store in (stores[1], stores[0], stores[2]):
+        assert (tmp_path / "m.db-wal").exists()
+        store.close()
+    assert os.listdir(tmp_path) == ["m.db"]
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_wal_that_is_gone_is_told_before_anything_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a system has no such locks, the next write is refused and says why; what was written
+    before is in the file."""
+    monkeypatch.setattr("langmemory.sqlite.connection.guard", lambda file: None)
+    path = tmp_path / "m.db"
+    store = MemoryStore(path)
+    store.put(NS, "k", {"text": "x"})
+    sqlite3.connect(path).execute("SELECT count(*) FROM item").connection.close()
+    if (tmp_path / "m.db-wal").exists():  # this system's sqlite3 left it
+        store.put(NS, "l", {"text": "x"})
+    else:
+        with pytest.raises(DatabaseError, match="Python's sqlite3"):
+            store.put(NS, "l", {"text": "x"})
+    store.close()
+    with MemoryStore(path) as again:
+        assert again.get(NS, "k") is not None
+
+
+def test_a_file_that_is_not_there_is_not_guarded(tmp_path: Path) -> None:
+    """Nothing is created by asking."""
+    assert guard(str(tmp_path / "none.db")) is None
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,166 @@
+"""Work grows with what it is about, not with its square: counted in SQLite's own steps, since a clock
+tells nothing on a busy machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.store.base import PutOp
+
+from langmemory.changes import OpenReview
+from langmemory.config import load_config
+from langmemory.sqlite.connection import Connection
+from langmemory.stores import MemoryStore, base, reindexing, transfer
+from langmemory.stores.indexing import resolve_indexing
+from tests.stores.change_sets import NS, apply, fact
+from tests.stores.embedders import WordEmbeddings
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def steps(connection: Connection, call: Callable[[], Any]) -> int:
+    """About how many instructions a connection carries out during a call."""
+    count = 0
+
+    def tick() -> bool:
+        nonlocal count
+        count += 1
+        return False
+
+    connection.set_progress_handler(tick, 20)
+    try:
+        call()
+    finally:
+        connection.set_progress_handler(None)
+    return count
+
+
+def turns(count: int) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": f"turn {n}", "id": str(n), "at": AT} for n in range(count)]
+
+
+def test_import_into_a_long_thread(tmp_path: Path) -> None:
+    """An imported turn finds its place without a look at every turn of its thread."""
+    with MemoryStore(tmp_path / "from.db", index=False) as store:
+        store.remember(NS, turns(1), thread_id="t")
+        rows = [row | {"key": "another"} if "key" in row else row for row in store.iter_export()]
+    took = []
+    for length in (5, 1_500):
+        with MemoryStore(tmp_path / f"{length}.db", index=False) as store:
+            store.remember(NS, turns(length), thread_id="t")
+            writer = store._engine.database._writer
+            took.append(steps(writer, lambda: store.import_rows(rows)))
+    assert took[1] < 1.5 * took[0]
+
+
+def test_export_for_a_viewer(tmp_path: Path) -> None:
+    """Whether a viewer may know why a run did what it did is asked once a run, however many
+    memories it changed."""
+    took = []
+    for count in (100, 400):
+        with MemoryStore(tmp_path / f"{count}.db", index=False) as store:
+            apply(store, "r", *(fact(f"f{n}", f"fact {n}") for n in range(count)))
+            with store._engine.read() as snapshot:
+                rows = transfer.export_rows(snapshot.connection, viewer="ida")
+                took.append(steps(snapshot.connection, lambda: list(rows)))  # noqa: B023
+    assert took[1] < 6 * took[0]
+
+
+def test_forget_very_many(tmp_path: Path) -> None:
+    """Four times the memories, and questions about them, take about four times as long to forget."""
+    took = []
+    for count in (50, 200):
+        with MemoryStore(tmp_path / f"{count}.db", index=False) as store:
+            apply(
+                store,
+                "r",
+                *(fact(f"f{n}", f"fact {n}", owner="ida") for n in range(count)),
+                *(
+                    OpenReview(
+                        id=f"v{n}", about="duplicate", question="?", memories=(f"f{n}",), options={}
+                    )
+                    for n in range(count)
+                ),
+            )
+            writer = store._engine.database._writer
+            before = list(store.iter_export())
+            took.append(steps(writer, lambda: store.forget(NS, owner="ida", dry_run=True)))
+            assert list(store.iter_export())[1:] == before[1:]
+            gone = store.forget(NS, owner="ida")
+            assert (gone.memories, gone.reviews) == (count, count)
+    assert took[1] < 6 * took[0]
+
+
+def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
+    """The next batch of a reembed is found without a look at all that is done."""
+    indexing = resolve_indexing({"embed": WordEmbeddings(8), "dims": 8}, load_config())
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.batch(PutOp(NS, str(n), {"text": "x"}) for n in range(2_000))
+        with store._engine.write() as connection:
+            reindexing._begin(connection, "another")
+            connection.execute("INSERT INTO reembed_done SELECT id, updated_at FROM item")
+            connection.execute("DELETE FROM reembed_done WHERE item > 1990")
+            found: list[int] = []
+
+            def search(after: int) -> Callable[[], None]:
+                return lambda: found.append(len(reindexing._next(connection, indexing, after)[0]))
+
+            whole, rest = (steps(connection, search(after)) for after in (0, 1_990))
+    assert found == [10, 10]
+    assert rest < whole / 10
+
+
+def test_what_deletes_very_many_lets_others_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep and delete_namespace take a transaction for some items at a time. Others write in
+    between; what they prolong or put there meanwhile stays."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        other = MemoryStore(tmp_path / "m.db", index=False)
+
+        class Between:
+            """Who writes whenever the store waits."""
+
+            monotonic = staticmethod(lambda: 0.0)
+            calls = 0
+
+            @classmethod
+            def sleep(cls, seconds: float) -> None:
+                cls.calls += 1
+                other.put(("swept",), "9", {"prolonged": True}, ttl=None)
+                other.put(("deleted",), f"new {cls.calls}", {})
+                other.delete(("deleted",), "8")
+
+        for n in range(10):
+            store.put(("swept",), str(n), {}, ttl=1)
+            store.put(("deleted",), str(n), {})
+        now = base.now_us()
+        monkeypatch.setattr(base, "now_us", lambda: now + 120_000_000)
+        monkeypatch.setattr(base, "REMOVED_AT_ONCE", 3)
+        monkeypatch.setattr(base, "time", Between)
+        assert store.sweep_ttl() == 9
+        assert [item.key for item in store.search(("swept",))] == ["9"]
+        before = {item.key for item in store.search(("deleted",), limit=99)}
+        assert store.delete_namespace(("deleted",)) == len(before) == 9 + 4
+        left = {item.key for item in store.search(("deleted",), limit=99)}
+        assert left == {f"new {n}" for n in range(5, Between.calls + 1)}
+        other.close()
+
+
+def test_long_texts_are_imported_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are taken together as far as their values are not too long together."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        for n in range(6):
+            store.put(NS, str(n), {"text": "long " * (40 if n % 2 else 1)})
+        rows = list(store.iter_export())
+    monkeypatch.setattr(transfer, "BATCH_CHARACTERS", 200)
+    batches = list(transfer.in_batches(rows))
+    assert [row for batch in batches for row in batch] == rows
+    items = [[row["key"] for row in batch if row["type"] == "item"] for batch in batches]
+    assert items == [["0", "1"], ["2", "3"], ["4", "5"]]
