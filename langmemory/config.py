@@ -179,7 +179,9 @@ class TTLConfig(Section):
     """When items expire; the keys are those of LangGraph's `TTLConfig`."""
 
     default_ttl: float | None = Field(
-        default=None, gt=0, description="Minutes until a new item expires; null means never."
+        default=None,
+        gt=0,
+        description="Minutes until what is put or remembered expires; null means never.",
     )
     refresh_on_read: bool = Field(
         default=True, description="Reading an item restarts its time to live."

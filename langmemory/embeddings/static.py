@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -38,6 +38,9 @@ class TokenTable:
     "?", 66 for "the", 200 for "adoption". Divide by it for a unit vector, where it is not 0."""
 
 
+MOST_CHARACTERS: Final = 1_000_000
+"""That are split at a time: the tokenizer takes some 100 bytes for each."""
+LONGEST_WORD: Final = 1_000
 THREADED_FROM: Final = 8
 """Texts from which the tokenizer's threads are worth waking: on a busy machine that takes longer
 than splitting a few texts."""
@@ -55,8 +58,17 @@ class StaticEmbedder(LocalEmbedder):
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
         """Token ids of each text, whole however long it is."""
-        tokenizer = _load()[0]
         batch = [text if text.isascii() else _valid_unicode(text) for text in texts]
+        if sum(map(len, batch)) <= MOST_CHARACTERS:
+            return self._tokenize(batch)
+        split: list[TokenIds] = []
+        for text in batch:
+            parts = [self._tokenize([part])[0] for part in _parts(text)]
+            split.append(np.concatenate(parts) if len(parts) > 1 else parts[0])
+        return split
+
+    def _tokenize(self, batch: list[str]) -> list[TokenIds]:
+        tokenizer = _load()[0]
         if len(batch) < THREADED_FROM and sum(map(len, batch)) <= INLINE_CHARACTERS:
             encodings = [tokenizer.encode(text, add_special_tokens=False) for text in batch]
         else:  # lets other Python threads run meanwhile, an event loop among them
@@ -82,6 +94,18 @@ class StaticEmbedder(LocalEmbedder):
     def token_vectors(self) -> TokenTable:
         """The vectors and weights that token ids index."""
         return _load()[1]
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts of at most `MOST_CHARACTERS`, cut between words where there are any."""
+    start = 0
+    while len(text) - start > MOST_CHARACTERS:
+        end = start + MOST_CHARACTERS
+        space = text.rfind(" ", max(start, end - LONGEST_WORD), end)
+        end = space if space > start else end
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _valid_unicode(text: str) -> str:

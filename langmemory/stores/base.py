@@ -81,6 +81,11 @@ class SQLiteBaseStore(BaseStore):
         config: Config | None = None,
     ) -> None:
         """See `MemoryStore`."""
+        if not isinstance(path, str | os.PathLike | None):
+            raise ConfigError(
+                f"path is {path!r:.80}; it must be the path of a file, or ':memory:'. The store opens "
+                "its connections itself, with a SQLite of its own."
+            )
         self._config = config or load_config()
         settings = self._config.database
         self._indexing = resolve_indexing(index, self._config)

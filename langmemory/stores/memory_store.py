@@ -241,6 +241,8 @@ class MemoryStore(Changing, Conversing, Gathering):
         drafts = [
             verbatim.draft(self._indexing, namespace, thread_id, turn, facets) for turn in found
         ]
+        for one in drafts:
+            one.write.ttl_minutes = (self.ttl_config or {}).get("default_ttl")
         return _Remembering(namespace=tuple(namespace), thread_id=thread_id, drafts=drafts)
 
     # Recall.

@@ -69,6 +69,19 @@ def test_long_texts_are_read_to_their_end(embedder: StaticEmbedder) -> None:
     assert not np.allclose(vectors[0], vectors[1], atol=0.01)
 
 
+def test_a_text_is_split_the_same_in_parts(
+    embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts too long for the tokenizer's memory are split in parts, between words; a run without
+    spaces is cut anywhere, and no character is lost."""
+    texts = ["The heron left the reeds. " * 100, "我住在上海" * 300, "x" * 3000, "short", ""]
+    whole = embedder.tokenize(texts)
+    monkeypatch.setattr(static, "MOST_CHARACTERS", 500)
+    parts = embedder.tokenize(texts)
+    for number in (0, 1, 3, 4):
+        assert parts[number].tolist() == whole[number].tolist()
+
+
 def test_invalid_unicode_is_embedded_like_the_rest_of_its_text(embedder: StaticEmbedder) -> None:
     """A lone surrogate, which JSON can carry, does not make a text unstorable."""
     assert embedder.embed_query("birthday \ud83d") @ embedder.embed_query("birthday") > 0.99

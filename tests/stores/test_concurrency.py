@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import sqlite3
 import threading
 import time
 import weakref
@@ -19,7 +20,13 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import load_config
-from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, LangMemoryError
+from langmemory.errors import (
+    ClosedStoreError,
+    ConfigError,
+    DatabaseError,
+    InvalidValueError,
+    LangMemoryError,
+)
 from langmemory.sqlite.connection import CHECKPOINT_PAGES
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
@@ -296,3 +303,10 @@ async def test_a_bad_value_stops_its_batch_only(path: str) -> None:
         await store.abatch(operations)
     assert store.search(NS) == []
     store.close()
+
+
+@pytest.mark.parametrize("path", [sqlite3.connect(":memory:"), 3])
+def test_a_store_opens_its_own_connections(path: Any) -> None:
+    """A connection, as LangGraph's SQLite stores take it, is refused by name and not by a type."""
+    with pytest.raises(ConfigError, match="must be the path of a file"):
+        MemoryStore(path)

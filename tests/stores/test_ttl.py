@@ -37,6 +37,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
+def test_what_is_remembered_lives_as_long_as_what_is_put(tmp_path: Path) -> None:
+    """The default time to live is that of turns, too."""
+    with MemoryStore(tmp_path / "m.db", ttl={"default_ttl": 10}) as store:
+        store.put(NS, "put", {"text": "x"})
+        (turn,) = store.remember(NS, [("user", "hello")], thread_id="t")
+        statement = "SELECT key, ttl_minutes, expires_at - created_at FROM item ORDER BY key"
+        assert store.conn.execute(statement).fetchall() == [
+            ("put", 10, 600_000_000),
+            (turn, 10, 600_000_000),
+        ]
+
+
 def keys(store: MemoryStore) -> set[str]:
     return {item.key for item in store.search(NS, limit=99)}
 

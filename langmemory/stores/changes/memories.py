@@ -20,8 +20,9 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError
 from langmemory.sqlite import evidence, graph_rows
 from langmemory.sqlite.items import Write, find, put, was_deleted
+from langmemory.sqlite.revisions import column
 from langmemory.sqlite.times import to_us
-from langmemory.stores.changes.run import ENDED, ChangeRun, Unchanged
+from langmemory.stores.changes.run import ENDED, ChangeRun, TurnsReadError, Unchanged
 from langmemory.types import HistoryAction
 
 DEFAULTS: Final[Mapping[str, Any]] = {
@@ -86,6 +87,12 @@ def invalidate(run: ChangeRun, change: Invalidate) -> None:
 
 def set_status(run: ChangeRun, change: SetStatus) -> None:
     item, columns = run.item(change.key), {"status": change.status}
+    approves = run.change_set.kind == "review" and change.status == "active"
+    if approves and (
+        column(run.connection, item, "status") == "superseded"
+        or column(run.connection, item, "superseded_by") is not None
+    ):
+        raise Unchanged("gave way to what was learned since it was asked about, and stays so")
     action: HistoryAction = "archive" if change.status == "archived" else "status"
     if not run.revise(change.key, item, change, action, columns):
         raise Unchanged("is so already")
@@ -110,8 +117,27 @@ def merge(run: ChangeRun, change: Merge) -> None:
 
 
 def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
-    if not evidence.mark_reflected(run.connection, run.items(change.keys), run.id):
+    turns = run.items(change.keys)
+    planned_at = run.change_set.planned_at
+    if planned_at is not None:
+        read = sum(_read_since(run, turn, planned_at) for turn in turns)
+        if read:
+            raise TurnsReadError(
+                f"Run {run.id!r} reflected {len(turns)} turns, and another run has learned from "
+                f"{read} of them meanwhile. Gather again; nothing was written."
+            )
+    if not evidence.mark_reflected(run.connection, turns, run.id):
         raise Unchanged("all of them were read before, or are gone")
+
+
+def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:
+    """Whether another run has read a turn and changed something after this place in the history."""
+    row = run.connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM reflected r JOIN history h ON h.run = r.run "
+        "WHERE r.item = ? AND r.run <> ? AND h.seq > ?)",
+        (turn, run.id, seq),
+    ).fetchone()
+    return bool(row[0])
 
 
 def read_again(run: ChangeRun, change: ReadAgain) -> None:

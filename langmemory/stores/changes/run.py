@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from langmemory.changes import Change, ChangeSet
-from langmemory.errors import ChangeError
+from langmemory.errors import ChangeError, StalePlanError
 from langmemory.sqlite import graph_rows, history, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.items import Write
@@ -16,6 +16,10 @@ from langmemory.types import HistoryAction
 
 ENDED: Final = ("superseded", "archived")
 """Statuses of memories that are no longer believed to hold."""
+
+
+class TurnsReadError(StalePlanError):
+    """Another run has learned from some of the turns since this one looked: it is to gather anew."""
 
 
 class Unchanged(Exception):
