@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from langmemory.formation.contradiction.returning import returns
 from langmemory.formation.contradiction.statements import (
+    END,
     Statement,
     one_occasion,
     overlap_in_time,
@@ -69,13 +71,16 @@ def divide(
     fresh: list[Fact] = []
     repeated: list[tuple[Fact, KnownFact]] = []
     grey: list[tuple[Fact, KnownFact, float]] = []
-    for fact in distinct:
+    for place, fact in enumerate(distinct):
         known = _known(fact, knowledge)
+        if known is not None and _returns(known, fact, distinct[:place]):
+            fresh.append(fact)
+            continue
         if known is not None:
             repeated.append((fact, known))
             continue
         near = _nearest(fact, knowledge, options)
-        if near is None:
+        if near is None or _returns(near[0], fact, distinct[:place]):
             fresh.append(fact)
         elif near[2]:
             repeated.append((fact, near[0]))
@@ -104,8 +109,11 @@ def _distinct(facts: Sequence[Fact], options: DuplicateOptions) -> list[Fact]:
     """The batch's facts, each said once."""
     kept: list[Fact] = []
     for fact in facts:
-        for at, other in enumerate(kept):
-            if _says_the_same(Statement.of_fact(fact), Statement.of_fact(other)):
+        mine = Statement.of_fact(fact)
+        for at, other in reversed(list(enumerate(kept))):
+            theirs = Statement.of_fact(other)
+            between = map(Statement.of_fact, kept[at + 1 :])
+            if _says_the_same(mine, theirs) and not returns(theirs, mine, between):
                 kept[at] = replace(
                     other,
                     evidence=tuple(dict.fromkeys((*other.evidence, *fact.evidence))),
@@ -132,7 +140,12 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     if before is not None:
         return before
     for known in knowledge.by_fingerprint(fact.text):
-        if _is_fact(known) and _same_scope(statement, Statement.of_known(known)):
+        other = Statement.of_known(known)
+        if (
+            _is_fact(known)
+            and _same_scope(statement, other)
+            and not _of_namesakes(statement, other)
+        ):
             return known
     for claim in fact.claims[:1]:
         for known in knowledge.about(claim.subject, claim.relation):
@@ -165,6 +178,13 @@ def _nearest(
             return known, cosine, True
         doubtful = doubtful or (known, cosine, False)
     return doubtful
+
+
+def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact]) -> bool:
+    """Whether what is known was over when a fact of the batch says it anew. What the same turn
+    made before is no return."""
+    old, new = Statement.of_known(known), Statement.of_fact(fact)
+    return old.key != new.key and returns(old, new, map(Statement.of_fact, before))
 
 
 def _is_fact(known: KnownFact) -> bool:
@@ -210,6 +230,7 @@ def _same_scope(one: Statement, other: Statement) -> bool:
         and same_circle(one, other)
         and one.ends == other.ends
         and not one.corrects
+        and not (one.end < END and other.end == END)  # it says until when
         and overlap_in_time(one, other)
         and one_occasion(one, other)
     )
@@ -219,6 +240,15 @@ def _worth_more(one: Statement, waiting: Statement) -> bool:
     """Whether a fact need not wait with one that waits for approval: somebody else says it, or the
     same person more surely."""
     return one.speaker != waiting.speaker or one.confidence > waiting.confidence
+
+
+def _of_namesakes(one: Statement, other: Statement) -> bool:
+    """Whether the same words are said of two who have one name."""
+    return any(
+        mine.subject != theirs.subject and spoken_name(mine.subject) == spoken_name(theirs.subject)
+        for mine in one.claims[:1]
+        for theirs in other.claims[:1]
+    )
 
 
 def _different_claims(one: Statement, other: Statement) -> bool:

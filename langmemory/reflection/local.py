@@ -109,7 +109,7 @@ class LocalReflectionExecutor:
         Args:
             payload: What the reflector is invoked with; JSON types and LangChain messages. Or a
                 namespace, as `RememberNode` submits: then the reflector gets ``{"namespace",
-                "thread_id"}`` when the conversation is quiet.
+                "thread_id"}`` when the conversation is quiet; without a thread, the namespace.
             config: None takes that of the run under way. Its ``configurable`` and the run's context
                 are kept with the job, but no callbacks and no secrets.
             after_seconds: How long to wait.
@@ -129,7 +129,9 @@ class LocalReflectionExecutor:
         jobs = self._bind(self._store)
         if isinstance(payload, tuple):
             assert self._debounce is not None  # bound
-            job = turns_job(self.name, payload, str(thread_id), self._debounce)
+            thread = _given_thread(config) if thread_id is FROM_CONFIG else thread_id
+            name = None if thread is None else str(thread)
+            job = turns_job(self.name, payload, name, self._debounce)
         else:
             job = self._job(payload, config, after_seconds, thread_id)
         future = self._futures.new()
@@ -288,3 +290,12 @@ class LocalReflectionExecutor:
         traceback: TracebackType | None,
     ) -> None:
         self.shutdown(wait=True)
+
+
+def _given_thread(config: RunnableConfig | None) -> Any:
+    """The thread of a config, or of the run under way; None outside."""
+    try:
+        config = config or get_config()
+    except RuntimeError:  # outside a run
+        return None
+    return (config.get("configurable") or {}).get("thread_id")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
@@ -118,6 +118,6 @@ def _has_json_form(value: Any) -> bool:
     return value is None
 
 
-def labels_of(namespace: str | tuple[str, ...]) -> Namespace:
+def labels_of(namespace: str | Sequence[str]) -> Namespace:
     """A namespace as LangMem takes it: its labels, or its only one."""
     return (namespace,) if isinstance(namespace, str) else tuple(namespace)

@@ -55,13 +55,16 @@ class TurnQueue:
             written.result()
 
 
-def turns_job(kind: str, namespace: Namespace, thread_id: str, debounce: Debounce) -> NewJob:
-    """The reflection of a thread's new turns."""
+def turns_job(kind: str, namespace: Namespace, thread_id: str | None, debounce: Debounce) -> NewJob:
+    """The reflection of a thread's new turns; without one, of all that is new in the namespace."""
+    payload: dict[str, Any] = {"namespace": list(namespace)}
+    if thread_id is not None:
+        payload["thread_id"] = thread_id
     return NewJob(
         kind=kind,
         lane=".".join(namespace),
         thread=thread_id,
-        payload={"namespace": list(namespace), "thread_id": thread_id},
+        payload=payload,
         config={},
         wait_seconds=debounce.quiet_seconds,
         longest_wait_seconds=debounce.longest_wait_seconds,

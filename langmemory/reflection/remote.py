@@ -90,7 +90,9 @@ class RemoteReflectionExecutor:
         namespace = self.namespace
         if isinstance(payload, tuple):
             namespace, after_seconds = payload, self._debounce.quiet_seconds
-            payload = {"namespace": list(payload), "thread_id": str(thread_id)}
+            payload = {"namespace": list(payload)}
+            if thread_id is not None:
+                payload["thread_id"] = str(thread_id)
         sent: Any = payload  # messages, too: the SDK has a form for them
         kept = packed_config(config, None).get("configurable", {})
         kept.pop("thread_id", None)

@@ -47,8 +47,10 @@ from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.stores import MemoryStore
+from langmemory.stores.changes.run import TurnsReadError
 from langmemory.stores.journal import JournalFiles
 from langmemory.stores.knowledge import StoreKnowledge
 from langmemory.types import Applied, Namespace, Privacy
@@ -126,14 +128,13 @@ class Steps:
         given = state.get("namespace") or scope.configurable.get("namespace")
         if given is None:
             return self.namespace.resolve(scope)
+        asked = labels_of(given)
         checked = any(AUTHENTICATED in label for label in self.namespace.labels)
         if checked and scope.value(AUTHENTICATED) is not None:
             own = self.namespace.resolve(scope)
-            if own != tuple(given):
-                raise ConfigError(
-                    f"The run may reflect {own} alone, and was asked for {tuple(given)}."
-                )
-        return tuple(given)
+            if own != asked:
+                raise ConfigError(f"The run may reflect {own} alone, and was asked for {asked}.")
+        return asked
 
     def gather(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """The next turns that nobody has read."""
@@ -292,8 +293,12 @@ class Steps:
         """All of it in one transaction, or nothing."""
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
+        if self._read_meanwhile(store, _batch(state)):
+            return _read_by_another(change_set)
         try:
             applied = store.apply(change_set, dry_run=self.dry_run)
+        except TurnsReadError:
+            return _read_by_another(change_set)
         except StalePlanError:
             return _stale(state)
         return _applied(state, change_set, applied)
@@ -301,11 +306,25 @@ class Steps:
     async def aapply(self, state: ReflectionState, config: RunnableConfig) -> Update:
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
+        if await asyncio.to_thread(self._read_meanwhile, store, _batch(state)):
+            return _read_by_another(change_set)
         try:
             applied = await store.aapply(change_set, dry_run=self.dry_run)
+        except TurnsReadError:
+            return _read_by_another(change_set)
         except StalePlanError:
             return _stale(state)
         return _applied(state, change_set, applied)
+
+    def _read_meanwhile(self, store: MemoryStore, batch: Batch) -> bool:
+        """Whether turns that are there were read while a model was asked: by a run that gathered
+        another batch of them, or by this one in another process."""
+        unread = store.next_batch(
+            batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0
+        )
+        left = {turn.key for turn in unread.turns} if unread else set[str]()
+        read = {turn.key for turn in batch.turns} - left
+        return bool(read) and not read <= _gone(store, batch)
 
     def journal(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """The pages of the journal that tell of it, written anew."""
@@ -427,6 +446,13 @@ def _stale(state: ReflectionState) -> Update:
         )
     logger.info("memory changed meanwhile: planned again")
     return {"applied": None}
+
+
+def _read_by_another(change_set: ChangeSet) -> Update:
+    """The turns are another run's; what is left of them is gathered anew."""
+    logger.info("another run has read the turns meanwhile: gathered again")
+    nothing: dict[str, Any] = {"lines": [], "added": [], "changed": []}
+    return {"applied": {"run_id": change_set.run_id, "repeated": True, **nothing}}
 
 
 def _applied(state: ReflectionState, change_set: ChangeSet, applied: Applied) -> Update:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import logging
 import os
@@ -277,13 +276,16 @@ class Worker:
             result = self._perform(job)
         except ClosedStoreError:
             raise
-        except (Exception, asyncio.CancelledError, SystemExit) as error:
+        except BaseException as error:  # the boundary: what is not recorded is tried for ever
             delay = None
             if retryable(error):
                 delay = self._options.retry_delay_us(job.attempts, self._chance())
             retry_at = None if delay is None else self._jobs.clock() + delay
             self._let_go(job)
-            return self._jobs.fail(job, reason(error), retry_at), None, error
+            state = self._jobs.fail(job, reason(error), retry_at)
+            if isinstance(error, KeyboardInterrupt):  # Ctrl-C in `run_due`
+                raise
+            return state, None, error
         self._let_go(job)  # neither renewed nor given back from here on
         return ("done" if self._jobs.finish(job, json_or_null(result)) else None), result, None
 

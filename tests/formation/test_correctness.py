@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.formation.cases import changes, further, heard, people, words
+from tests.formation.cases import changes, further, heard, namesakes, people, words
 from tests.formation.correctness import Case, Play
 
-CASES = (*changes.CASES, *people.CASES, *words.CASES, *further.CASES, *heard.CASES)
+CASES = (
+    *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES
+)  # fmt: skip
 
 GOAL = 0.95
 """Share of the cases that has to hold."""

@@ -87,3 +87,45 @@ def test_confidence_rises_within_bounds() -> None:
     assert confirmed(0.985, 1.0) == 0.99
     assert confirmed(1.0, 0.1) == 1.0
     assert confirmed(0.5, 0.8, DuplicateOptions(repeat_weight=0)) == 0.5
+
+
+KIEL, BONN = "place/kiel-1a2b", "place/bonn-3c4d"
+LIVES_IN_KIEL = claim("person/lena-1", "lives_in", KIEL)
+LIVES_IN_BONN = claim("person/lena-1", "lives_in", BONN)
+
+
+def days_later(number: int) -> dict[str, Any]:
+    moment = DAY + timedelta(days=number)
+    return {"said_at": moment, "evidence": (f"t/{number}",)}
+
+
+@pytest.mark.parametrize("known_first", [True, False])
+def test_what_holds_again_is_no_repetition(known_first: bool) -> None:
+    """After "I moved to Bonn", "I live in Kiel" is news, also where it was known before."""
+    first = fact("Lena lives in Kiel", LIVES_IN_KIEL, **days_later(0))
+    moved = fact("Lena lives in Bonn", LIVES_IN_BONN, **days_later(9))
+    back = fact("Lena lives in Kiel", LIVES_IN_KIEL, **days_later(20))
+    if known_first:
+        knowledge = MemoryKnowledge(known("fact/1", "Lena lives in Kiel", LIVES_IN_KIEL))
+        found = divide([moved, back], knowledge)
+    else:
+        found = divide([first, moved, back], MemoryKnowledge())
+    assert found.fresh[-1] == back
+    assert not found.repeated
+    assert found.within == 0
+
+
+def test_what_others_said_in_between_changes_nothing() -> None:
+    """A repetition stays one where what was said in between is about something else."""
+    knowledge = MemoryKnowledge(known("fact/1", "Lena lives in Kiel", LIVES_IN_KIEL))
+    other = fact("Ben lives in Bonn", claim("person/ben-1", "lives_in", BONN), **days_later(5))
+    again = fact("Lena lives in Kiel", LIVES_IN_KIEL, **days_later(9))
+    assert [one for one, _ in divide([other, again], knowledge).repeated] == [again]
+
+
+def test_a_fact_that_says_until_when_is_no_repetition() -> None:
+    """ "Until March" is news of what is known without an end."""
+    knowledge = MemoryKnowledge(known("fact/1", "Lena lives in Kiel", LIVES_IN_KIEL))
+    until = fact("Lena lives in Kiel", LIVES_IN_KIEL, invalid_at=DAY + timedelta(days=90),
+                 **days_later(9))  # fmt: skip
+    assert divide([until], knowledge).fresh == (until,)

@@ -8,7 +8,14 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.junk import sift
-from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, FactKind, SessionSummary
+from langmemory.formation.facts import (
+    Claim,
+    CoreSuggestion,
+    Extraction,
+    Fact,
+    FactKind,
+    SessionSummary,
+)
 from tests.formation.test_extraction import NOON, batch, turn
 
 TALK = batch(
@@ -190,6 +197,32 @@ def test_copies_of_different_owners_stay_apart() -> None:
     talk = batch(turn(1, "Eva is moving out, psst!"), turn(2, "Eva is moving out."))
     facts = (fact("s1/m1", owner="maria", privacy="private"), fact("s1/m2"))
     assert sift(Extraction(facts=facts), talk).facts == facts
+
+
+def test_one_turn_says_the_same_words_once() -> None:
+    """However an extractor contradicts itself in between, one sentence of one turn is one fact."""
+
+    def fact(place: str) -> Fact:
+        claim = Claim(subject="Maria", relation="lives_in", object=place)
+        return Fact(text=f"Maria lives in {place}", evidence=("s1/m1",), said_at=NOON,
+                    claims=(claim,))  # fmt: skip
+
+    talk = batch(turn(1, "I live in Lisbon, I live in Porto, I live in Lisbon."))
+    facts = sift(Extraction(facts=tuple(map(fact, ("Lisbon", "Porto", "Lisbon")))), talk).facts
+    assert [one.text for one in facts] == ["Maria lives in Lisbon", "Maria lives in Porto"]
+
+
+def test_one_turn_says_a_thing_once_for_one_circle() -> None:
+    """What an extractor makes of one turn twice, once more private, is one fact: the more private."""
+
+    def fact(**rights: Any) -> Fact:
+        return Fact(text="Eva is moving out", evidence=("s1/m1",), owner="maria", said_at=NOON,
+                    **rights)  # fmt: skip
+
+    talk = batch(turn(1, "Eva is moving out."))
+    facts = (fact(privacy="public"), fact(privacy="private"), fact())
+    [only] = sift(Extraction(facts=facts), talk).facts
+    assert only.privacy == "private"
 
 
 @pytest.mark.parametrize(

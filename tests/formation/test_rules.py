@@ -78,6 +78,11 @@ ENGLISH = [
     ("I'm flying to Oslo on 3 March.", "Lena plans_to travel to Oslo"),
     ("We're getting married on 12 June!", "Lena plans_to get married"),
     ("I went to Lisbon in May 2024.", "Lena visited Lisbon"),
+    ("My son is a student at MIT.", "Lena's son studies_at MIT"),
+    ("My cat is called Luna and my dog is called Max.", "Lena has_pet Luna; Lena has_pet Max"),
+    ("I prefer tea to coffee.", "Lena likes tea"),
+    ("News: we moved to Oslo!", "Lena lives_in Oslo"),
+    ("One thing to know: I'm allergic to nuts.", "Lena allergic_to nuts"),
 ]  # fmt: skip
 GERMAN = [
     ("Ich heiße Lena Brandt.", "Lena named Lena Brandt"),
@@ -94,6 +99,9 @@ GERMAN = [
     ("Ich bin seit 2017 Vegetarierin.", "Lena diet Vegetarierin"),
     ("Ich mag Wandern und schwarzen Kaffee.", "Lena likes Wandern; Lena likes schwarzen Kaffee"),
     ("Ich mag keine Oliven.", "Lena dislikes Oliven"),
+    ("Ich mag Oliven nicht.", "Lena dislikes Oliven"),
+    ("Ich mag Oliven gar nicht mehr.", "Lena dislikes Oliven"),
+    ("Ich mag Oliven, aber keinen Käse.", "Lena likes Oliven"),
     ("Ich fliege am 3. März nach Oslo.", "Lena plans_to nach Oslo reisen"),
     ("Wir haben beschlossen, das Haus zu verkaufen.", "Lena decided das Haus zu verkaufen"),
 ]  # fmt: skip
@@ -167,6 +175,39 @@ NOTHING = {
         Er sagt, ich wohne in Rom.
         Dice que vivo en Roma.
         她说我住在上海。""",
+    "words of somebody else": """Anna: I live in Paris.
+        Anna goes: I live in Paris.
+        Tom's text was: I moved to Bern.
+        Please translate: I live in Paris. I love cheese.
+        Anna: Ich wohne in Rom.
+        Juan: vivo en Roma.
+        小明:我住在上海。""",
+    "what the rest of the sentence takes back": """I'm moving to Graz next month, no wait, in January.
+        I live in Rome, no, in Milan.
+        We're flying to Rome on 3 December, but it's cancelled.
+        I got a job at Initech, but I turned it down.
+        I got married to Tom in 2015 and divorced him in 2019.
+        I moved to Munich in 2015 and to Hamburg in 2019.
+        Ich ziehe im März, nein, im April nach Wien.
+        Ich bin kein Vegetarier.
+        Ich komme aus Mangel an Zeit nicht dazu.
+        Me mudo a Bilbao en enero, digo, en febrero.
+        Me casé con Pedro pero nos divorciamos.
+        我对花生不过敏。
+        我决定不了。""",
+    "what holds today only": """I'm working at Starbucks today because my wifi is down.
+        I'm vegan on Mondays.
+        Soy vegana los lunes.
+        My birthday is tomorrow.
+        My birthday is in three weeks.
+        Mein Geburtstag ist morgen.
+        Mi cumpleaños es mañana.
+        我的生日是明天。""",
+    "names that go on": """I work for Microsoft's biggest competitor.
+        I joined Initech's book club.
+        I live in Apartment 5.
+        I live in Block C.
+        我住在北京的朋友叫小明。""",
     "denials": """I don't live in Madrid.
         I have never lived in Rome.
         I'm not allergic to peanuts.
@@ -196,13 +237,32 @@ NOTHING = {
         I'm going to the gym in 5 minutes.
         I'm flying through the code.
         I'm from the future.
+        I'm a customer at Deutsche Bank.
+        I'm a member at Fitness First.
+        I'm a sucker for Netflix.
+        I joined Anna at the cinema.
+        I live in Excel at work.
+        I'm a teacher by training.
+        I'm allergic to bullshit.
         Ich bin müde.
+        Ich lebe in Saus und Braus.
+        Ich heiße Gäste willkommen.
+        Ich komme aus der Dusche.
+        Ich esse gerne spät.
+        Ich arbeite als Erste im Haus.
         Ich liebe dich.
         Ich wohne in Untermiete.
         Ich schenke meiner Mutter Blumen.
         Ich weiß, dass meine Mutter Krebs hat.
         Trabajo mucho.
         Me gusta mucho eso.
+        Estudio mucho.
+        Tengo 34 años de experiencia.
+        我的狗叫得很大声。
+        我的猫叫了一晚上。
+        我妈妈叫我回家。
+        我叫了外卖。
+        我30岁那年去了北京。
         我很累。
         我在家工作。""",
 }
@@ -257,6 +317,22 @@ def test_the_text_stands_alone_in_the_language_of_its_source() -> None:
     assert unnamed.claims[0].subject == "user"
     [sister] = facts(turn("I met my sister Mia.", speaker="user"))
     assert sister.text == "Mia is the user's sister."
+
+
+def test_pasted_text_is_nobodys_statement() -> None:
+    """What follows a line that asks for something to be done with it is not about the speaker."""
+    asked = "Please fix my English:\nI live in Paris since 2019.\n\nI love cheese."
+    assert said(asked) == []
+    assert said("Tom: I love cheese.\nand I live in Rome.\n\nI live in Kiel.") == [
+        ("Lena", "lives_in", "Kiel")
+    ]
+
+
+def test_statements_are_written_as_people_do() -> None:
+    """An article goes with what follows it."""
+    assert [f.text for f in facts(turn("I'm an engineer at Siemens."))] == [
+        "Lena works at Siemens as an engineer."
+    ]
 
 
 def test_a_fact_carries_the_turn_it_comes_from() -> None:
@@ -314,10 +390,14 @@ def test_an_end_is_marked_as_one(text: str, claim: tuple[str, str, str]) -> None
         ("No, mi cumpleaños es en mayo.", True),
         ("My birthday is in May.", False),
         ("Actually, I live in Hamburg.", False),
+        ("No, I live in Hamburg.", False),
+        ("Nein, ich wohne in Hamburg.", False),
+        ("Sorry, I live in Hamburg.", True),
     ],
 )
 def test_a_correction_is_marked_as_one(text: str, corrects: bool) -> None:
-    """Only words that take something back make a correction."""
+    """Only words that take something back make a correction; "no" may answer a question, and then
+    what was true before stays so."""
     [fact] = facts(turn(text))
     assert fact.corrects is corrects
 
@@ -330,6 +410,8 @@ def test_a_correction_is_marked_as_one(text: str, corrects: bool) -> None:
         ("I've been vegetarian since 2017.", "2017-01-01", None),
         ("I lived in Rome from 2010 to 2015.", "2010-01-01", "2016-01-01"),
         ("I worked at Initech until 2019.", "2020-01-01", None),
+        ("I live in Berlin until March.", None, "2027-04-01"),
+        ("Ich arbeite bei Bosch nur noch bis März.", None, "2027-04-01"),
         ("I start at Aigua Clara on 1 September.", "2027-09-01", None),
         ("My last day at Kontur Verlag is Friday, 20 November.", "2026-11-20", None),
         ("I live in Hamburg.", None, None),

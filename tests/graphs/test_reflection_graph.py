@@ -89,6 +89,71 @@ def test_rules_reflect_without_a_model(store: MemoryStore) -> None:
     assert store.unread_threads() == []
 
 
+@pytest.mark.parametrize("batches", [1, 2, 3])
+def test_who_returns_is_back(store: MemoryStore, batches: int) -> None:
+    """A value that holds again after another one is what holds now, however many turns a batch has:
+    the later statement is no repetition of the earlier."""
+    said(store, "I live in Hamburg.", at="2026-01-02")
+    graph = build_reflection_graph(store)
+    if batches > 2:
+        graph.invoke(JOB)
+    said(store, "I live in Hamburg.", "I moved to Valencia.", at="2026-03-02", thread="t2")
+    if batches > 1:
+        graph.invoke({"namespace": list(LENA)})
+    said(store, "I moved back to Hamburg.", at="2026-06-02", thread="t3")
+    graph.invoke({"namespace": list(LENA)})
+    held = [
+        (row["value"]["text"], row["status"])
+        for row in rows_of(store)
+        if str(row.get("key")).startswith("fact/") and "value" in row
+    ]
+    assert held[-1] == ("Lena lives in Hamburg.", "active")
+    assert [status for _, status in held].count("active") == 1
+
+
+def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:
+    """Who says yes to a fact that was superseded since the question was asked does not make it hold
+    beside what took its place; until then it was so."""
+    graph = build_reflection_graph(store)
+    for at, who, text in (
+        ("2026-01-02", "Tom", "I live in Oslo."),
+        ("2026-02-02", "Lena", "My friend Tom lives in Kiel."),
+        ("2026-06-02", "Tom", "I moved to Rome."),
+    ):
+        message = {"role": "user", "name": who, "content": text, "at": f"{at}T10:00:00+01:00"}
+        store.remember(LENA, [message], thread_id=at)
+        graph.invoke({"namespace": list(LENA)})
+    [review] = store.reviews(LENA)
+    done = store.decide(review.id, "approve")
+    assert "gave way" in done.lines[0]
+    homes = {text: status for text, status in facts(store).items() if "lives in" in text}
+    assert homes == {
+        "Tom lives in Oslo.": "superseded",
+        "Tom lives in Kiel.": "superseded",
+        "Tom lives in Rome.": "active",
+    }
+    assert store.reviews(LENA) == []
+
+
+def test_until_when_is_learned_of_what_is_known(store: MemoryStore) -> None:
+    """What is known without an end, and then told with one, ends then and not before."""
+    graph = build_reflection_graph(store)
+    said(store, "I work at Initech.", at="2098-01-02")
+    graph.invoke(JOB)
+    said(store, "I work at Initech until March.", at="2098-02-02", thread="t2")
+    graph.invoke({"namespace": list(LENA)})
+    rows = [row for row in rows_of(store) if "Initech" in str(row.get("value", {}).get("text"))]
+    ends = {row["invalid_at"] for row in rows if str(row["key"]).startswith("fact/")}
+    assert ends == {"2098-03-31T23:00:00+00:00"}
+
+
+def test_a_namespace_may_be_a_single_label(store: MemoryStore) -> None:
+    """A namespace given as a string is one label, not one a letter."""
+    message = {"role": "user", "name": "Lena", "content": "I live in Rome."}
+    store.remember(("household",), [message], thread_id="t1")
+    assert build_reflection_graph(store).invoke({"namespace": "household"})["added"]
+
+
 def test_a_second_run_adds_nothing(store: MemoryStore) -> None:
     """What has been read is not read again, and the model is not asked."""
     said(store, "I live in Hamburg.")
@@ -385,6 +450,27 @@ def test_two_runs_at_once_write_once(store: MemoryStore) -> None:
     assert [entry.action for entry in store.history(LENA, store.runs()[0].note["learned"][0])] == [
         "add"
     ]
+
+
+@pytest.mark.parametrize("door", ["sync", "async"])
+async def test_runs_that_overlap_read_each_turn_once(store: MemoryStore, door: str) -> None:
+    """A run that begins while another one asks its model, and reads a turn more, leaves to that one
+    what it is first to write: each turn is read once, in whatever words models put it."""
+    said(store, "I live in Hamburg.")
+    both = answer(HAMBURG, fact("Lena works in Kiel.", "Lena", "works_at", "Kiel", evidence="t2"))
+
+    def meanwhile(_: Any) -> str:
+        said(store, "I live in Hamburg.", "I work in Kiel.")
+        build_reflection_graph(store, model=ScriptedModel(script=[both])).invoke(JOB)
+        return answer({**HAMBURG, "text": "Lena has her home in Hamburg."})
+
+    model = ScriptedModel(script=[meanwhile], otherwise=RuntimeError("asked again"))
+    graph = build_reflection_graph(store, model=model)
+    done = graph.invoke(JOB) if door == "sync" else await graph.ainvoke(JOB)
+    assert (done["runs"], done["added"]) == ([], [])
+    assert set(facts(store)) == {"Lena lives in Hamburg.", "Lena works in Kiel."}
+    assert len(store.runs()) == 1
+    assert store.unread_threads() == []
 
 
 class Eager:

@@ -223,3 +223,73 @@ def test_the_fast_model_of_the_configuration_is_asked(
     assert [one.partition(":")[0] for one in done["failures"]] == ["names"] * failed
     assert ("entity" in {one.about for one in store.reviews(LENA)}) == failed
     assert store.unread_threads() == []
+
+
+SISTER = fact("Anna is Lena's sister.", "Anna", "sister_of", "Lena")
+IN_BONN = fact("Anna lives in Bonn.", "Anna", "lives_in", "Bonn")
+COLLEAGUE = fact("Anna is Lena's colleague.", "Anna", "colleague_of", "Lena")
+IN_ROME = fact("Anna lives in Rome.", "Anna", "lives_in", "Rome")
+
+
+@pytest.fixture
+def sister(tmp_path: Path) -> Iterator[MemoryStore]:
+    """Lena's sister Anna is known, and what is unread speaks of a colleague Anna."""
+    with MemoryStore(tmp_path / "annas.db") as store:
+        said(store, "My sister Anna lives in Bonn.", thread="t0")
+        model = ScriptedModel(script=[answer(SISTER, IN_BONN)], otherwise=ASKED)
+        build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t0"})
+        said(store, "My colleague Anna lives in Rome.", at="2026-07-01")
+        yield store
+
+
+@pytest.mark.parametrize(
+    ("verdict", "of_bonn", "people"), [("same", "superseded", 1), ("different", "active", 2)]
+)
+def test_a_model_decides_whether_a_name_is_shared(
+    sister: MemoryStore, verdict: str, of_bonn: str, people: int
+) -> None:
+    """A sister and a colleague of one name are one pair of the batch's one question about names:
+    one person who moved, or two, and no person is asked."""
+    model = reflect(sister, answer(COLLEAGUE, IN_ROME), names(verdict))
+    assert len(model.prompts) == 2
+    assert "| Anna is Lena's sister." in model.prompts[1][-1].text
+    assert "| Anna is Lena's colleague." in model.prompts[1][-1].text
+    assert facts(sister)["Anna lives in Bonn."] == of_bonn
+    assert facts(sister)["Anna lives in Rome."] == "active"
+    assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == people
+    assert sister.reviews(LENA) == []
+
+
+def test_a_shared_name_is_one_question_that_names_both(sister: MemoryStore) -> None:
+    """Where no model is sure, both facts hold, and one review shows who the two are; its answer
+    makes them one, and undoing that makes them two with the question open."""
+    reflect(sister, answer(COLLEAGUE, IN_ROME), names("unsure"))
+    [review] = sister.reviews(LENA)
+    assert review.question == (
+        "Are these one person: Anna, Lena's sibling, and Anna, Lena's colleague?"
+    )
+    texts = [sister.get(LENA, key).value["text"] for key in review.memories]
+    assert texts == ["Anna is Lena's colleague.", "Anna is Lena's sister."]
+    assert {facts(sister)[f"Anna lives in {city}."] for city in ("Bonn", "Rome")} == {"active"}
+    done = sister.decide(review.id, "same")
+    [anna] = [one for one in sister.graph(LENA).entities() if one.name == "Anna"]
+    assert {edge.relation for edge in sister.graph(LENA).edges(anna.key)} >= {
+        "sibling_of", "colleague_of",
+    }  # fmt: skip
+    sister.undo(done.run_id)
+    assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == 2
+    assert [one.id for one in sister.reviews(LENA)] == [review.id]
+    sister.decide(review.id, "different")
+    assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == 2
+
+
+def test_a_question_tells_nobody_what_is_private(tmp_path: Path) -> None:
+    """Who two of one name are is asked only of those who may read what says so."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said(store, "Anna lives in Bonn. She is my sister.", owner="lena")
+        reflect(store, answer(IN_BONN, {**SISTER, "privacy": "private"}))
+        said(store, "My colleague Anna lives in Rome.", at="2026-07-01", owner="lena")
+        reflect(store, answer(COLLEAGUE, IN_ROME), names("unsure"))
+        assert facts(store)["Anna lives in Bonn."] == "active"
+        assert [one.about for one in store.reviews(LENA, viewer="lena")] == ["entity"]
+        assert store.reviews(LENA, viewer="ben") == []

@@ -70,6 +70,20 @@ def kept(store: MemoryStore, user: str = "anna") -> set[str]:
     return {item.key for item in store.search(("kept", user), limit=1_000)}
 
 
+def test_a_namespace_without_a_thread_is_reflected_whole(store: MemoryStore) -> None:
+    """Submitted outside a run, a namespace alone stands for all that is new in it."""
+    payloads: list[Any] = []
+    now = Debounce(quiet_seconds=0)
+    with ReflectionExecutor(
+        payloads.append, store=store, name="keep", debounce=now, options=OFTEN
+    ) as executor:
+        executor.submit(("kept", "anna")).result(10)
+        executor.submit(("kept", "anna"), ANNA).result(10)
+    assert payloads == [
+        {"namespace": ["kept", "anna"]}, {"namespace": ["kept", "anna"], "thread_id": "t"}
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("path_", ["file", ":memory:"])
 def test_a_submitted_payload_is_reflected(path_: str, path: Path) -> None:
     """The future has what the reflector returned, and what it wrote is in its namespace."""

@@ -232,6 +232,8 @@ def test_hopeless_errors_are_not_repeated_and_no_error_quotes_memory(jobs: Jobs)
         (StalePlanError, "pending"),
         (TimeoutError, "pending"),
         (ValueError, "pending"),
+        (GeneratorExit, "pending"),
+        (SystemExit, "pending"),
     ]
     raised: list[BaseException] = []
 
@@ -250,6 +252,19 @@ def test_hopeless_errors_are_not_repeated_and_no_error_quotes_memory(jobs: Jobs)
         if kind not in (ConfigError, StalePlanError):
             assert SECRET not in found.error
             assert "perform, line" in found.error
+
+
+def test_a_broken_off_job_is_recorded_before_the_worker_ends(jobs: Jobs) -> None:
+    """Ctrl-C ends a worker that works in the main thread, and its job waits for another attempt
+    instead of for the end of its lease."""
+
+    def perform(job: Job) -> None:
+        raise KeyboardInterrupt
+
+    job = add(jobs)
+    with pytest.raises(KeyboardInterrupt):
+        Worker(jobs, perform, kind="test").run_due()
+    assert jobs.find([job])[0].state == "pending"
 
 
 def test_a_failure_gives_way_to_a_newer_job_of_its_thread(jobs: Jobs) -> None:

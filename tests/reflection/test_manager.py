@@ -208,9 +208,10 @@ def test_other_items_of_the_namespace_are_left_alone(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "memory.db") as store:
         store.remember(PLACE, [HumanMessage("I like jam", id="1")], thread_id="t")
         store.put(PLACE, "note", {"text": "jam"})
+        store.put(PLACE, "of that name", {"kind": "Memory", "text": "jam"})
         create_memory_store_manager(model, store=store).invoke(says("jam"), CONFIG)
         assert "(none yet)" in shown(model.prompts[0])
-        assert len(store.search(PLACE)) == 2
+        assert len(store.search(PLACE)) == 3
 
 
 async def test_a_query_model_finds_what_the_last_message_does_not(store: BaseStore) -> None:

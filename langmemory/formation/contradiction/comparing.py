@@ -6,7 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.formation.contradiction.pairs import Pair, gives_way, later, speaks_of_change
-from langmemory.formation.contradiction.statements import Statement, overlap_in_time, spoken_name
+from langmemory.formation.contradiction.statements import (
+    END,
+    Statement,
+    overlap_in_time,
+    spoken_name,
+)
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.facts import Claim
 from langmemory.formation.relations.vocabulary import NO_LONGER, Relation, normalised
@@ -44,7 +49,9 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
     same_object = _same_object(mine, theirs)
     if normalised(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
-    if mine.relation != theirs.relation or same_object:
+    if mine.relation == theirs.relation and same_object:
+        return _limited(new, old)
+    if mine.relation != theirs.relation:
         return None
     if not overlap_in_time(new, old):
         return None
@@ -112,6 +119,16 @@ def _tastes(new: Statement, old: Statement) -> Pair | None:
         if second is not None and speaks_of_change(second)
         else pair
     )
+
+
+def _limited(new: Statement, old: Statement) -> Pair | None:
+    """The new fact says until when the same holds that was known without an end."""
+    if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
+        return None
+    return Pair(
+        new=new, old=old, about="contradiction", verdict="supersedes", until=new.end,
+        reason="it is known until when",
+    )  # fmt: skip
 
 
 def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:

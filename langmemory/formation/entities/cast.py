@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from langmemory.changes import AddEntity, Change, LinkEntities
+from langmemory.formation.entities.bonds import Bonds, Introductions
 from langmemory.formation.entities.names import NameOptions, entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import SELF
@@ -33,6 +34,7 @@ class Cast:
 
     Args:
         facts: with names in their claims.
+        knowledge: what is known.
         similar: compares names by meaning, if there is something that can.
     """
 
@@ -46,11 +48,13 @@ class Cast:
         self.knowledge = knowledge
         self.similar = similar
         self.options = options
+        self.introduced = Introductions(facts)
         self.unclear: list[Unclear] = []
         self.links: dict[str, str] = {}
         """Key of an entity made here to the one it is the same as."""
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
+        self.bonds = Bonds(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
@@ -90,19 +94,22 @@ class Cast:
         self.used.setdefault(entity.key, entity)
         return Found(entity.key, self.links.get(entity.key, entity.key))
 
-    def make(self, name: str, kind: str, fact: Fact, *, private: bool | None = None) -> Entity:
+    def make(
+        self, name: str, kind: str, fact: Fact, *, private: bool | None = None, apart: str = ""
+    ) -> Entity:
         """A new entity; its key grows where another name's looks the same.
 
         Args:
             private: Whether it is its owner's alone; None is as the fact is.
+            apart: what tells it from others of its name.
         """
         private = fact.privacy == "private" if private is None else private
         owner = fact.owner if private else None
         norm, digits = normalised(name), 4
-        key = entity_key(name, kind, owner=owner)
+        key = entity_key(name, kind, owner=owner, apart=apart)
         while key in self._keys and normalised(self._keys[key].name) != norm:
             digits += 4
-            key = entity_key(name, kind, owner=owner, digits=digits)
+            key = entity_key(name, kind, owner=owner, digits=digits, apart=apart)
         if key not in self._keys:
             entity = Entity(key=key, namespace=self.knowledge.namespace, name=name, kind=kind)
             self._made[key] = self._keys[key] = entity
@@ -136,6 +143,8 @@ class Cast:
             for entity in self.called(normalised(name))
             if entity.kind in ("person", "thing") and within_reach(entity, fact)
         ]
+        # Of several with this name the first one known: who was told apart later has more digits.
+        persons.sort(key=lambda entity: len(entity.key.rpartition("-")[2]))
         entity = persons[0] if persons else self.make(name, "person", fact, private=False)
         self.speakers[fact.speaker] = self.links.get(entity.key, entity.key)
         return entity

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
+from langmemory.formation.entities.bonds import Fit, fit, kind_of
 from langmemory.formation.entities.cast import Cast, Found
 from langmemory.formation.entities.names import alike, comparable, is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
@@ -37,33 +38,93 @@ class Lookup:
         self.fact = fact
         self.speaker = speaker
 
-    def find(self, name: str, kind: str) -> Found | Which:
+    def find(self, name: str, kind: str, bond: str | None = None) -> Found | Which:
         """Somebody known, somebody new, or several it may be.
 
         Args:
             name: as it was written.
-            kind: of entity, as far as the relation tells; ``thing`` is any.
+            kind: of entity, as far as the relation tells; ``thing`` is any, and ``being`` a person
+                or an animal.
+            bond: what the name's bearer is to the speaker, where that is said (`bonds`).
         """
+        found = self._find(name, kind if bond is None else kind_of(bond), bond)
+        if bond is not None and self.speaker is not None and isinstance(found, Found):
+            self.cast.bonds.add(self._me(), found.followed, bond, self.fact)
+        return found
+
+    def described(self, entity: Entity) -> tuple[str, str]:
+        """Who somebody is, to tell them from others of their name, and the key of the fact that
+        says so; nothing where it is not known."""
+        if self.speaker is None:
+            return "", ""
+        known = self.cast.bonds.between(self._me(), self._followed(entity), self.fact)
+        what, fact = next(iter(known.items()), ("", ""))
+        return what and f"{self.speaker.name}'s {what}", fact
+
+    def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
         cast, fact = self.cast, self.fact
         norm = normalised(name)
         exact = [e for e in cast.called(norm) if _kinds_agree(e.kind, kind)]
         exact = [e for e in exact if within_reach(e, fact)]
         exact = list({cast.links.get(e.key, e.key): e for e in exact}.values())
+        kind = "person" if kind == "being" else kind
         if fact.privacy == "private" and len(exact) > 1:
             exact = [e for e in exact if is_private(e, fact)] or exact
+        if exact and bond is not None:
+            return self._introduced(name, norm, exact, bond)
         if len(exact) == 1:
             return cast.use(exact[0])
         if exact:
-            return self._by_company(exact) or Which(tuple(exact))
+            mine = [e for e in exact if self.speaker is not None and e.key == self.speaker.key]
+            return self._by_company(mine or exact) or Which(tuple(exact))
         if fact.privacy == "private":
             return cast.use(cast.make(name, kind, fact))
         if kind == "person":
-            part = self._part_of_name(name, norm)
+            part = self._part_of_name(name, norm, bond)
             if part is not None:
                 return part
         return self._by_likeness(name, norm, kind)
 
-    def _part_of_name(self, name: str, norm: str) -> Found | Which | None:
+    def _introduced(
+        self, name: str, norm: str, exact: Sequence[Entity], bond: str
+    ) -> Found | Which:
+        """Who of this name is that to the speaker; somebody new where none of them can be."""
+        fits = {e.key: self._fit(e, norm, bond) for e in exact}
+        for wanted in ("same", "likely"):
+            found = [e for e in exact if fits[e.key] == wanted]
+            if found:
+                one = self.cast.use(found[0]) if len(found) == 1 else self._by_company(found)
+                return one or Which(tuple(found))
+        apart = f"{self._me()}\0{bond}"
+        made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
+        doubtful = [e for e in exact if fits[e.key] == "doubtful"]
+        if doubtful and self.fact.privacy != "private" and self.cast.is_new(made):
+            self._ask_whether(name, made, doubtful, bond)
+        return self.cast.use(made)
+
+    def _fit(self, entity: Entity, norm: str, bond: str | None) -> Fit:
+        """Whether somebody known may be who is introduced."""
+        if bond is None or self.speaker is None:
+            return "likely"
+        known = self.cast.bonds.between(self._me(), self._followed(entity), self.fact)
+        fits = {fit(one, bond) for one in known}
+        if "same" in fits:
+            return "same"
+        for worst in ("never", "doubtful"):
+            if worst in fits:
+                return worst
+        against = self.cast.bonds.stands_against
+        claims = self.cast.introduced.claims(self.fact, norm) if known else ()
+        told_apart = any(against(claim, self._followed(entity)) for claim in claims)
+        return "doubtful" if told_apart else "likely"
+
+    def _me(self) -> str:
+        return "" if self.speaker is None else self._followed(self.speaker)
+
+    def _followed(self, entity: Entity) -> str:
+        return self.cast.links.get(entity.key, entity.key)
+
+    def _part_of_name(self, name: str, norm: str, bond: str | None) -> Found | Which | None:
         """ "Anna" where an "Anna Schmidt" is known, or the other way round."""
         cast, fact = self.cast, self.fact
         words = norm.split()
@@ -76,10 +137,13 @@ class Lookup:
                 for e in cast.called(other)
                 if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == other
             }
+            fits = {key: self._fit(e, norm, bond) for key, e in known.items()}
+            known = {key: e for key, e in known.items() if fits[key] != "never"}
             near = {
                 key: e
                 for key, e in known.items()
-                if normalised(e.name) in in_batch or self._keeps_company(e)
+                if fits[key] != "doubtful"
+                and (normalised(e.name) in in_batch or self._keeps_company(e))
             }
             if len(near) == 1:
                 return self._linked(name, "person", next(iter(near.values())))
@@ -90,6 +154,7 @@ class Lookup:
             e
             for e in cast.called(words[0])
             if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == words[0]
+            if self._fit(e, norm, bond) != "never"
         ]
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None
 
@@ -145,6 +210,23 @@ class Lookup:
         )
         return self.cast.use(made)
 
+    def _ask_whether(
+        self, name: str, made: Entity, candidates: Sequence[Entity], bond: str
+    ) -> None:
+        """Whether somebody new is one of those known by the same name: the one who is most like."""
+        whose = "" if self.speaker is None else self.speaker.name
+        who, fact = self.described(candidates[0])
+        self.cast.unclear.append(
+            Unclear(
+                name=name,
+                fact=self.index,
+                candidates=tuple(candidates[:1]),
+                key=made.key,
+                who={made.key: f"{whose}'s {bond}", candidates[0].key: who},
+                because=(fact,) if fact else (),
+            )
+        )
+
     def _by_company(self, candidates: Sequence[Entity]) -> Found | None:
         """The one the speaker has spoken of before, when it is one."""
         near = [entity for entity in candidates if self._keeps_company(entity)]
@@ -165,4 +247,6 @@ class Lookup:
 
 
 def _kinds_agree(one: str, other: str) -> bool:
+    if other == "being":
+        return one in ("person", "animal", "thing")
     return one == other or "thing" in (one, other)

@@ -31,18 +31,24 @@ class NameOptions:
     """At least this cosine, names of things are asked about."""
 
 
-def entity_key(name: str, kind: str, *, owner: str | None = None, digits: int = 4) -> str:
+def entity_key(
+    name: str, kind: str, *, owner: str | None = None, digits: int = 4, apart: str = ""
+) -> str:
     """``person/lena-1f3a``: the same for the same name, kind and owner, in every namespace.
 
     Args:
         owner: of the private fact that first names it; None for one anybody may know.
         digits: hex digits that tell apart what looks the same.
+        apart: what tells it from others of this name; four digits more.
     """
     norm = normalised(name)
     seed = "\0".join((kind, norm, "" if owner is None else f"private to {owner}"))
-    return (
-        f"{kind}/{norm.replace(' ', '-')[:40]}-{hashlib.sha256(seed.encode()).hexdigest()[:digits]}"
-    )
+    told = _hex(seed)[:digits] + (_hex(apart)[:4] if apart else "")
+    return f"{kind}/{norm.replace(' ', '-')[:40]}-{told}"
+
+
+def _hex(seed: str) -> str:
+    return hashlib.sha256(seed.encode()).hexdigest()
 
 
 def within_reach(entity: Entity, fact: Fact | Turn) -> bool:

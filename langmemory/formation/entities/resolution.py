@@ -24,6 +24,10 @@ class Unclear:
     """Whether that entity was there before; else it was made for the name."""
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     """When the question is which candidate it is: what the fact claims, by candidate's key."""
+    who: Mapping[str, str] = field(default_factory=dict)
+    """Who those of one name are, by key: "Lena's sibling"."""
+    because: tuple[str, ...] = ()
+    """Keys of the facts that say so, known or new."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

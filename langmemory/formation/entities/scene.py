@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from langmemory.formation.entities.bonds import RELATIONS
 from langmemory.formation.entities.cast import Cast, Found
 from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.mentions import names_in, written_as
@@ -47,7 +48,10 @@ class Scene:
         """Entities of the claims and those the text names."""
         keys = dict.fromkeys(self._keys)
         for name in names_in(self.fact.text):
-            for entity in self.cast.called(normalised(name)):
+            called = self.cast.called(normalised(name))
+            if len(called) > 1 and not self._keys.keys().isdisjoint(one.key for one in called):
+                continue  # which of them is meant is clear
+            for entity in called:
                 if within_reach(entity, self.fact) and written_as(entity, name):
                     self.cast.use(entity)
                     keys.setdefault(entity.key)
@@ -57,12 +61,18 @@ class Scene:
         claim = canonical(raw)
         relation = relation_named(claim.relation.removeprefix(NO_LONGER))
         turned = claim.subject == raw.object and claim.object == raw.subject
-        subject = self._entity(claim.subject, relation.subject)
+        # Only what says it itself tells a person from an animal: both are three and live in Bonn.
+        own = relation.name in RELATIONS
+        subject = self._entity(claim.subject, relation.subject, certain=own)
         if subject is None:
             return
         as_entity = self._is_entity(claim, relation.object, known=relation.phrases != frozenset())
         found = (
-            self._entity(claim.object, relation.object if relation.object != "literal" else "thing")
+            self._entity(
+                claim.object,
+                relation.object if relation.object != "literal" else "thing",
+                certain=own,
+            )
             if as_entity
             else None
         )
@@ -79,6 +89,7 @@ class Scene:
             object_is_entity=found is not None,
         )
         self._note(subject)
+        self.cast.bonds.claimed(written)
         if found is not None:
             self._note(found)
             self._role_alias(raw, subject, found, turned=turned)
@@ -122,7 +133,7 @@ class Scene:
             return claim.object_is_entity and (is_known or (kind != "literal" and names_somebody))
         return claim.object_is_entity or _looks_like_name(claim.object)
 
-    def _entity(self, name: str, kind: str) -> Found | Which | None:
+    def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
         if not name or bare in NOBODY:
@@ -133,8 +144,15 @@ class Scene:
         if role is not None:
             if role.what in MANY_ROLES:
                 return None
-            name, kind = f"{role.whose}'s {role.what}", role.kind or kind
-        return self.lookup.find(name, kind)
+            return self.lookup.find(f"{role.whose}'s {role.what}", role.kind or kind)
+        if kind not in ("person", "animal", "thing"):
+            return self.lookup.find(name, kind)
+        if self.speaker is not None and normalised(name) == normalised(self.speaker.name):
+            if self.cast.introduced.of_namesake(self.fact):
+                return None
+            return self.cast.use(self.speaker) if kind == "person" else self.lookup.find(name, kind)
+        bond = self.cast.introduced.bond(self.fact, normalised(name))
+        return self.lookup.find(name, "being" if kind == "person" and not certain else kind, bond)
 
     def _ask_which(self, claim: Claim, subject: Found | Which, found: Found | Which | None) -> None:
         doubt = subject if isinstance(subject, Which) else found
@@ -157,8 +175,16 @@ class Scene:
             if isinstance(clear, Found):
                 self._note(clear)
         name = claim.subject if isinstance(subject, Which) else claim.object
+        described = {entity.key: self.lookup.described(entity) for entity in doubt.candidates}
         self.cast.unclear.append(
-            Unclear(name=name, fact=self.index, candidates=doubt.candidates, claims=options)
+            Unclear(
+                name=name,
+                fact=self.index,
+                candidates=doubt.candidates,
+                claims=options,
+                who={key: who for key, (who, _) in described.items() if who},
+                because=tuple(fact for _, fact in described.values() if fact),
+            )
         )
 
     def _note(self, found: Found) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import get_args
 
 from rapidfuzz import fuzz
 
@@ -19,6 +20,7 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.junk_words import JUNK_WORDS, JunkWords
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, fingerprint, normalised
+from langmemory.formation.repetition import joined
 from langmemory.lexicon import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
 from langmemory.types import Privacy
 
@@ -35,6 +37,8 @@ SMALL_TALK_CHARS = 200
 
 _COMMITMENTS = frozenset({"plan", "decision", "event", "procedure"})
 """What an assistant may say of itself: what it will do, has decided, has done, how it behaves."""
+_CIRCLES: Sequence[Privacy] = get_args(Privacy)
+"""The widest first."""
 _TOOLS = frozenset({"tool", "function"})
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _QUESTION = re.compile(r"\A\W*¿|[?？]\W*\Z")
@@ -83,23 +87,18 @@ _PATTERNS = {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items
 def sift(extraction: Extraction, batch: Batch) -> Extraction:
     """The extraction without junk, and for each statement left out a reason, never its text."""
     said = _Said.of(batch)
-    kept: dict[tuple[bytes, str | None, Privacy], Fact] = {}
+    kept: list[Fact] = []
     dropped = list(extraction.dropped)
-    for fact in extraction.facts:
+    for fact in _for_one_circle(extraction.facts):
         reason = _form(fact.text, said) or _origin(fact, said)
         if reason is None and _dangles(fact.text, said):
             reason = "does not stand alone"
-        mark = (fingerprint(fact.text), fact.owner, fact.privacy)
         if reason is not None:
             dropped.append(reason)
-        elif mark in kept:
-            dropped.append("said twice")
-            first = kept[mark]
-            kept[mark] = replace(
-                first, evidence=tuple(dict.fromkeys((*first.evidence, *fact.evidence)))
-            )
         else:
-            kept[mark] = fact
+            kept.append(fact)
+    facts = joined(kept)
+    dropped += ["said twice"] * (len(kept) - len(facts))
     core = []
     for suggestion in extraction.core:
         if (reason := _suggested(suggestion, said)) is None:
@@ -112,11 +111,22 @@ def sift(extraction: Extraction, batch: Batch) -> Extraction:
         summary = None
     return replace(
         extraction,
-        facts=tuple(kept.values()),
+        facts=tuple(facts),
         core=tuple(core),
         summary=summary,
         dropped=tuple(dropped),
     )
+
+
+def _for_one_circle(facts: Sequence[Fact]) -> Iterator[Fact]:
+    """What is made of one turn twice, once more private than the other time, is the more private."""
+    closest: dict[tuple[bytes, str], Privacy] = {}
+    for fact in facts:
+        told = (fingerprint(fact.text), fact.evidence[0] if fact.evidence else "")
+        closest[told] = max(closest.get(told, fact.privacy), fact.privacy, key=_CIRCLES.index)
+    for fact in facts:
+        told = (fingerprint(fact.text), fact.evidence[0] if fact.evidence else "")
+        yield replace(fact, privacy=closest[told])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -96,11 +96,16 @@ def names(outcome: Outcome) -> Iterator[OpenReview]:
         fact = keys[unclear.fact]
         if fact in outcome.facts:
             question, options = _who(unclear, fact)
+            because = (
+                one
+                for one in unclear.because
+                if one in outcome.facts or outcome.knowledge.by_key(one)
+            )
             yield OpenReview(
                 id=name_question(outcome.batch.namespace, unclear.key or fact, unclear.candidates),
                 about="entity",
                 question=question,
-                memories=(fact,),
+                memories=tuple(dict.fromkeys((fact, *because))),
                 options=options,
             )
 
@@ -186,10 +191,15 @@ def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:
     if unclear.key is not None:
         other = unclear.candidates[0]
         same = LinkEntities(key=unclear.key, same_as=other.key)
+        if unclear.who:
+            one, two = unclear.who[other.key], unclear.who[unclear.key]
+            question = f"Are these one person: {other.name}, {one}, and {unclear.name}, {two}?"
+            return question, {"same": (same,), "different": ()}
         question = f"Is {unclear.name!r} the same as {other.name!r} ({other.kind})?"
         return question, {"same": (same,), "different": ()}
     options: Options = {
         entity.key: tuple(edges(fact, unclear.claims[entity.key], {}))
         for entity in unclear.candidates
     }
-    return f"Who is meant by {unclear.name!r}?", options | {"none": ()}
+    told = "".join(f" {key} is {who}." for key, who in unclear.who.items())
+    return f"Who is meant by {unclear.name!r}?{told}", options | {"none": ()}

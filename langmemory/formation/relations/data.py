@@ -72,9 +72,37 @@ RELATIONS: tuple[Relation, ...] = (
         symmetric=True,
         timeless=True,
         phrases=phrases(
-            """related to; cousin of; aunt of; uncle of; niece of; nephew of; in law of; has cousin;
-            has aunt; has uncle; has niece; has nephew; cousin; aunt; uncle; niece; nephew; tante;
-            onkel; cousine; verwandt mit; primo; prima; tía; tío; 表哥; 表妹; 阿姨; 叔叔"""
+            """related to; in law of; relative; sister in law; brother in law; mother in law; father
+            in law; daughter in law; son in law; sister in law of; brother in law of; mother in law
+            of; father in law of; daughter in law of; son in law of; verwandt mit; schwägerin;
+            schwager; schwiegermutter; schwiegervater; schwiegertochter; schwiegersohn; familiar de;
+            pariente de; cuñada; cuñado; suegra; suegro; nuera; yerno; 亲戚; 嫂子; 姐夫; 婆婆; 岳母"""
+        ),
+    ),
+    Relation(
+        name="cousin_of",
+        symmetric=True,
+        timeless=True,
+        phrases=phrases(
+            """has cousin; cousin; cousine; cousin von; cousine von; primo; prima; primo de; prima
+            de; 表哥; 表妹"""
+        ),
+    ),
+    Relation(
+        name="aunt_or_uncle_of",
+        timeless=True,
+        phrases=phrases(
+            """aunt of; uncle of; has niece; has nephew; niece; nephew; tante von; onkel von; hat
+            nichte; hat neffe; nichte; neffe; tía de; tío de; sobrina; sobrino; 侄子; 侄女"""
+        ),
+    ),
+    Relation(
+        name="niece_or_nephew_of",
+        inverse_of="aunt_or_uncle_of",
+        timeless=True,
+        phrases=phrases(
+            """niece of; nephew of; has aunt; has uncle; aunt; uncle; nichte von; neffe von; hat
+            tante; hat onkel; tante; onkel; sobrina de; sobrino de; tía; tío; 阿姨; 叔叔"""
         ),
     ),
     Relation(

@@ -31,13 +31,15 @@ CHINESE = Grammar(
     spaced=False,
     unclear=(
         r"如果|要是|假如|假设|假設|希望|也许|也許|可能|大概|好像|应该|應該|梦|夢|说|說|告诉|告訴|问我|觉得|覺得|以为|"
-        r"以為|想象|开玩笑|哈哈|吗|嗎|呢|电影|小说|故事|就好了|的话"
+        r"以為|想象|，(?:不|不对|不是|哦不)，|开玩笑|哈哈|吗|嗎|呢|电影|小说|故事|就好了|的话"
     ),
     openers=(
         r"(?:你好|您好|嗨|对了|對了|其实|其實|另外|还有|還有|那么|嗯|哦|啊|好的|但是|可是|所以|而且|因为|顺便说一下|早上好|晚上好)"
         r"[\s，,。！!：:]*"
     ),
     takes_back=r"(?:不对|不對|不是|抱歉|更正|我说错了)[\s，,。！!：:]*",
+    no=r"不是",
+    announces=r"消息|介绍|介紹|自己|情况|情況|背景|知道|回答|总之|總之|过敏|過敏",
     breaks=r"\s*[，,；;：:]\s*|(?:而且|但是|并且)(?=我)",
     carried=r"(?:住在|在|喜欢|喜歡|讨厌|是)",
     i=r"(?:我|本人)(?![们們的])(?!{kin})",
@@ -63,14 +65,22 @@ CHINESE = Grammar(
     ),
     died="死|去世|过世|過世",
     not_names=word_set("什么 什麼 谁 誰 我 你 他 她"),
-    not_places=word_set("家 家里 家裡 这里 這裡 那里 那裡 外面 学校 公司 附近 一起 宿舍 酒店"),
+    not_places=word_set("家 家里 家裡 这里 這裡 那里 那裡 外面 学校 公司 附近 一起 宿舍 酒店 图书馆 "
+        "圖書館 教室 房间 房間 咖啡馆 咖啡館 咖啡店 网吧 路上 床上"),
     not_things=r"(?:你|他|她|它|这|這|那|我|什么|什麼|的|一个|一個)",
     and_=r"和|跟|、|以及",
     placeholders={
         "now": NOW, "end": END, "jobs": JOBS, "gap": r"[\s\ue000-\uf8ff]*",
         "Word": r"[\u4e00-\u9fffA-Za-z0-9·]{1,12}?",
-        "Name": r"[\u4e00-\u9fffA-Za-z·]{1,8}?",
-        "Place": r"(?![一二三四五六七八九十\d]+[楼樓层層号號])[\u4e00-\u9fffA-Za-z·]{2,8}?",
+        # Not "叫得很大声", "叫了一晚上", "叫我回家", "叫外卖".
+        "Name": (
+            r"(?![得了着過过我你您他她它咱不没沒很这這那大]|一(?:晚|下|声|聲|个|個|会|會|直)|外卖|外賣|车|車|"
+            r"人|滴滴|出租|救命|快递|快遞|保安|警察|服务|服務|醒|做|什么|什麼)[\u4e00-\u9fffA-Za-z·]{1,8}?"
+        ),
+        # Not "住在北京的朋友".
+        "Place": (
+            r"(?![一二三四五六七八九十\d]+[楼樓层層号號])(?:(?!的)[\u4e00-\u9fffA-Za-z·]){2,8}?"
+        ),
         "thing": r"[\u4e00-\u9fffA-Za-z]{1,8}?",
         "things": r"[\u4e00-\u9fffA-Za-z]{1,8}?(?:[、和跟][\u4e00-\u9fffA-Za-z]{1,8}?){0,3}",
     },
@@ -85,7 +95,7 @@ CHINESE = Grammar(
             "{s}的生日是{o}。", "born_on", entity=False, whole=True, importance=0.8,
         ),
         rule(r"[\s]*<time>\s*出生", "{s}的生日是{o}。", "born_on", entity=False, importance=0.8),
-        rule(r"[\ue000-\uf8ff ]*(?P<object>[1-9]\d)[岁歲]", "{s}{o}岁。", "age", entity=False),
+        rule(r"[\ue000-\uf8ff ]*(?P<object>[1-9]\d)[岁歲](?=了?{end})", "{s}{o}岁。", "age", entity=False),
         rule(
             r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?住在<Place>了?{end}",
             "{s}不再住在{o}。", "lives_in", ends=True, times="any", prefer="past", importance=0.7,
@@ -111,7 +121,10 @@ CHINESE = Grammar(
             "{s}是{o}。", "works_as", entity=False, importance=0.6,
         ),
         rule(r"{gap}{now}在<Place>(?:学习|读书|上大学)", "{s}在{o}学习。", "studies_at", importance=0.6),
-        rule(r"{gap}对<thing>过敏", "{s}对{o}过敏。", "allergic_to", entity=False, importance=0.9),
+        rule(
+            r"{gap}对<thing>(?<![不没沒有会會])过敏",
+            "{s}对{o}过敏。", "allergic_to", entity=False, importance=0.9,
+        ),
         rule(
             r"{gap}{now}(?:是)?(?P<object>吃素|素食者|素食主义者)",
             "{s}吃素。", "diet", entity=False, importance=0.8,
@@ -126,7 +139,8 @@ CHINESE = Grammar(
         ),
         rule(r"(?:养了?|有)一[只隻条條](?P<pet>{pet})[，,]?(?:它)?(?:叫|名叫)<Name>{end}", "", "pet"),
         rule(
-            r"{gap}决定(?:了)?(?P<object>[\u4e00-\u9fffA-Za-z0-9 ]{2,40}){end}",
+            r"{gap}决定(?:了)?(?!不(?:了|下|好|出)|好|权|性|论)"
+            r"(?P<object>[\u4e00-\u9fffA-Za-z0-9 ]{2,40}){end}",
             "{s}决定{o}。", "decided", kind="decision", entity=False, times="any", importance=0.7,
         ),
         rule(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
@@ -14,6 +15,8 @@ from langmemory.lexicon import LANGUAGES
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
+TakesBack = Literal["surely", "perhaps"]
+"""Whether somebody corrects what was said: "I meant", or "no", which may answer a question."""
 FIRST_TIME = 0xE000
 """Times are written as characters of the private use area from this one on."""
 
@@ -26,6 +29,8 @@ _SENTENCE_END = re.compile(
 _QUOTED = re.compile(r"[\"“”„«»「『].*?[\"“”«»」』]|(?<!\w)'.*?'(?!\w)")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _QUESTION = re.compile(r"[?？]")
+_COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
+_SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
 _MARKUP = re.compile(r"^\s*(?:>|```|\||#)|https?://")
 
 
@@ -44,7 +49,7 @@ class Clause:
 def clauses(text: str, patterns: Patterns, said_at: datetime) -> Iterator[list[Clause]]:
     """The clauses of each sentence that says something for certain."""
     plain = re.sub(TIME, " ", text.replace("’", "'"))
-    for sentence in _sentences(plain):
+    for sentence in _sentences(_own(plain, patterns)):
         if len(sentence) > MAX_SENTENCE or _MARKUP.search(sentence):
             continue
         sentence = _ASIDE.sub(" ", sentence)
@@ -57,6 +62,56 @@ def clauses(text: str, patterns: Patterns, said_at: datetime) -> Iterator[list[C
             masked = f"{masked[: found.start]} {chr(FIRST_TIME + number)} {masked[found.end :]}"
         parts = [part for part in patterns.breaks.split(masked) if part and part.strip()]
         yield [Clause(text=part, times=times) for part in _led_by_time(parts)]
+
+
+def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
+    """Without "Well," and "No, actually"; whether it takes something back."""
+    text = text.lstrip(" ,;:–—-(")
+    back: TakesBack | None = None
+    while True:
+        text = re.sub(rf"^(?:{TIME}|[\s,;:])+", "", text)
+        if found := patterns.takes_back.match(text):
+            no = back is None and patterns.no.match(found[0]) is not None
+            back = "perhaps" if no else "surely"
+        elif not (found := patterns.openers.match(text)):
+            return text, back
+        if not found.end():
+            return text, back
+        text = text[found.end() :]
+
+
+def _own(text: str, patterns: Patterns) -> str:
+    """Without what follows a colon where that need not be the speaker's own words: "Anna: I live in
+    Rome", "Please translate:". It is the rest of the paragraph; of the text, where a line ends so.
+    """
+    kept: list[str] = []
+    quotes = False
+    for line in text.splitlines():
+        start, quotes = 0, quotes and bool(line.strip())
+        if quotes:
+            continue
+        for colon in _COLON.finditer(line):
+            lead = _SENTENCE_BEGIN.sub("", line[start : colon.start()], count=1)
+            if not _announces(f"{lead}:", patterns):
+                kept.append(line[: colon.start()])
+                if not line[colon.end() :].strip():
+                    return "\n".join(kept)
+                quotes = True
+                break
+            start = colon.end()
+        else:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _announces(lead: str, patterns: Patterns) -> bool:
+    rest, _ = opened(lead, patterns)
+    return (
+        not rest
+        or patterns.i.match(rest) is not None
+        or patterns.we.match(rest) is not None
+        or patterns.announces.search(rest) is not None
+    )
 
 
 def _sentences(text: str) -> Iterator[str]:

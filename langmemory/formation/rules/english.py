@@ -40,6 +40,12 @@ JOBS = (
     "|sound engineer|software engineer|product manager|project manager|freelancer|optician"
     "|paediatrician|pediatrician|cardiologist|radiologist|student|orthopaedist|seamstress"
 )
+POSTS = (
+    "intern|apprentice|trainee|postdoc|fellow|director|administrator|assistant|clerk|officer|"
+    "specialist|advisor|adviser|copywriter|recruiter|supervisor|cleaner|janitor|guard|courier|"
+    "bartender|tester|strategist|curator|archivist|lead|team leader|partner|executive|"
+    "representative|coordinator|planner|operator|buyer|reporter|presenter|head of [a-z]+"
+)
 LANGUAGES_SPOKEN = (
     "English|German|French|Spanish|Italian|Portuguese|Dutch|Swedish|Norwegian|Danish|Finnish"
     "|Polish|Czech|Slovak|Hungarian|Romanian|Bulgarian|Greek|Turkish|Russian|Ukrainian|Arabic"
@@ -69,7 +75,10 @@ ENGLISH = Grammar(
         r"yeah right|as if|sure, because|not sure|i think|i guess|i doubt|"
         r"said|says|say|saying|told|tells|asked|asks|claims|claimed|thinks|thought|wrote|writes|"
         r"heard|reads|believes|believed|quote|pretended|novel|movie|film|story|character|game|"
-        r"whatever|i'd|we'd|allegedly|supposedly|rumou?r|apparently|oh great|just great|"
+        r"whatever|whenever|called off|cancel(?:l?ed|ling|ing)|fell through|backed out|"
+        r",\s*no(?=,)|[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|"
+        r"changed my mind|turned (?:it|them|him|her) down|(?<!got )(?<!gotten )divorced|"
+        r"(?:quit|left|stopped) after|i'd|we'd|allegedly|supposedly|rumou?r|apparently|oh great|just great|"
         r"once upon)\b|/s\b|🙄|😏"
     ),
     openers=(
@@ -86,10 +95,15 @@ ENGLISH = Grammar(
         r"(?:no|nope|sorry|wait|correction|i meant|i mean|scratch that|oops|my mistake)"
         r"\b[\s,:.!–—-]*"
     ),
+    no=r"(?:no|nope)\b",
+    announces=(
+        r"\b(?:things?|news|facts?|about me|myself|background|context|reminder|intro|introduction|"
+        r"answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies))\b"
+    ),
     breaks=(
         r"(?:\s*[,;:(–—]\s*|\s+)(?:and\s+|but\s+|so\s+|because\s+|then\s+)?"
         r"(?=(?:I|I'm|I've|We|we|My|my|Our|our|we're|we've)\b(?!\s+(?:and|or)\b))"
-        r"(?<=[,;:(–—]\s)|(?:\s*[,;]\s*|\s+)(?:and|but|so|because|then)\s+"
+        r"(?<=[,;:(–—]\s)|(?:\s*[,;]\s*|\s+)(?:and|but|so|because|then)\s+(?:now\s+)?"
         r"(?=(?:I|I'm|I've|we|my|our|we're|we've)\b)"
         r"|(?:\s*,)?\s+(?:and|but)\s+(?=(?:live|lives|work|works|study|studies|speak|speaks|love|"
         r"loves|like|likes|hate|hates|moved|own|owns|have|has|play|plays|use|uses|am|is|came)\b)"
@@ -109,6 +123,7 @@ ENGLISH = Grammar(
     pets=PETS,
     user="the user",
     we_text="{s} and others",
+    tidied=((r"\ba (?=(?!eu|uni|us[aeiu]|one\b)[aeiou])", "an "),),
     genitive=("{s}'s", "{s}'s", "the user's"),
     whose="{g} {kin}",
     kin_text="{o} is {whose}.",
@@ -120,7 +135,7 @@ ENGLISH = Grammar(
     kin_name=r"\b{my} {adjectives}(?P<kin>{kin}),? (?P<name>{Name})(?!'s\b)(?=\W|$)",
     pet_name=(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Name})|(?P<name2>{Name})(?: )?, "
-        r"{my} {adjectives}(?P<kin2>{pet})\b"
+        r"{my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|who\b|that\b))"
     ),
     died=r"\b(?:die[ds]|dead|dying|passed away|put (?:\w+ ){1,5}?(?:down|to sleep)|ran away)\b",
     not_names=LEXICON.stop_words
@@ -136,7 +151,8 @@ ENGLISH = Grammar(
         confluence discord telegram whatsapp signal firefox chrome vim emacs ubuntu debian
         ikea amazon lidl aldi tesco starbucks costco walmart target mcdonald's church mass
         accounting marketing sales hr it legal finance support engineering procurement logistics
-        heaven hell bed school work court production staging chapter
+        excel word outlook powerpoint photoshop figma apartment flat room block building unit zone
+        platform track gate floor heaven hell bed school work court production staging chapter
         version level page part phase stage step"""
     ),
     not_things=(
@@ -147,13 +163,18 @@ ENGLISH = Grammar(
         r"need|want|think|know|"
         r"feel|felt|\w+ed\b(?!\s+\w)|everyone|people|so|such|more|most|some|any|one|each|"
         r"here|there|one's|i|we|not|"
+        r"love|bullshit|nonsense|stupidity|mondays|mornings|work(?!ing)|"
         r"too|better|best|as|way|thing|things|stuff|idea|talking|working with|reading this)\b"
     ),
     theirs={"my": "their", "our": "their", "myself": "themselves", "ourselves": "themselves",
             "me": "them", "us": "them", "mine": "theirs"},
     and_=r"\s*,?\s*\b(?:and|or)\b\s*|\s*,\s*",
     placeholders={
-        "now": NOW, "be": BE, "have": HAVE, "end": END, "jobs": JOBS,
+        "now": NOW, "be": BE, "have": HAVE, "end": END, "jobs": JOBS, "posts": POSTS,
+        "hardly": (
+            r"(?:good|bad|great|terrible|hopeless|real|natural|born|would-be|wannabe|failed|decent|"
+            r"lousy|better|former|retired|aspiring|future|frustrated|horrible|amateur)"
+        ),
         "am": r"(?:am|'m|is|'s)", "is": r"(?: is|'s)", "dont": r"(?:do not|don't|does not|doesn't)",
         "anymore": r"(?:any(?: )?more|any longer)",
         "live": r"{now}(?:live|lives|{am} living|{have} {now}lived|{have} {now}been living) {now}",
@@ -164,9 +185,17 @@ ENGLISH = Grammar(
         "study": r"{now}(?:study|studies|{am} studying)",
         "stop": r"(?=(?:\s|{time})*(?:$|[.!,;]|(?:but|because)\b))",
         "Name": r"{Word}(?: {Word})?",
-        "Place": r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}",
+        # Not "Microsoft's biggest competitor", "Platform 9", "Block C", "St. Mary".
+        "whole": r"(?!['’]?\w)(?!\s+\d)(?!\s+[A-HJ-Z]\b)(?!\.\s*[^\W\d_])",
+        # Not "to Munich in 2015 and to Hamburg in 2019".
+        "once": r"(?!.*\b(?:(?:and|then|later)(?:\s+\w+)?\s+to|back\s+to)\b)",
+        "Place": (
+            r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}{whole}"
+        ),
         "Org": r"(?:(?:a|an|the) [\w -]{2,40}?(?:called|named) )?(?P<object>{Company})",
-        "Company": r"(?:the )?{Word}(?: (?:of |de |der |für |for )?(?:the )?{Word}){0,4}",
+        "Company": (
+            r"(?:the )?{Word}(?: (?:of |de |der |für |for )?(?:the )?{Word}){0,4}{whole}"
+        ),
         "whosename": (
             r"(?:(?:[Mm]y|[Oo]ur) {adjectives}(?P<kinship>{kin})'s|[Mm]y|(?P<name>{Word})'s)"
         ),
@@ -228,7 +257,7 @@ ENGLISH = Grammar(
         rule(r"{be}based in <Place>", "{s} lives in {o}.", "lives_in", importance=0.8),
         rule(
             r"(?:{have} )?{now}(?:moved|relocated) (?:back |over |away |house )?(?:from {Place} )"
-            r"?to <Place>",
+            r"?to <Place>{once}",
             "{s} lives in {o}.", "lives_in", times="any", prefer="past", importance=0.8,
         ),
         rule(
@@ -279,13 +308,22 @@ ENGLISH = Grammar(
             "{s} works at {o}.", "works_at", importance=0.7,
         ),
         rule(
-            r"{be}an? (?P<other>(?:[a-z][\w-]* ){0,2}[a-z][\w-]*) (?:at|for) {Org}",
+            r"{be}an? (?:(?:[a-z][\w-]*) ){0,2}student at <Company>",
+            "{s} studies at {o}.", "studies_at", importance=0.6,
+        ),
+        rule(
+            r"{be}an? (?P<other>(?:(?!{hardly} )[a-z][\w-]* ){0,2}(?:{jobs}|{posts})) (?:at|for) "
+            r"{Org}",
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
         rule(
             r"(?:{have} )?{now}(?:started (?:working |a (?:new )?job |work )?(?:at|with)|"
-            r"joined(?! (?:Zoom|Teams|Slack|Discord|Facebook|Instagram|LinkedIn|WhatsApp|Telegram)"
-            r"\b)|(?:got|took|accepted) a (?:new )?job (?:at|with)) {Org}",
+            r"(?:got|took|accepted) a (?:new )?job (?:at|with)) {Org}",
+            "{s} works at {o}.", "works_at", times="any", prefer="past", importance=0.7,
+        ),
+        rule(  # whom one joins is as often somebody at a table
+            r"(?:{have} )?{now}joined (?!(?:Zoom|Teams|Slack|Discord|Facebook|Instagram|LinkedIn|"
+            r"WhatsApp|Telegram)\b){Org}(?=\s*(?:{time}|$|[.,;!]|as\b|and\b|but\b))",
             "{s} works at {o}.", "works_at", times="any", prefer="past", importance=0.7,
         ),
         rule(
@@ -297,9 +335,8 @@ ENGLISH = Grammar(
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
-            r"(?:{be}|{have} {now}been )an? (?P<object>(?:(?!(?:good|bad|great|terrible|hopeless|"
-            r"real|natural|born|would-be|wannabe|failed|decent|lousy|better|former|retired) )"
-            r"[a-z][\w-]* ){0,2}?(?:{jobs})){end}",
+            r"(?:{be}|{have} {now}been )an? (?P<object>(?:(?!{hardly} )[a-z][\w-]* ){0,2}?"
+            r"(?:{jobs})){end}(?!\s+by\b)",
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
@@ -379,7 +416,8 @@ ENGLISH = Grammar(
             r"(?:{be}|{have} {now}been |became |turned |went |{have} become |{have} gone )"
             r"{now}(?:an? )?(?:strict )?(?P<object>vegetarian|vegan|pescatarian|pescetarian|"
             r"gluten-free|teetotal|kosher|halal)\b(?! (?:restaurant|food|place|option|dish|"
-            r"version|caf|recipe|curious))",
+            r"version|caf|recipe|curious|on|except|during|when|until|but|mostly|most|half|some|"
+            r"for a (?:day|week|month|while)))",
             "{s} is {o}.", "diet", entity=False, times="any", importance=0.8,
         ),
         rule(
@@ -389,13 +427,17 @@ ENGLISH = Grammar(
             importance=0.8,
         ),
         rule(
-            r"{dont} (?:really )?(?:like|enjoy) <things>{end}",
+            r"{dont} (?:really )?(?:like|enjoy) <things>(?: (?:that|very|so) much)?{end}",
             "{s} does not like {o}.", "dislikes", kind="preference", entity=False,
         ),
         rule(
             r"(?:{now}(?:hate|hates|dislike|dislikes|detest|loathe)|(?:can't|cannot) stand) "
             r"(?!up\b|by\b|in\b|on\b|out\b|still\b)<things>{end}",
             "{s} dislikes {o}.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"{now}prefers? <thing> (?:to|over) (?P<other>{thing}){end}",
+            "{s} prefers {o} to {other}.", "likes", kind="preference", entity=False,
         ),
         rule(
             r"{now}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|prefer|prefers) "
@@ -420,7 +462,7 @@ ENGLISH = Grammar(
         # Things in use.
         rule(
             r"(?:{have} )?{now}(?:switched|migrated|moved|changed) (?:over )?(?:from "
-            r"(?P<other>{Company}) )?to <Company>",
+            r"(?P<other>{Company}) )?to <Company>{once}",
             "{s} switched to {o}.", "uses", times="any",
         ),
         rule(

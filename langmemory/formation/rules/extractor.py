@@ -6,11 +6,11 @@ Modest and precise: a clause either matches a rule from its subject on, or it is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.facts import Extraction, Fact, fingerprint
+from langmemory.formation.facts import Extraction, Fact
+from langmemory.formation.repetition import joined
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
@@ -25,21 +25,12 @@ class RuleExtractor:
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """What the persons of a batch said for certain, at most one statement a clause."""
-        facts: dict[bytes, Fact] = {}
         known: dict[str, str] = {}
         for name in (*names, *(turn.speaker for turn in batch.turns if is_person(turn))):
             if name.strip().casefold() not in NO_NAMES:
                 known.setdefault(name.strip().casefold(), name.strip())
-        for turn in filter(is_person, batch.turns):
-            for fact in _read(turn, known):
-                mark = fingerprint(fact.text)
-                if mark in facts:
-                    first = facts[mark]
-                    evidence = dict.fromkeys((*first.evidence, *fact.evidence))
-                    facts[mark] = replace(first, evidence=tuple(evidence))
-                else:
-                    facts[mark] = fact
-        return Extraction(facts=tuple(facts.values()))
+        facts = (fact for turn in filter(is_person, batch.turns) for fact in _read(turn, known))
+        return Extraction(facts=tuple(joined(facts)))
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         return self.extract(batch, names=names)

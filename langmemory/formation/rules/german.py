@@ -45,7 +45,7 @@ NOW = (
 )
 END = (
     r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:und|aber|mit|weil|denn|so|seit|"
-    r"bei|in|an|auf|am|im|sehr|auch|nicht|gar)\b))"
+    r"bei|in|an|auf|am|im|sehr|auch)\b))"
 )
 
 GERMAN = Grammar(
@@ -56,6 +56,8 @@ GERMAN = Grammar(
         r"hoffe|hoffentlich|träume|träumt|fast|beinahe|als ob|witz|scherz|haha|lol|ironie|"
         r"sagt|sagte|sagten|sagen|gesagt|meint|meinte|fragt|fragte|behauptet|behauptete|schreibt|"
         r"schrieb|erzählt|erzählte|glaubt|glaube|dachte|denke|angeblich|film|roman|geschichte|"
+        r"nein,? doch|(?<=, )(?:nein|quatsch|ich meine|besser gesagt)|abgesagt|"
+        r"storniert|geschieden|doch nicht|"
         r"na toll|na super|von wegen|nie|niemals)\b|/s\b|🙄|😏"
     ),
     openers=(
@@ -68,6 +70,12 @@ GERMAN = Grammar(
         r"(?:nein|nee|sorry|entschuldigung|moment|korrektur|ich meinte|falsch)"
         r"\b[\s,:.!–—-]*"
     ),
+    no=r"(?:nein|nee)\b",
+    announces=(
+        r"\b(?:sachen?|dinge?|neuigkeit(?:en)?|neues|über mich|zu mir|fakt(?:en)?|hintergrund|"
+        r"kontext|antwort|kurz|erinnerung|wissen|stand|allergien?|hobbys?)\b"
+    ),
+    denied=r"(?:(?!\b(?:aber|und|oder|sondern|weil|denn)\b)[^,;])*\b(?:nicht|nie|kein\w*)\b",
     breaks=(
         r"\s*[,;:–—]\s*(?:und\s+|aber\s+|denn\s+)?(?=(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?)\b)"
         r"|\s+(?:und|aber|denn)\s+(?=(?:ich|wir|meine?|unsere?)\b)"
@@ -91,7 +99,7 @@ GERMAN = Grammar(
     pets=PETS,
     user="der Nutzer",
     genitive=("{s}s", "{s}’", "des Nutzers"),
-    we_text="{s} und andere",
+    we_text="{s} (mit anderen)",
     whose="{g} {kin}",
     kin_text="{o} ist {whose}.",
     pet_text="{s} hat ein Haustier namens {o} ({kin}).",
@@ -111,7 +119,7 @@ GERMAN = Grammar(
     pet_name=(
         r"(?:^|, |\b(?:mit|von|und) ){my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})"
         r"(?=\s*(?:$|[.,;!]|und\b)| (?:ist|hat)\b)|(?P<name2>{Word})(?: )?, {my} "
-        r"{adjectives}(?P<kin2>{pet})\b"
+        r"{adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]))"
     ),
     died=r"\b(?:gestorben|stirbt|starb|verstorben|tot|tote[nrs]?|eingeschläfert|überfahren)\b",
     not_names=LEXICON.stop_words
@@ -124,6 +132,7 @@ GERMAN = Grammar(
     ),
     not_places=word_set(
         """untermiete angst scheidung frieden miete armut sünde wg freude ruhe bewegung arbeit
+        saus dusche mangel nähe stadt vergangenheit hoffnung
         gefahr not trennung zukunft hause eile sorge stimmung form urlaub rente
         elternzeit quarantäne kontakt ordnung schwierigkeiten behandlung betrieb ikea lidl aldi
         slack jira notion linux windows python rust docker github teams zoom"""
@@ -133,7 +142,7 @@ GERMAN = Grammar(
         r"der|die|den|dem|"
         r"ein|eine|einen|mein|meine|meinen|dein|deine|deinen|unser|alles|nichts|so|zu|"
         r"nicht|hier|da|"
-        r"gern|gerne|sehr|keine?n?|viel|mehr|etwas|war|bin|ist|habe|hatte|ging)\b"
+        r"dummheit|arbeit|montage|gern|gerne|sehr|keine?n?|viel|mehr|etwas|war|bin|ist|habe|hatte|ging)\b"
     ),
     theirs={"mein": "das", "meine": "die", "meinen": "den", "unser": "das", "unsere": "die",
             "unseren": "den", "mich": "sich", "mir": "sich", "uns": "sich"},
@@ -141,7 +150,12 @@ GERMAN = Grammar(
     placeholders={
         "now": NOW, "end": END, "jobs": JOBS, "languages": LANGUAGES_SPOKEN,
         "Name": r"{Word}(?: {Word})?",
-        "Place": r"(?:der |den |die )?{Word}(?:(?: (?:am|an der|im|ob der|bei))? {Word}){0,2}",
+        "Place": (
+            r"(?:(?:der|die)\s+(?=(?:Schweiz|Türkei|Ukraine|Slowakei|Mongolei|Pfalz|Eifel|Lausitz|"
+            r"Steiermark|Toskana|Provence|Bretagne|Normandie)\b)|(?:den|die)\s+(?=(?:USA|Staaten|"
+            r"Niederlanden?|Philippinen|Malediven|Vereinigten)\b))?"
+            r"{Word}(?:(?: (?:am|an der|im|ob der|bei))? {Word}){0,2}"
+        ),
         "Org": (
             r"(?:(?:einem|einer|dem|der) [\wäöüß -]{2,40}?namens )?(?:der |dem )"
             r"?(?P<object>{Company})"
@@ -159,7 +173,10 @@ GERMAN = Grammar(
             r"{my} Name ist <Name>",
             "{s} heißt {o}.", "named", entity=False, whole=True, importance=0.8,
         ),
-        rule(r"heiße {now}<Name>", "{s} heißt {o}.", "named", entity=False, importance=0.8),
+        rule(
+            r"heiße {now}<Name>(?!.*\bwillkommen\b)",
+            "{s} heißt {o}.", "named", entity=False, importance=0.8,
+        ),
         rule(r"{my} {adjectives}(?P<kinship>{kin}) heißt <Word>", "", "kin", whole=True),
         rule(r"{my} {adjectives}(?P<pet>{pet}) heißt <Word>", "", "pet", whole=True),
         rule(
@@ -258,7 +275,8 @@ GERMAN = Grammar(
             "{s} arbeitet bei {o}.", "works_at", importance=0.7,
         ),
         rule(
-            r"(?:arbeite|arbeitet|arbeiten) {now}als (?P<object>[A-ZÄÖÜ][\w-]+){end}",
+            r"(?:arbeite|arbeitet|arbeiten) {now}als (?P<object>(?!(?:Erste|Letzte|Einzige|Beste|Team|"
+            r"Paar|Gruppe)[rsn]?\b)[A-ZÄÖÜ][\w-]+){end}",
             "{s} arbeitet als {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
@@ -307,13 +325,18 @@ GERMAN = Grammar(
             "{s} ist {o}.", "diet", entity=False, times="any", importance=0.8,
         ),
         rule(
-            r"(?:bin|ist) {now}(?:keine?|nicht mehr) (?P<object>Vegetarier(?:in)?|Veganer(?:in)?|"
-            r"vegan)(?: mehr)?",
+            r"(?:bin|ist) {now}(?=keine? [\w]+ mehr\b|nicht mehr\b)(?:keine?|nicht mehr) "
+            r"(?P<object>Vegetarier(?:in)?|Veganer(?:in)?|vegetarisch|vegan)(?: mehr)?\b",
             "{s} ist nicht mehr {o}.", "diet", entity=False, ends=True, times="any",
             importance=0.8,
         ),
         rule(
             r"(?:mag|mögen) (?:überhaupt |gar )?keine?n? <things>{end}",
+            "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
+            r"(?:mag|mögen|liebe|liebt|lieben) {now}<things> (?:überhaupt |gar |eigentlich )?nicht"
+            r"(?: mehr)?(?=\s*(?:$|[.,;!]))",
             "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
         ),
         rule(
@@ -325,7 +348,8 @@ GERMAN = Grammar(
             "{s} mag {o}.", "likes", kind="preference", entity=False,
         ),
         rule(
-            r"(?:esse|isst|trinke|trinkt) {now}(?:sehr )?(?:gern|gerne) <things>{end}",
+            r"(?:esse|isst|trinke|trinkt) {now}(?:sehr )?(?:gern|gerne) (?=(?:\w+\s+)?[A-ZÄÖÜ])"
+            r"<things>{end}",
             "{s} mag {o}.", "likes", kind="preference", entity=False,
         ),
         rule(

@@ -72,6 +72,13 @@ class Grammar:
     """What may stand before the subject and changes nothing. Case-insensitive."""
     takes_back: str
     """An opener by which the speaker takes back what was said before. Case-insensitive."""
+    no: str
+    """One that may as well answer a question, and takes back only what cannot change. Likewise."""
+    announces: str
+    """Before a colon, what says that the speaker's own words follow, where others quote somebody, or
+    paste what is to be translated. Case-insensitive."""
+    denied: str = r"(?!)"
+    """After what a rule matched, a negation by which it is not so. Case-insensitive."""
     breaks: str
     """What separates clauses; each begins with a subject or a verb of `carried`."""
     carried: str
@@ -88,6 +95,8 @@ class Grammar:
     """What a speaker without a name is called."""
     we_text: str
     """Who decides when "we" do; ``{s}`` is the speaker."""
+    tidied: tuple[tuple[str, str], ...] = ()
+    """Patterns of what statements come out as, and how it is written."""
     genitive: tuple[str, str, str]
     """Of a name, of one that ends in an s, of ``user``; ``{s}`` is the name."""
     whose: str

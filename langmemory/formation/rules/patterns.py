@@ -26,6 +26,9 @@ class Patterns:
     unclear: re.Pattern[str]
     openers: re.Pattern[str]
     takes_back: re.Pattern[str]
+    no: re.Pattern[str]
+    announces: re.Pattern[str]
+    denied: re.Pattern[str]
     breaks: re.Pattern[str]
     carried: re.Pattern[str]
     i: re.Pattern[str]
@@ -55,6 +58,9 @@ def patterns_of(code: str) -> Patterns:
         unclear=re.compile(grammar.unclear, whatever_case),
         openers=re.compile(grammar.openers, whatever_case),
         takes_back=re.compile(grammar.takes_back, whatever_case),
+        no=re.compile(grammar.no, whatever_case),
+        announces=re.compile(grammar.announces, whatever_case),
+        denied=re.compile(grammar.denied, whatever_case),
         breaks=re.compile(grammar.breaks),
         carried=re.compile(grammar.carried),
         i=grammar.compiled(grammar.i),

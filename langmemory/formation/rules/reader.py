@@ -5,24 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.facts import Claim, Fact, When
-from langmemory.formation.rules.clauses import Clause, clauses
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.clauses import Clause, clauses, opened
 from langmemory.formation.rules.grammar import TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import PREFER, Found, resolve
 
 _DAY = timedelta(days=1)
 _BARE_DAY = re.compile(r"\D*\b\d{1,2}\W*")
+_LATER_DAYS = 100
+"""By so much a time is moved to see whether it goes along."""
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _REST_OF_DATE = re.compile(r"\s*\d")
 """Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
 CONFIDENCE = 0.85
 ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
 """May begin the name of a place or an organisation."""
+STATES = frozenset(("lives_in", "works_at"))
+"""Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
 LISTS = frozenset(("allergic_to", "speaks", "parent_of"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
 NO_NAMES = frozenset({"", "user", "human"})
@@ -59,10 +65,10 @@ class Reader:
         for sentence in clauses(self.text, self.patterns, self.turn.said_at):
             whole = " , ".join(clause.text for clause in sentence)
             yield from self._relatives(whole)
-            subject, corrects = None, False
+            subject, takes_back = None, None
             for clause in sentence:
-                text, takes_back = self._opened(clause.text)
-                corrects = corrects or takes_back
+                text, back = opened(clause.text, self.patterns)
+                takes_back = takes_back if takes_back == "surely" else back or takes_back
                 if turned := self.patterns.inverted.match(text):
                     verb, who = turned["verb"], turned["subject"]
                     text = f"{who} {verb}{text[turned.end() :]}"
@@ -71,6 +77,9 @@ class Reader:
                     found, rest = subject, text
                 subject = found
                 for fact in self._clause(clause, text, subject, rest):
+                    corrects = takes_back == "surely" or (
+                        takes_back == "perhaps" and normalised(fact.claims[0].relation).timeless
+                    )
                     yield replace(fact, corrects=True) if corrects else fact
 
     def _clause(
@@ -81,7 +90,7 @@ class Reader:
             if (subject is None and not rule.whole) or (done and not rule.also):
                 continue
             match = pattern.match(text if rule.whole else rest)
-            if match is None:
+            if match is None or self.patterns.denied.match(match.string, match.end()):
                 continue
             made = list(self._made(rule, match, clause, subject or self.me))
             yield from made
@@ -101,7 +110,10 @@ class Reader:
         time = self._time(rule, match, clause)
         if time is None and rule.times in ("must", "over"):
             return
-        ends = rule.ends or (time is not None and time.role == "until")
+        if rule.relation in STATES and rule.times == "bounds" and self._is_of_now(clause):
+            return
+        # "I live here until May" is so until then, "I lived here until May" says that it is over.
+        ends = rule.ends or (time is not None and time.role == "until" and rule.times == "over")
         for thing in self._objects(rule, groups, clause):
             yield self._fact(rule, groups, subject, thing, time, ends=ends)
 
@@ -127,6 +139,8 @@ class Reader:
         }
         when = self._when(rule, time)
         text = rule.text.format(**parts)
+        for pattern, written in self.grammar.tidied:
+            text = re.sub(pattern, written, text)
         if when is not None and rule.kind in ("plan", "event", "decision"):
             text = _dated(text, when)
         claim = Claim(
@@ -147,19 +161,6 @@ class Reader:
             privacy=turn.privacy, language=self.grammar.code, evidence=(turn.key,),
             said_at=turn.said_at, confidence=CONFIDENCE, **more,  # type: ignore[arg-type]
         )  # fmt: skip
-
-    def _opened(self, text: str) -> tuple[str, bool]:
-        """Without "Well," and "No, actually"; whether it takes something back."""
-        text, back = text.lstrip(" ,;:–—-("), False
-        while True:
-            text = re.sub(rf"^(?:{TIME}|[\s,;:])+", "", text)
-            if found := self.patterns.takes_back.match(text):
-                back = True
-            elif not (found := self.patterns.openers.match(text)):
-                return text, back
-            if not found.end():
-                return text, back
-            text = text[found.end() :]
 
     def _subject(self, text: str) -> tuple[_Subject | None, str]:
         """Who a clause begins with, and the rest of it."""
@@ -258,7 +259,11 @@ class Reader:
         thing = groups["object"]
         if re.fullmatch(TIME, thing):
             words, rest = clause.time(thing).when.words, clause.text.partition(thing)[2]
-            if not _BARE_DAY.fullmatch(words) and not _REST_OF_DATE.match(rest):
+            if (
+                not _BARE_DAY.fullmatch(words)
+                and not _REST_OF_DATE.match(rest)
+                and not self._leans_on_now(words)
+            ):
                 yield words
             return
         thing = _clean(thing)
@@ -291,6 +296,33 @@ class Reader:
                 continue
             return found
         return None
+
+    def _is_of_now(self, clause: Clause) -> bool:
+        """Whether the clause speaks of a day, week or month that is under way."""
+        now = self.turn.said_at
+        return any(
+            found.role == "at"
+            and found.when.start <= now < found.when.end
+            and found.when.precision in ("day", "week", "month")
+            for found in map(clause.time, re.findall(TIME, clause.text))
+        )
+
+    def _leans_on_now(self, words: str) -> bool:
+        """Whether the day or year that words mean depends on when they are said, so that they mean
+        nothing later: "tomorrow", "last May", and not "3 May", "in 1990"."""
+
+        def meant(later: int, prefer: Prefer | None = None) -> datetime | None:
+            when = resolve(words, said_at=self.turn.said_at + timedelta(days=later),
+                           language=self.grammar.code, prefer=prefer)  # fmt: skip
+            return None if when is None else when.start.replace(tzinfo=None)
+
+        now, later = meant(0), meant(_LATER_DAYS)
+        if now is None or later is None:
+            return True
+        if (now.month, now.day) != (later.month, later.day):
+            return True
+        past, future = meant(_LATER_DAYS, "past"), meant(_LATER_DAYS, "future")
+        return past == future and _YEAR.search(words) is None
 
     def _is_idle(self, found: Found) -> bool:
         """Whether a plan for this time is not worth keeping: for today, or for the past."""

@@ -59,6 +59,7 @@ SPANISH = Grammar(
         r"espero|sueño|sueña|casi|como si|broma|bromeo|jaja|jajaja|"
         r"dice|dijo|dicen|dijeron|preguntó|pregunta|cree|creo|piensa|pensó|escribió|"
         r"cuenta que|contó|"
+        r"(?<=, )(?:digo|no(?=,)|perdón|mejor dicho)|divorci\w+|cancel(?:ó|amos|aron|ado|ada|é)|"
         r"supuestamente|película|novela|nunca|jamás)\b|/s\b|🙄|😏"
     ),
     openers=(
@@ -70,6 +71,11 @@ SPANISH = Grammar(
     takes_back=(
         r"(?:no(?=\s*(?:[,.]|$))|perdón|espera|corrección|quise decir|me equivoqué)"
         r"[\s,:.!–—-]*"
+    ),
+    no=r"no\b",
+    announces=(
+        r"\b(?:cosas?|noticias?|novedad(?:es)?|sobre mí|datos?|contexto|resumen|respuesta|"
+        r"presentación|saber|recordatorio|alergias?)\b"
     ),
     breaks=(
         rf"\s*[,;:–—]\s*(?:y\s+|pero\s+)?(?=(?:[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|{FIRST})\b)"
@@ -102,7 +108,7 @@ SPANISH = Grammar(
     ),
     pet_name=(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})(?=\W|$)|(?P<name2>{Word})"
-        r"(?: )?, {my} {adjectives}(?P<kin2>{pet})\b"
+        r"(?: )?, {my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|que\b))"
     ),
     died=r"\b(?:murió|muere|muerto|muerta|falleció|fallecido|fallecida)\b",
     not_names=LEXICON.stop_words
@@ -115,6 +121,7 @@ SPANISH = Grammar(
     not_things=(
         r"(?:eso|esto|ese|esa|este|esta|esas|esos|que|cómo|cuando|lo|tu|tus|su|sus|mi|mis|"
         r"un|una|todo|"
+        r"trabajo|trabajar|tonterías?|estupidez|"
         r"nada|más|muy|mucho|así|aquí|allí|ir a|tú|ti|fui|soy|es|ser|estar|hacer|poder)\b"
     ),
     theirs={"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "nuestros": "sus",
@@ -167,7 +174,7 @@ SPANISH = Grammar(
         ),
         rule(r"(?:nací|nació) en <Place>", "{s} nació en {o}.", "born_in", importance=0.6),
         rule(
-            r"(?:tengo|tiene) (?P<object>[1-9]\d) años",
+            r"(?:tengo|tiene) (?P<object>[1-9]\d) años(?=\s*(?:{time}|$|[.,;!]|(?:y|e|pero|ya)\b))",
             "{s} tiene {o} años.", "age", entity=False,
         ),
         rule(
@@ -243,7 +250,9 @@ SPANISH = Grammar(
             "{s} estudia {other} en {o}.", "studies_at", importance=0.6,
         ),
         rule(
-            r"(?:estudio|estudia) {now}(?P<object>[a-záéíóúñ]+){end}",
+            r"(?:estudio|estudia) {now}(?P<object>(?!(?:mucho|poco|bastante|demasiado|más|menos|bien|"
+            r"mal|tarde|temprano|siempre|sol[oa]|todo|cada|aquí|allí|fuera|lejos|cerca|juntos|con|en|"
+            r"para|por)\b)[a-záéíóúñ]+){end}",
             "{s} estudia {o}.", "studies", entity=False, importance=0.6,
         ),
         rule(
@@ -263,7 +272,8 @@ SPANISH = Grammar(
             "{s} tiene alergia: {o}.", "allergic_to", entity=False, importance=0.9,
         ),
         rule(
-            r"(?:soy|es|me hice|se hizo) {now}(?P<object>vegetarian[oa]|vegan[oa])\b",
+            r"(?:soy|es|me hice|se hizo) {now}(?P<object>vegetarian[oa]|vegan[oa])"
+            r"(?=\s*(?:{time}|$|[.,;!]|(?:y|e|pero|desde|porque|ahora)\b))",
             "{s} es {o}.", "diet", entity=False, times="any", importance=0.8,
         ),
         rule(

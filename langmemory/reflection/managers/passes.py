@@ -31,7 +31,8 @@ class Pass:
         """The best of what was found; the same item once, as the earlier search found it."""
         items: dict[tuple[Namespace, str], SearchItem] = {}
         for item in (item for each in results for item in each):
-            items.setdefault((tuple(item.namespace), item.key), item)
+            if "content" in item.value:  # others call what they keep by such kinds, too
+                items.setdefault((tuple(item.namespace), item.key), item)
 
         def score(item: SearchItem) -> float:
             return -1.0 if item.score is None else item.score

@@ -1,0 +1,239 @@
+"""What somebody is to the person who speaks, and whether one being can be two such things.
+
+A sister and a colleague may have one name. Whoever is introduced with what cannot be said of the
+one known by that name is somebody else; where it only seldom can, that is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from langmemory.formation.contradiction.statements import fact_key, spoken_name
+from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
+from langmemory.formation.entities.spelling import normalised
+from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
+from langmemory.formation.relations.vocabulary import normalised as relation_named
+
+MUTUAL: dict[str, str] = {
+    "sibling_of": "sibling", "cousin_of": "cousin", "relative_of": "relative",
+    "married_to": "partner", "engaged_to": "partner", "partner_of": "partner",
+    "divorced_from": "partner", "separated_from": "partner",
+    "friend_of": "friend", "colleague_of": "colleague", "neighbour_of": "neighbour",
+}  # fmt: skip
+"""Relation to what both are to each other. Who was a partner is the same person still."""
+
+DIRECTED: dict[str, tuple[str, str]] = {
+    "parent_of": ("parent", "child"),
+    "grandparent_of": ("grandparent", "grandchild"),
+    "aunt_or_uncle_of": ("aunt or uncle", "niece or nephew"),
+    "reports_to": ("report", "boss"),
+    "has_pet": ("owner", "pet"),
+}
+"""Relation to what its subject is to its object, and its object to its subject."""
+
+RELATIONS = frozenset({*MUTUAL, *DIRECTED})
+"""Relations whose ends are what they say: a sister is a person, a pet is not."""
+
+FAMILY = frozenset({"parent", "child", "sibling", "grandparent", "grandchild", "aunt or uncle",
+                    "niece or nephew", "cousin", "partner"})  # fmt: skip
+"""Of these, somebody is one."""
+
+NEVER = (frozenset({"child", "boss"}), frozenset({"grandchild", "boss"}))
+"""Others nobody is both of."""
+
+CLOSE = frozenset({"friend", "partner"})
+"""Friends become partners, and partners friends."""
+
+Fit = Literal["same", "likely", "doubtful", "never"]
+"""Whether somebody known as one thing is who is introduced as another. ``likely``: as long as
+nothing else tells them apart."""
+
+
+def fit(known: str, new: str) -> Fit:
+    """Whether one being can be both to somebody."""
+    pair = frozenset({known, new})
+    if known == new:
+        return "same"
+    if pair <= FAMILY or pair in NEVER or "pet" in pair:
+        return "never"
+    if pair != CLOSE and pair & (FAMILY | {"relative"}):
+        return "doubtful"
+    return "likely"
+
+
+def kind_of(bond: str) -> str:
+    """Kind of entity that is this to somebody."""
+    return "animal" if bond == "pet" else "person"
+
+
+def bond(claim: Claim, whose: str) -> tuple[str, str] | None:
+    """Who is what to ``whose``; both as the claim writes them, names or keys."""
+    name = snake(claim.relation).removeprefix(NO_LONGER).removeprefix(PLANNED)
+    relation = relation_named(name)
+    subject, object_ = claim.subject, claim.object
+    if relation.inverse_of is not None:
+        relation, subject, object_ = relation_named(relation.inverse_of), object_, subject
+    if whose not in (subject, object_) or subject == object_ or relation.name not in RELATIONS:
+        return None
+    of_subject, of_object = DIRECTED.get(relation.name) or (MUTUAL[relation.name],) * 2
+    return (object_, of_object) if subject == whose else (subject, of_subject)
+
+
+class Introductions:
+    """As what the facts of a batch introduce those they name, by name and turn. A turn that takes
+    something back introduces nobody: it speaks of who was introduced before."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._bonds: defaultdict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
+        self._claims: defaultdict[tuple[str, str, str], list[Claim]] = defaultdict(list)
+        self._namesakes: set[tuple[str, str]] = set()
+        self._corrected = {turn for fact in facts if fact.corrects for turn in fact.evidence}
+        for fact in facts:
+            told = list(_told(fact))
+            self._namesakes |= {
+                (fact.speaker or "", t) for t in fact.evidence if _of_namesake(fact)
+            }
+            for turn in fact.evidence:
+                for name, what in told:
+                    self._bonds[fact.speaker or "", turn, name][what] = None
+                for claim in () if fact.ends else fact.claims:
+                    self._claims[fact.speaker or "", turn, normalised(claim.subject)].append(claim)
+
+    def bond(self, fact: Fact, norm: str) -> str | None:
+        """What a name's bearer is to the speaker of a fact, by itself or else its turns; None where
+        they do not say, or say it of two."""
+        if fact.speaker is None or not self._corrected.isdisjoint(fact.evidence):
+            return None
+        own = {what: None for name, what in _told(fact) if name == norm}
+        for turn in () if own else fact.evidence:
+            own |= self._bonds.get((fact.speaker, turn, norm), {})
+        return next(iter(own)) if len(own) == 1 else None
+
+    def of_namesake(self, fact: Fact) -> bool:
+        """Whether the turns of a fact speak of another who has the speaker's own name, so that it
+        is not clear whom it means there."""
+        return any((fact.speaker or "", turn) in self._namesakes for turn in fact.evidence)
+
+    def claims(self, fact: Fact, norm: str) -> Iterator[Claim]:
+        """What the turn that first says a fact claims of a name's bearer, as it was written."""
+        return iter(self._claims.get((fact.speaker or "", fact.evidence[0], norm), ()))
+
+
+class Bonds:
+    """What entities are to speakers, as far as it is known or the batch has said so far."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._new: defaultdict[tuple[str, str], dict[str, Fact]] = defaultdict(dict)
+        self._of_speaker: dict[str, list[KnownFact]] = {}
+        self._values: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def add(self, speaker: str, entity: str, what: str, fact: Fact) -> None:
+        """A fact of the batch says so. Keys, links followed."""
+        self._new[speaker, entity].setdefault(what, fact)
+
+    def between(self, speaker: str, entity: str, fact: Fact) -> dict[str, str]:
+        """What an entity is to a speaker, each with the key of a fact that says so; of private
+        facts only those of the same owner count."""
+        told = (*self._knowledge.about(entity), *self._spoken(speaker))
+        known = {
+            one[1]: found.memory.key
+            for found in told
+            if found.memory.privacy != "private" or found.memory.owner == fact.owner
+            for claim in found.claims
+            if claim.object_is_entity
+            and (one := bond(claim, speaker)) is not None
+            and one[0] == entity
+        }
+        new = {
+            what: fact_key(one)
+            for what, one in self._new[speaker, entity].items()
+            if one.privacy != "private" or one.owner == fact.owner
+        }
+        return new | known
+
+    def claimed(self, claim: Claim) -> None:
+        """What the batch claims, with keys."""
+        self._values[claim.subject, claim.relation].append(claim.object)
+
+    def stands_against(self, claim: Claim, entity: str) -> bool:
+        """Whether what is claimed of a name cannot be so of an entity of which something else is."""
+        relation = relation_named(claim.relation)
+        if relation.values == "many":
+            return False
+        known = self._knowledge.about(entity, relation.name)
+        values = {one.object for found in known for one in found.claims if one.subject == entity}
+        values |= set(self._values[entity, relation.name])
+        said = normalised(claim.object)
+        return bool(values) and said not in {normalised(spoken_name(value)) for value in values}
+
+    def _spoken(self, speaker: str) -> list[KnownFact]:
+        """Facts that say it from the speaker's side."""
+        if speaker not in self._of_speaker:
+            self._of_speaker[speaker] = [
+                found
+                for name in sorted(RELATIONS)
+                for found in self._knowledge.about(speaker, name)
+            ]
+        return self._of_speaker[speaker]
+
+
+def _told(fact: Fact) -> Iterator[tuple[str, str]]:
+    """Normalised names, and what they are to the speaker: as it is claimed, else as the text calls
+    them: "Lena's colleague Anna"."""
+    if fact.speaker is None:
+        return
+    me = normalised(fact.speaker)
+    found: dict[str, str] = {}
+    names: dict[str, None] = {}
+    for claim in fact.claims:
+        mine = replace(claim, subject=_named(claim.subject, me), object=_named(claim.object, me))
+        names |= dict.fromkeys((claim.subject, claim.object if claim.object_is_entity else ""))
+        if (one := bond(mine, me)) is not None:
+            found[one[0]] = one[1]
+    for name in names:
+        norm = _named(name, me)
+        if norm and norm != me and norm not in found:
+            called = _called(fact.text, name, fact.speaker)
+            if called is not None and (one := bond(replace(called, object=norm), "")) is not None:
+                found[norm] = one[1]
+    yield from found.items()
+
+
+def _of_namesake(fact: Fact) -> bool:
+    """Whether somebody of the speaker's name is something to the speaker: "My friend Lena"."""
+    me = normalised(fact.speaker) if fact.speaker else ""
+    return any(
+        normalised(claim.object) == me == normalised(claim.subject)
+        for claim in fact.claims
+        if (one := bond(replace(claim, subject="", object=me), "")) is not None
+        and kind_of(one[1]) == "person"
+    )
+
+
+def _named(name: str, me: str) -> str:
+    return me if name.casefold() in SELF else normalised(name) if name else ""
+
+
+def _called(text: str, name: str, speaker: str) -> Claim | None:
+    """What the text calls a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
+    Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
+    me = "|".join(re.escape(one) for one in (speaker, "the user", "user"))
+    my = "|".join(re.escape(one) for one in MY)
+    role, who = r"(?P<role>[^\W\d_][\w-]*)", rf",? {re.escape(name)}(?!\w)"
+    for pattern in (
+        rf"\b(?:(?:{me})(?:['’]?s|['’])|{my}) (?:\w+ ){{0,2}}?{role}{who}",
+        rf"\b{role} (?:of|von|de|del) (?:{me}){who}",
+        rf"(?:{me}|我|用户)的?(?P<role>\w{{1,3}}?){re.escape(name)}",
+    ):
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            word = match["role"].casefold()
+            relation = relation_named(ROLE_OF.get(word, word))
+            if relation.name in RELATIONS or relation.inverse_of in RELATIONS:
+                return Claim(subject="", relation=relation.name, object=name)
+    return None
