@@ -201,9 +201,7 @@ class Indexing:
                 vectors = _static.embed_tokens(wanted)
             else:
                 vectors = self.embedder.embed_documents(pending.texts)
-            return Embedded(
-                vectors=vectors, hashes=pending.hashes, tokens=_tokens(split, drafts)
-            )
+            return Embedded(vectors=vectors, hashes=pending.hashes, tokens=_tokens(split, drafts))
         fresh = None
         if self.embedder is not None and pending.missing:
             fresh = self.embedder.embed_documents(pending.missing)
