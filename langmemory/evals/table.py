@@ -20,6 +20,8 @@ HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
 }
 """The scores a terminal line has room for; the rest is in the JSON."""
 
+INTERVALS_FOR = 5
+"""Categories whose intervals have room side by side; those of more are in the JSON."""
 SPLITS: tuple[Split, ...] = ("tuning", "held-out")
 
 
@@ -88,16 +90,19 @@ def _by_category(report: Report, metric: str) -> Table:
         for group in system.groups
         if group.split == "all" and group.category != POOLED
     }
-    table = _table(
-        f"{_short(metric)} by category", *(f"{name}\n({n})" for name, n in counts.items())
+    many = len(counts) > INTERVALS_FOR
+    headings = (
+        (name.replace("-", "-\n") if many else name) + f"\n({n})" for name, n in counts.items()
     )
+    table = _table(f"{_short(metric)} by category", *headings)
     for system in report.systems:
         if system.unavailable:
             table.add_row(system.name, _reason(system))
             continue
         scores = [system.group(category).metrics[metric] for category in counts]
         table.add_row(system.name, *(_number(score.value) for score in scores))
-        table.add_row("", *(f"[dim]{_interval(score)}[/dim]" for score in scores))
+        if not many:
+            table.add_row("", *(f"[dim]{_interval(score)}[/dim]" for score in scores))
     return table
 
 

@@ -367,7 +367,7 @@ class Database:
                 f"The WAL of {self.path} was deleted while the file was open here, as another SQLite "
                 "library in this process does when it closes the file (Python's sqlite3). Nothing of "
                 "this call was written; what was written before is in the file. Open the store anew, "
-                "and look into the file with store.connection, or from another process."
+                "and look into the file with store.conn, or from another process."
             )
 
     def leave(self) -> bool:
