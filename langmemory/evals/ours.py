@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
@@ -84,7 +84,12 @@ class MemorySystem:
     def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
         namespace = self._keys.namespace(conversation.id)
         turns = [turn for turn in session.turns if turn.text.strip()]  # nothing else is stored
-        messages = [HumanMessage(content=turn.text, name=turn.speaker) for turn in turns]
+        messages = [
+            (AIMessage if turn.speaker == "assistant" else HumanMessage)(
+                content=turn.text, name=turn.speaker
+            )
+            for turn in turns
+        ]
         keys = self._store.remember(namespace, messages, thread_id=thread_id, at=session.at)
         for key, turn in zip(keys, turns, strict=True):
             self._keys.bind(namespace, key, turn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,6 @@ from langmemory.recall.interaction import Texts
 from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
 
-ASSISTANT: Final = "assistant"
-"""Speaker of the messages of a model that has no name."""
 _DAY_US = 86_400_000_000
 _SHORTEST_GENITIVE = 3
 
@@ -33,7 +30,11 @@ def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[
 
 
 def spoken_by(
-    speakers: Sequence[str | None], named: set[str], *, asks_listener: bool = False
+    speakers: Sequence[str | None],
+    named: set[str],
+    by_assistant: NDArray[np.bool_],
+    *,
+    asks_listener: bool = False,
 ) -> Floats:
     """1 for an item said by who the query is about.
 
@@ -44,10 +45,10 @@ def spoken_by(
     if len(named) == 1:
         (name,) = named
         return np.fromiter((speaker == name for speaker in speakers), np.float32, len(speakers))
-    if named or ASSISTANT not in speakers:
+    if named or not by_assistant.any():
         return np.zeros(len(speakers), dtype=np.float32)
-    said = ((speaker == ASSISTANT) == asks_listener for speaker in speakers)
-    return np.fromiter(said, np.float32, len(speakers))
+    preferred: Floats = (by_assistant == asks_listener).astype(np.float32)
+    return preferred
 
 
 def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from langmemory.recall.candidates import Candidates
 from langmemory.recall.derivation import Families
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.intent import Intent
-from langmemory.recall.interaction import interact, join_texts
+from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, Floats, Ids, Rows
@@ -101,9 +101,16 @@ def signals(
     """
     rows = pool.rows
     named = cues.named_speakers(rows.speaker, query.terms)
+    texts = None
+    by_assistant = np.zeros(len(rows.ids), dtype=np.bool_)
+    if vocabulary is not None and any(rows.tokens):
+        texts = join_texts(rows.tokens)
+        by_assistant = texts.any(vocabulary.assistant)
     found = {
         "keyword": normalised(pool.keyword),
-        "speaker": cues.spoken_by(rows.speaker, named, asks_listener=intent.asks_listener),
+        "speaker": cues.spoken_by(
+            rows.speaker, named, by_assistant, asks_listener=intent.asks_listener
+        ),
     }
     if pool.dense.any():
         found["dense"] = normalised(pool.dense)
@@ -112,9 +119,9 @@ def signals(
     if len(rows.ids) and "now" in intent.asks:
         said_at = rows.said_at if families is None else families.said_at(rows.said_at)
         found["latest"] = cues.latest(said_at, half_life_days=preset.half_life_days)
-    if vocabulary is not None and any(rows.tokens):
+    if vocabulary is not None and texts is not None:
         names = {without_marks(word) for name in named for word in split_words(name)}
-        found |= _text_signals(rows, query, intent, vocabulary, preset, names, origins)
+        found |= _text_signals(texts, rows, query, intent, vocabulary, preset, names, origins)
     session = context.sessions(rows.thread, rows.said_at)
     evidence = fuse(found, SESSION_EVIDENCE, method="sum")
     found["session"] = context.session_evidence(evidence, session, best=preset.session_best)
@@ -124,6 +131,7 @@ def signals(
 
 
 def _text_signals(
+    texts: Texts,
     rows: Rows,
     query: Query,
     intent: Intent,
@@ -133,7 +141,6 @@ def _text_signals(
     origins: Ids | None,
 ) -> dict[str, Floats]:
     """The signals that come from token ids. ``names`` are words that only name a speaker."""
-    texts = join_texts(rows.tokens)
     found: dict[str, Floats] = {}
     if "when" in intent.asks:
         found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)

@@ -37,6 +37,7 @@ _STEM: Final = 5
 what a stemmer does (McNamee and Mayfield 2004)."""
 _DATE = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.")
 _DATE_WORD: Final = "14.2."
+_ASSISTANT: Final = "(assistant)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +56,8 @@ class Vocabulary:
     """int8[v]: 1 for a token that ends a question, -1 for one that ends another sentence."""
     temporal: Flags
     """Words that say when something happens."""
+    assistant: Flags
+    """The mark of what an assistant said."""
     _of_words: dict[frozenset[str], Flags] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str) -> TokenIds:
@@ -109,6 +112,8 @@ def default_vocabulary() -> Vocabulary:
     temporal[_single_tokens(embedder, [word for word in times if not _is_foreign(word)])] = True
     temporal[[_hashed(pairs[0]) for pairs in _foreign(times) if len(pairs) == 1]] = True
     temporal[[_hashed(word) for word in (*_split_times(), _DATE_WORD)]] = True
+    assistant = np.zeros(_IDS, dtype=np.bool_)
+    assistant[_hashed(_ASSISTANT)] = True
     return Vocabulary(
         embedder=embedder,
         vectors=table.vectors,
@@ -116,6 +121,7 @@ def default_vocabulary() -> Vocabulary:
         inverse=inverse,
         ends=ends,
         temporal=temporal,
+        assistant=assistant,
     )
 
 
@@ -124,15 +130,17 @@ def in_table(ids: NDArray[Any]) -> NDArray[Any]:
     return np.where(ids < HASHED, ids, 0)
 
 
-def stored(ids: TokenIds, text: str) -> bytes:
+def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
     """What an item keeps of a text that the embedder has split into these ids: them, and after them
-    tokens of their own for words of other scripts, and for words and dates that tell time and that
-    the table has only in pieces."""
+    tokens of their own for words of other scripts, for words and dates that tell time and that the
+    table has only in pieces, and for whether an assistant said it, whatever its name."""
     words = split_words(text)
     further = [] if text.isascii() else [_hashed(word) for word in words if _is_foreign(word)]
     further += map(_hashed, _split_times().intersection(map(without_marks, words)))
     if _DATE.search(text):
         further.append(_hashed(_DATE_WORD))
+    if by_assistant:
+        further.append(_hashed(_ASSISTANT))
     return ids.tobytes() + np.array(further, np.uint16).tobytes()
 
 

@@ -327,8 +327,15 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
             yield from get_text_at_path(value, path)
 
 
+_SAID_BY_ASSISTANT = ("role", "assistant")
+"""What the value of such a turn has."""
+
+
 def _tokens(split: Sequence[TokenIds], drafts: Sequence[Draft]) -> list[bytes]:
-    return [vocabulary.stored(ids, draft.text) for ids, draft in zip(split, drafts, strict=True)]
+    return [
+        vocabulary.stored(ids, draft.text, by_assistant=_SAID_BY_ASSISTANT in draft.write.leaves)
+        for ids, draft in zip(split, drafts, strict=True)
+    ]
 
 
 def cache_key(model_id: str, text: str) -> bytes:

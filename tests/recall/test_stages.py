@@ -139,10 +139,11 @@ def test_a_session_is_one_day_of_a_thread() -> None:
 def test_only_one_named_person_is_preferred() -> None:
     """Turns of the person a query names count; naming both prefers neither."""
     speakers = ["Ana Silva", "Ben", None]
+    nobody = np.zeros(3, np.bool_)
     one = cues.named_speakers(speakers, ("ana", "dog"))
-    assert cues.spoken_by(speakers, one).tolist() == [1, 0, 0]
+    assert cues.spoken_by(speakers, one, nobody).tolist() == [1, 0, 0]
     both = cues.named_speakers(speakers, ("ana", "ben"))
-    assert cues.spoken_by(speakers, both).tolist() == [0, 0, 0]
+    assert cues.spoken_by(speakers, both, nobody).tolist() == [0, 0, 0]
     genitive = cues.named_speakers(["Jule", "Matthes"], ("jules", "katze"))
     assert genitive == {"Jule"}
 
@@ -150,11 +151,16 @@ def test_only_one_named_person_is_preferred() -> None:
 def test_a_chat_with_an_assistant_is_about_the_person() -> None:
     """Where the query names neither side, what the person said is preferred; what the assistant said
     where that is asked for. People among themselves are all the same."""
-    speakers = ["user", "assistant", "Maria"]
-    assert cues.spoken_by(speakers, set()).tolist() == [1, 0, 1]
-    assert cues.spoken_by(speakers, set(), asks_listener=True).tolist() == [0, 1, 0]
-    assert cues.spoken_by(speakers, {"Maria"}).tolist() == [0, 0, 1]
-    assert cues.spoken_by(["Ana", "Ben"], set(), asks_listener=True).tolist() == [0, 0]
+    speakers = ["user", "Juno", "Maria"]
+    said = texts("hello", "hello").any(VOCABULARY.assistant)
+    assert said.tolist() == [False, False]
+    split = VOCABULARY.embedder.tokenize(["hello"])[0]
+    marked = join_texts([stored(split, "hello", by_assistant=one) for one in (False, True, False)])
+    juno = marked.any(VOCABULARY.assistant)
+    assert cues.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
+    assert cues.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]
+    assert cues.spoken_by(speakers, {"Maria"}, juno).tolist() == [0, 0, 1]
+    assert cues.spoken_by(["Ana", "Ben"], set(), said, asks_listener=True).tolist() == [0, 0]
 
 
 def test_what_was_said_last_counts_by_half_lives() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.config import Config
@@ -188,3 +189,24 @@ def test_other_forms_of_a_word_are_found(tmp_path: Path, search: str) -> None:
             assert store.search(NS, query=query)[0].value["text"] == text
             if search == "keyword":
                 assert len(store.search(NS, query=query)) == 1
+
+
+def test_a_named_assistant_is_one(tmp_path: Path) -> None:
+    """What a model says counts as the assistant's under any name, by the role of its message: the
+    person is asked about, and the assistant where it is asked what it said."""
+    said = [
+        AIMessage(
+            "A dentist like Doctor Weber is good for your teeth, dentist visits help", name="Juno"
+        ),
+        HumanMessage("My dentist is Doctor Krause", name="Lena"),
+    ]
+    with MemoryStore(tmp_path / "m.db") as store:
+        store.remember(NS, said, thread_id="t")
+
+        def preferred(query: str) -> dict[str | None, float]:
+            found = store.recall(query, NS, explain=True)
+            return {result.speaker: result.parts["speaker"] for result in found}
+
+        assert preferred("Which dentist is mine?") == {"Lena": 1, "Juno": 0}
+        assert preferred("Which dentist did you recommend?") == {"Lena": 0, "Juno": 1}
+        assert preferred("What does Juno say of dentists?") == {"Lena": 0, "Juno": 1}
