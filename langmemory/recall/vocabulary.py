@@ -25,9 +25,8 @@ from langmemory.lexicon import LANGUAGES, is_unspaced, split_words, without_mark
 
 Flags = NDArray[np.bool_]
 
-_WORD_SETS = 256
-"""Sets of words whose flags are kept, 30 kB each."""
-
+_WORD_SETS = 128
+"""Sets of words whose flags are kept, 65 kB each."""
 
 HASHED: Final = 1 << 15
 """Token ids from here on are hashes of words; the table ends before."""
@@ -37,7 +36,8 @@ _STEM: Final = 5
 what a stemmer does (McNamee and Mayfield 2004)."""
 _DATE = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.")
 _DATE_WORD: Final = "14.2."
-_ASSISTANT: Final = "(assistant)"
+ASSISTANT: Final = _IDS - 1
+"""The mark of what an assistant said; no word's hash."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +57,7 @@ class Vocabulary:
     temporal: Flags
     """Words that say when something happens."""
     assistant: Flags
-    """The mark of what an assistant said."""
+    """`ASSISTANT` alone."""
     _of_words: dict[frozenset[str], Flags] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str) -> TokenIds:
@@ -113,7 +113,7 @@ def default_vocabulary() -> Vocabulary:
     temporal[[_hashed(pairs[0]) for pairs in _foreign(times) if len(pairs) == 1]] = True
     temporal[[_hashed(word) for word in (*_split_times(), _DATE_WORD)]] = True
     assistant = np.zeros(_IDS, dtype=np.bool_)
-    assistant[_hashed(_ASSISTANT)] = True
+    assistant[ASSISTANT] = True
     return Vocabulary(
         embedder=embedder,
         vectors=table.vectors,
@@ -136,11 +136,11 @@ def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
     table has only in pieces, and for whether an assistant said it, whatever its name."""
     words = split_words(text)
     further = [] if text.isascii() else [_hashed(word) for word in words if _is_foreign(word)]
-    further += map(_hashed, _split_times().intersection(map(without_marks, words)))
+    further += map(_hashed, sorted(_split_times().intersection(map(without_marks, words))))
     if _DATE.search(text):
         further.append(_hashed(_DATE_WORD))
     if by_assistant:
-        further.append(_hashed(_ASSISTANT))
+        further.append(ASSISTANT)
     return ids.tobytes() + np.array(further, np.uint16).tobytes()
 
 
@@ -158,7 +158,7 @@ def _hashed(word: str) -> int:
     """The token of a word of its own."""
     if _is_foreign(word) and not is_unspaced(word):
         word = word[:_STEM]
-    return HASHED | crc32(word.encode("utf-8", "replace")) & (HASHED - 1)
+    return HASHED + crc32(word.encode("utf-8", "replace")) % (ASSISTANT - HASHED)
 
 
 def _temporal_words() -> list[str]:
