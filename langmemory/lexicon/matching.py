@@ -87,7 +87,7 @@ def word_forms(terms: Iterable[str], language: Language) -> tuple[str, ...]:
             continue
         found = {term, *_inflected(without_marks(term), language.endings)}
         for letter, spelling in language.spellings.items():
-            found |= {form.replace(letter, spelling) for form in (term,) if letter in form}
+            found.add(term.replace(letter, spelling))
             # Marks are nothing to the keyword index: "kuche" finds "Küche".
             bare = without_marks(letter)
             found |= {form.replace(spelling, bare) for form in list(found) if spelling in form}

@@ -7,7 +7,6 @@ to see the same ones in them.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import Any
 
@@ -15,7 +14,7 @@ from langchain_core.messages import AnyMessage, convert_to_messages
 
 from langmemory.errors import InvalidValueError
 from langmemory.nodes.state import value_of
-from langmemory.stores.verbatim import ROLES
+from langmemory.stores.verbatim import ROLES, nameless
 
 
 def messages_of(state: Any, key: str) -> list[AnyMessage]:
@@ -41,7 +40,6 @@ def messages_of(state: Any, key: str) -> list[AnyMessage]:
 
 
 def _identified(message: AnyMessage, said: Counter[str]) -> AnyMessage:
-    mark = f"{ROLES.get(message.type, message.type)}\0{message.text.strip()}\0"
-    said[mark] += 1
-    name = hashlib.sha256(f"{mark}\0{said[mark]}".encode("utf-8", "surrogatepass")).hexdigest()
-    return message.model_copy(update={"id": name[:20]})
+    role = ROLES.get(message.type, message.type)
+    name = nameless(role, message.text.strip(), "", said)
+    return message.model_copy(update={"id": name})

@@ -34,6 +34,11 @@ class Texts:
         found: NDArray[np.bool_] = np.logical_or.reduceat(flags[self.tokens], self.starts)
         return found
 
+    def having(self, token: int) -> NDArray[np.bool_]:
+        """bool[n]: whether a text has this token."""
+        found: NDArray[np.bool_] = np.logical_or.reduceat(self.tokens == token, self.starts)
+        return found
+
 
 _PAD = b"\0\0"
 

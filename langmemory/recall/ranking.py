@@ -17,7 +17,7 @@ from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, Floats, Ids, Rows
-from langmemory.recall.vocabulary import Flags, Vocabulary
+from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """What makes a turn count for its session; who said it does not."""
@@ -105,7 +105,7 @@ def signals(
     by_assistant = np.zeros(len(rows.ids), dtype=np.bool_)
     if vocabulary is not None and any(rows.tokens):
         texts = join_texts(rows.tokens)
-        by_assistant = texts.any(vocabulary.assistant)
+        by_assistant = texts.having(ASSISTANT)
     found = {
         "keyword": normalised(pool.keyword),
         "speaker": cues.spoken_by(

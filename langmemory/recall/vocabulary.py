@@ -11,7 +11,7 @@ by its hash, which is met by the same word and by no other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -56,8 +56,6 @@ class Vocabulary:
     """int8[v]: 1 for a token that ends a question, -1 for one that ends another sentence."""
     temporal: Flags
     """Words that say when something happens."""
-    assistant: Flags
-    """`ASSISTANT` alone."""
     _of_words: dict[frozenset[str], Flags] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str) -> TokenIds:
@@ -76,9 +74,7 @@ class Vocabulary:
         found = self._of_words.get(words)
         if found is None:
             found = np.zeros(len(self.weights), dtype=np.bool_)
-            latin = sorted(word for word in words if not _is_foreign(word))
-            found[_single_tokens(self.embedder, latin)] = True
-            found[[_hashed(pairs[0]) for pairs in _foreign(words) if len(pairs) == 1]] = True
+            found[_single_tokens(self.embedder, sorted(words))] = True
             if len(self._of_words) >= _WORD_SETS:
                 self._of_words.clear()
             self._of_words[words] = found
@@ -108,12 +104,8 @@ def default_vocabulary() -> Vocabulary:
     ends[_single_tokens(embedder, ["?", "？"])] = 1
 
     temporal = np.zeros(_IDS, dtype=np.bool_)
-    times = _temporal_words()
-    temporal[_single_tokens(embedder, [word for word in times if not _is_foreign(word)])] = True
-    temporal[[_hashed(pairs[0]) for pairs in _foreign(times) if len(pairs) == 1]] = True
+    temporal[_single_tokens(embedder, _temporal_words())] = True
     temporal[[_hashed(word) for word in (*_split_times(), _DATE_WORD)]] = True
-    assistant = np.zeros(_IDS, dtype=np.bool_)
-    assistant[ASSISTANT] = True
     return Vocabulary(
         embedder=embedder,
         vectors=table.vectors,
@@ -121,7 +113,6 @@ def default_vocabulary() -> Vocabulary:
         inverse=inverse,
         ends=ends,
         temporal=temporal,
-        assistant=assistant,
     )
 
 
@@ -147,11 +138,6 @@ def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
 def _is_foreign(word: str) -> bool:
     """Whether a word, as `split_words` has it, is of another script than Latin."""
     return word[0] >= "\u0370" and not "\u1e00" <= word[0] <= "\u1eff"
-
-
-def _foreign(words: Iterable[str]) -> list[list[str]]:
-    """Those of the words that are of another script, as `split_words` has them."""
-    return [split_words(word) for word in sorted(words) if _is_foreign(word)]
 
 
 def _hashed(word: str) -> int:
@@ -181,5 +167,14 @@ def _stop_words() -> frozenset[str]:
 
 
 def _single_tokens(embedder: StaticEmbedder, words: Sequence[str]) -> NDArray[np.int64]:
-    """Ids of those words that are one token."""
-    return np.array([ids[0] for ids in embedder.tokenize(words) if len(ids) == 1], dtype=np.int64)
+    """Ids of those words that are one token, of the table or by their hash."""
+    table: list[str] = []
+    found: list[int] = []
+    for word in words:
+        pieces = split_words(word)  # none of punctuation
+        if not pieces or not _is_foreign(pieces[0]):
+            table.append(word)
+        elif len(pieces) == 1:
+            found.append(_hashed(pieces[0]))
+    found += [int(ids[0]) for ids in embedder.tokenize(table) if len(ids) == 1]
+    return np.array(found, dtype=np.int64)

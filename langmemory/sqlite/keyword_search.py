@@ -37,6 +37,8 @@ EVERY: Final = 1 << 40
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
 
+_Part = tuple[str, Sequence[str]]
+"""A quoted string of an expression, and its tokens."""
 Weights = tuple[float, float]
 """Of the columns body and context."""
 DEFAULT_WEIGHTS: Final = (1.0, 0.5)
@@ -84,12 +86,16 @@ def search(
     selected = selection.items
     if selected is not None and not len(selected):
         return NOTHING
+    parts: list[_Part] = []
+    if forms or copy is not None:
+        parts = _taken_apart(connection, match)
     if forms:
-        match = _with_forms(connection, match, forms)
+        parts += _other_forms(connection, parts, forms)
+        match = " OR ".join(text for text, _ in parts)
     size = census.size(connection)
     look_up = _LookUp(connection, census, size, match, weights, selected, complete)
     copied: _Copied | None = None
-    if copy is not None and (tokens := _tokens(connection, match)) is not None:
+    if copy is not None and (tokens := _single(parts)) is not None:
         rows = copy.words.below(connection, namespace) if selected is None else None
         copied = _Copied(look_up, copy, tokens, rows)
     best = look_up.best if copied is None else copied.best
@@ -132,17 +138,33 @@ def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> I
     return np.array([row[0] for row in rows], np.int64)
 
 
-def _tokens(connection: Connection, match: str) -> list[str] | None:
-    """The tokens of an expression; None where a part of it is more than a token."""
-    tokens: list[str] = []
-    for part in _QUOTED.findall(match):
-        if part.endswith("*"):
-            return None
-        found = _tokenized(connection, part[1:-1].replace('""', '"'))
-        if len(found) != 1:
-            return None
-        tokens.append(found[0])
-    return tokens
+def _taken_apart(connection: Connection, match: str) -> list[_Part]:
+    """The parts of an expression."""
+    return [
+        (part, _tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
+        for part in _QUOTED.findall(match)
+    ]
+
+
+def _single(parts: Sequence[_Part]) -> list[str] | None:
+    """The tokens of the parts; None where one is more than a token."""
+    if any(len(tokens) != 1 or part.endswith("*") for part, tokens in parts):
+        return None
+    return [tokens[0] for _, tokens in parts]
+
+
+def _other_forms(
+    connection: Connection, parts: Sequence[_Part], forms: Sequence[str]
+) -> list[_Part]:
+    """Parts for those forms that are tokens of their own."""
+    known = {tuple(tokens) for _, tokens in parts}
+    further: list[_Part] = []
+    for form in forms:
+        tokens = _tokenized(connection, form)
+        if len(tokens) == 1 and tuple(tokens) not in known:
+            known.add(tuple(tokens))
+            further.append((f'"{form}"', tokens))
+    return further
 
 
 def _tokenized(connection: Connection, text: str) -> Sequence[str]:
@@ -158,18 +180,6 @@ def _tokenized(connection: Connection, text: str) -> Sequence[str]:
         include_colocated=False,
     )
     return cast("Sequence[str]", found)
-
-
-def _with_forms(connection: Connection, match: str, forms: Sequence[str]) -> str:
-    """The expression with those forms that are tokens of their own."""
-    parts = _QUOTED.findall(match)
-    tokens = {tuple(_tokenized(connection, part.strip('"*'))) for part in parts}
-    for form in forms:
-        token = tuple(_tokenized(connection, form))
-        if len(token) == 1 and token not in tokens:
-            tokens.add(token)
-            parts.append(f'"{form}"')
-    return " OR ".join(parts)
 
 
 class _Copied:

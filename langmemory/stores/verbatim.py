@@ -92,10 +92,7 @@ def turns(
         said = _time(own, number) if own is not None else at or now
         speaker = message.name or extra.get("speaker") or role
         if message.id is None:
-            mark = f"{role}\0{text}\0{said.isoformat() if own is not None or at else ''}"
-            seen[mark] += 1
-            identity = f"{mark}\0{seen[mark]}"
-            name = hashlib.sha256(identity.encode()).hexdigest()[:20]
+            name = nameless(role, text, said.isoformat() if own is not None or at else "", seen)
         else:
             name = message.id
         turn = Turn(
@@ -108,6 +105,15 @@ def turns(
         )
         found.setdefault(turn.key, turn)
     return list(found.values())
+
+
+def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:
+    """The name of a message without an id: who said what and when, and how often that was ``seen``
+    before it, which is counted."""
+    mark = f"{role}\0{text}\0{time}"
+    seen[mark] += 1
+    identity = f"{mark}\0{seen[mark]}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(identity).hexdigest()[:20]
 
 
 def are_short(messages: Iterable[Message]) -> bool:

@@ -19,7 +19,7 @@ from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.validity import stale
-from langmemory.recall.vocabulary import default_vocabulary, stored
+from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
 
 VOCABULARY = default_vocabulary()
@@ -152,11 +152,11 @@ def test_a_chat_with_an_assistant_is_about_the_person() -> None:
     """Where the query names neither side, what the person said is preferred; what the assistant said
     where that is asked for. People among themselves are all the same."""
     speakers = ["user", "Juno", "Maria"]
-    said = texts("hello", "hello").any(VOCABULARY.assistant)
+    said = texts("hello", "hello").having(ASSISTANT)
     assert said.tolist() == [False, False]
     split = VOCABULARY.embedder.tokenize(["hello"])[0]
     marked = join_texts([stored(split, "hello", by_assistant=one) for one in (False, True, False)])
-    juno = marked.any(VOCABULARY.assistant)
+    juno = marked.having(ASSISTANT)
     assert cues.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
     assert cues.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]
     assert cues.spoken_by(speakers, {"Maria"}, juno).tolist() == [0, 0, 1]
