@@ -34,7 +34,8 @@ class DuplicateOptions:
     grey: float = 0.88
     """At least this near, they do when their words agree, too; else it is asked."""
     overlap: float = 0.8
-    """Share of the longer text's content words that both have to have in the grey zone, 0..1."""
+    """Share of the longer text's content words that both have to have in the grey zone, 0..1; one
+    has no word then that the other lacks ("in the morning", "in the evening")."""
     neighbours: int = 5
     """Nearest facts looked at for each."""
     repeat_weight: float = 0.5
@@ -134,7 +135,7 @@ def _within(one: Fact, other: Fact, options: DuplicateOptions) -> float:
 
 def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     """A known fact with the same words or the same claim, or made of the same turn before,
-    whatever became of it since."""
+    whatever became of it since; one that gave way, for news of when it held."""
     statement = Statement.of_fact(fact)
     before = knowledge.by_key(statement.key)
     if before is not None:
@@ -148,10 +149,17 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
         ):
             return known
     for claim in fact.claims[:1]:
-        for known in knowledge.about(claim.subject, claim.relation):
-            if _says_the_same(statement, Statement.of_known(known)):
+        about = knowledge.about(claim.subject, claim.relation, past=True)
+        for known in sorted(about, key=lambda one: one.memory.status == "superseded"):
+            other = Statement.of_known(known)
+            if (not other.past or _was_so(statement, other)) and _says_the_same(statement, other):
                 return known
     return None
+
+
+def _was_so(late: Statement, past: Statement) -> bool:
+    """Whether what gave way since did hold when the late news of it was told."""
+    return past.start < past.end and late.said_at < past.end
 
 
 def _nearest(
@@ -172,9 +180,8 @@ def _nearest(
         theirs = wording(other.text, other.language)
         if mine.speaks_of_others(theirs):
             continue
-        if mine.agrees(theirs) and (
-            cosine >= options.same or mine.overlap(theirs) >= options.overlap
-        ):
+        worded_alike = mine.overlap(theirs) >= options.overlap and not mine.swaps_words(theirs)
+        if mine.agrees(theirs) and (cosine >= options.same or worded_alike):
             return known, cosine, True
         doubtful = doubtful or (known, cosine, False)
     return doubtful

@@ -30,7 +30,7 @@ class Decision:
     pair: Pair
     verdict: Verdict
     by: Literal["structure", "model"] | None
-    """None: nobody decided, so it is unclear."""
+    """None: nobody decided, so it is as the pair says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +119,8 @@ def decided(
     failure: str | None = None,
     problem: str | None = None,
 ) -> Verdicts:
-    """The group with verdicts on its open pairs, numbered from 1; without one a pair is unclear."""
+    """The group with verdicts on its open pairs, numbered from 1; without one a pair is what it
+    says, unclear as a rule."""
     decisions: list[Decision] = []
     number = 0
     for pair in group.pairs:
@@ -129,7 +130,7 @@ def decided(
         number += 1
         verdict = verdicts.get(number)
         decisions.append(
-            Decision(pair=pair, verdict=verdict or "unclear", by="model" if verdict else None)
+            Decision(pair=pair, verdict=verdict or pair.undecided, by="model" if verdict else None)
         )
     return Verdicts(
         group=group,

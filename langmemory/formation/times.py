@@ -32,6 +32,7 @@ from langmemory.formation.dates.scanning import is_all, scan
 from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
 from langmemory.formation.facts import Fact, FactKind, When
+from langmemory.formation.wording import PAST_CUES
 from langmemory.lexicon import detect_language
 
 MAX_CHARACTERS = 80
@@ -93,7 +94,8 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     """The fact with ``when``, ``valid_at`` and ``invalid_at`` filled from its ``time_words``.
 
     * A time, or "since" one: true from its start on, also when that is yet to come.
-    * "until": no longer true from its end on; since when is not known.
+    * "until": no longer true from its end on; since when is not known. Of what is so now, "until
+      Friday" is the next one.
     * A statement that something ``ends`` is itself true from the moment at which it ended.
     * A plan is one from the moment it was told, a preference, decision or procedure too unless it
       tells since when: ``when`` holds the time they speak of, ``valid_at`` stays open.
@@ -105,6 +107,8 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     if fact.time_words:
         prefer = PREFER.get(fact.kind)
         found = _resolve(fact.time_words, said_at, fact.language, prefer)
+        if found is not None and _goes_on(fact, found, said_at):
+            found = _resolve(fact.time_words, said_at, fact.language, "future")
         if found is not None:
             when, role = when or found[0], found[1]
     if when is None:
@@ -120,6 +124,19 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
         when=when,
         valid_at=fact.valid_at or begins,
         invalid_at=fact.invalid_at or stops,
+    )
+
+
+def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:
+    """Whether a day until which something is so has to be ahead: "Lena is in Rome until Friday"."""
+    when, role = found
+    return (
+        fact.kind == "fact"
+        and not fact.ends
+        and role in ("until", "from_to")
+        and when.end <= said_at
+        and when.precision in ("day", "hour")
+        and PAST_CUES.search(fact.text) is None
     )
 
 

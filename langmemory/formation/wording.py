@@ -86,6 +86,10 @@ class Wording:
             for mine, theirs in ((self.names, other.names), (self.dates, other.dates))
         )
 
+    def swaps_words(self, other: Wording) -> bool:
+        """Whether each has a word that the other has not."""
+        return bool(self.words - other.words) and bool(other.words - self.words)
+
     def overlap(self, other: Wording) -> float:
         """The smaller share of words that both have, 0..1."""
         longer = max(len(self.words), len(other.words))

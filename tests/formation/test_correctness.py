@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.formation.cases import changes, further, heard, namesakes, people, words
+from tests.formation.cases import changes, further, heard, namesakes, people, unknown, words
 from tests.formation.correctness import Case, Play
 
 CASES = (
-    *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES
+    *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES,
+    *unknown.CASES,
 )  # fmt: skip
 
 GOAL = 0.95

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -78,6 +79,27 @@ def test_what_structure_decides_is_not_asked() -> None:
     model = ScriptedModel()
     assert verdicts(ModelJudge(model).judge(found)) == ["supersedes"]
     assert model.prompts == []
+
+
+def test_relations_nobody_knows_are_asked_about_at_once() -> None:
+    """Values of several relations that structure knows nothing of cost one call together; without
+    an answer all of them hold."""
+    due, price = claim("p/falcon-1", "deadline", "may"), claim("p/gym-1", "price", "29 euros")
+    knowledge = MemoryKnowledge(
+        known("fact/1", "The deadline of Falcon is in May", replace(due, object_is_entity=False)),
+        known("fact/2", "The gym costs 29 euros", replace(price, object_is_entity=False)),
+    )
+    moved = replace(due, object="june", object_is_entity=False)
+    dearer = replace(price, object="35 euros", object_is_entity=False)
+    [found] = groups(
+        [fact("The deadline of Falcon is in June", moved), fact("The gym costs 35 euros", dearer)],
+        [],
+        knowledge,
+    )
+    model = ScriptedModel(otherwise=answer("supersedes", "unclear"))
+    assert verdicts(ModelJudge(model).judge(found)) == ["supersedes", "unclear"]
+    assert len(model.prompts) == 1
+    assert verdicts(StructuralJudge().judge(found)) == ["both_true", "both_true"]
 
 
 def test_without_a_model_what_is_open_stays_open() -> None:

@@ -27,9 +27,9 @@ def test_a_relation_goes_by_one_name(said: str, name: str) -> None:
 
 
 def test_an_unknown_relation_keeps_its_words() -> None:
-    """What the table does not know is kept in snake_case and may have many values."""
+    """What the table does not know is kept in snake_case, and nobody knows how many values it has."""
     found = normalised("Sings Bass For")
-    assert (found.name, found.values) == ("sings_bass_for", "many")
+    assert (found.name, found.values) == ("sings_bass_for", "unknown")
 
 
 def test_a_phrase_means_one_relation() -> None:

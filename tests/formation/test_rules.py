@@ -83,6 +83,8 @@ ENGLISH = [
     ("I prefer tea to coffee.", "Lena likes tea"),
     ("News: we moved to Oslo!", "Lena lives_in Oslo"),
     ("One thing to know: I'm allergic to nuts.", "Lena allergic_to nuts"),
+    ("im allergic to nuts and i live in Leeds", "Lena allergic_to nuts; Lena lives_in Leeds"),
+    ("i dont like olives", "Lena dislikes olives"),
 ]  # fmt: skip
 GERMAN = [
     ("Ich heiße Lena Brandt.", "Lena named Lena Brandt"),
@@ -104,6 +106,10 @@ GERMAN = [
     ("Ich mag Oliven, aber keinen Käse.", "Lena likes Oliven"),
     ("Ich fliege am 3. März nach Oslo.", "Lena plans_to nach Oslo reisen"),
     ("Wir haben beschlossen, das Haus zu verkaufen.", "Lena decided das Haus zu verkaufen"),
+    ("Ich hab am 14. März Geburtstag und wohn in Kassel.",
+     "Lena born_on 14. März; Lena lives_in Kassel"),
+    ("Meine Katze heisst Mogli.", "Lena has_pet Mogli"),
+    ("Wir ziehen im September nach Wien um.", "Lena plans_to nach Wien ziehen"),
 ]  # fmt: skip
 SPANISH = [
     ("Me llamo Lena Brandt.", "Lena named Lena Brandt"),
@@ -120,6 +126,7 @@ SPANISH = [
 ]  # fmt: skip
 CHINESE = [
     ("我叫李娜。", "Lena named 李娜"),
+    ("我出生在成都。", "Lena born_in 成都"),
     ("我上周搬到了上海。", "Lena lives_in 上海"),
     ("我现在在谷歌工作。", "Lena works_at 谷歌"),
     ("我姐姐叫小美，她住在上海。", "小美 sister_of Lena"),
@@ -210,6 +217,7 @@ NOTHING = {
         我住在北京的朋友叫小明。""",
     "denials": """I don't live in Madrid.
         I have never lived in Rome.
+        I live in Rome no more.
         I'm not allergic to peanuts.
         Ich wohne nicht in Rom.
         No vivo en Madrid.""",
@@ -244,6 +252,11 @@ NOTHING = {
         I live in Excel at work.
         I'm a teacher by training.
         I'm allergic to bullshit.
+        I'm allergic to Tuesdays.
+        I'm a student at heart.
+        I'm a doctor in training.
+        i love you, Anna
+        My name is Lena.
         Ich bin müde.
         Ich lebe in Saus und Braus.
         Ich heiße Gäste willkommen.
@@ -251,9 +264,13 @@ NOTHING = {
         Ich esse gerne spät.
         Ich arbeite als Erste im Haus.
         Ich liebe dich.
+        Ich liebe dich, Pizza.
+        Ich heisse Gäste willkommen.
         Ich wohne in Untermiete.
         Ich schenke meiner Mutter Blumen.
         Ich weiß, dass meine Mutter Krebs hat.
+        Me llamo Lena.
+        Soy alérgica a los lunes.
         Trabajo mucho.
         Me gusta mucho eso.
         Estudio mucho.
@@ -263,6 +280,8 @@ NOTHING = {
         我妈妈叫我回家。
         我叫了外卖。
         我30岁那年去了北京。
+        我出生在一个小村庄。
+        我出生在冬天。
         我很累。
         我在家工作。""",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -89,6 +90,8 @@ New Year's Eve                   2022-12-31        2023-01-01        day
 on New Year's Eve                2022-12-31        2023-01-01        day
 the week before Christmas 2020   2020-12-14        2020-12-21        week
 the Friday after 6 July 2023     2023-07-07        2023-07-08        day
+from Friday to Monday            2023-05-12        2023-05-16        day
+from last Monday to next Friday  2023-05-08        2023-05-13        day
 from 17 to 24 October            2023-10-17        2023-10-25        day
 from May to July 2021            2021-05-01        2021-08-01        month
 28 December to 4 January         2022-12-28        2023-01-05        day
@@ -197,7 +200,7 @@ NO_TIMES = {
         may; march; mar; second; a second; sun; sat; the sun; 3.11; Python 3.11; version 2.1; $2019;
         4417; 1:47:12; 3/4/2021; every Friday; most weekends; once a week; soon; recently; one day;
         the other day; now; 31 February; 999999 years ago; before 2019; after Christmas; 24/7; a;
-        the 26th; in 2000 words; 2019 edition; in 20 years of teaching""",
+        the 26th; in 2000 words; 2019 edition; Q3 2023; in 20 years of teaching""",
     "de": "guten Morgen; am Morgen; jeden Freitag; drei Wochen; vor dem Haus; so; bald; 3.11; vor 2019",
     "es": "la mañana; por la mañana; cada lunes; tres años; domingo sabe; pronto; 3.11; el mar",
     "zh": "三年; 每周五; 一点; 三天前端; 中午好吃; 五月天演唱会",
@@ -361,6 +364,21 @@ def test_a_plan_keeps_its_time_and_is_a_plan_from_when_it_was_told() -> None:
     assert plan.when is not None
     assert plan.when.start == day("2024-03-03")
     assert (plan.valid_at, plan.invalid_at) == (None, None)
+
+
+def test_what_is_so_now_ends_ahead() -> None:
+    """A day until which something still is so is the next one; of what was so, it is the last."""
+    monday = day("2023-05-08").replace(hour=12)
+
+    def until(words: str, text: str) -> datetime | None:
+        return resolved(replace(fact(words), text=text, said_at=monday), said_at=monday).invalid_at
+
+    assert until("until Friday", "Lena is in Rome until Friday") == day("2023-05-13")
+    assert until("until Friday", "Lena was in Rome until Friday") == day("2023-05-06")
+    assert until("until last Friday", "Lena is in Rome until last Friday") == day("2023-05-06")
+    assert until("from Monday to Friday", "Lena is in Rome from Monday to Friday") == day(
+        "2023-05-20"
+    )
 
 
 def test_a_fact_without_a_time_is_left_as_it_is() -> None:

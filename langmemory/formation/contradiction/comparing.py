@@ -56,16 +56,33 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
     if not overlap_in_time(new, old):
         return None
     relation = normalised(mine.relation)
-    if relation.values == "many" and not (new.corrects and _one_word_apart(new, old)):
+    if not relation.is_single and not _may_exclude(new, mine, old, theirs, relation):
         return None
     return _values_compared(new, mine, old, theirs, relation)
+
+
+def _may_exclude(
+    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+) -> bool:
+    """Whether of a relation that need not have one value, one may give way: to a correction in
+    nearly the same words; and where nobody knows how many it has, to what is the same but for the
+    value, or says that something changed."""
+    near = _one_word_apart(new, old)
+    if new.corrects or relation.values == "many":
+        return new.corrects and near
+    if mine != new.claims[0] or theirs != old.claims[0] or new.kind == old.kind == "event":
+        return False
+    return near or speaks_of_change(new)
 
 
 def _values_compared(
     new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
 ) -> Pair | None:
     """Two values of one relation for the same time."""
-    pair = Pair(new=new, old=old, about="contradiction")
+    unknown = relation.values == "unknown"
+    pair = Pair(
+        new=new, old=old, about="contradiction", undecided="both_true" if unknown else "unclear"
+    )
     if new.corrects:
         if new.said_at < old.said_at:
             return None  # it takes back something said before that
@@ -83,6 +100,8 @@ def _values_compared(
         return replace(pair, until=_never(old), reason="said later, of an earlier time")
     if _shared_role(mine.subject) and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
+    if unknown:
+        return replace(pair, reason=f"{relation.name} may have one value")
     if relation.values == "usually one" and not speaks_of_change(second):
         return replace(pair, reason=f"{relation.name} has one value as a rule")
     if _is_country(mine.object) != _is_country(theirs.object) and not speaks_of_change(second):
@@ -163,12 +182,14 @@ def _allowed(pair: Pair) -> Pair | None:
     """What more people may read than the new fact gives way to a person's decision only. Nothing
     gives way to what waits for approval, and of what gave way before nobody is asked."""
     old_goes = gives_way(pair)[0] is pair.old
-    if pair.old.past:
+    if pair.old.past and pair.undecided == "unclear":
         return pair if pair.verdict == "supersedes" else None
     if pair.old.waiting:
         return pair if pair.verdict == "supersedes" and old_goes else None
     undecided_or_goes = pair.verdict is None or (pair.verdict == "supersedes" and old_goes)
     if undecided_or_goes and pair.new.privacy == "private" != pair.old.privacy:
+        if pair.verdict is None and pair.undecided == "both_true":
+            return None  # nothing says that they exclude each other
         return replace(pair, verdict="unclear", reason="others may read the known fact")
     return pair
 

@@ -3,7 +3,8 @@
 Two facts are compared only when they claim of one subject, under a relation that has one value at
 a time, different things for an overlapping time. What remains open after that is for a judge, and
 what no judge decides for a person: invalidating what is true loses knowledge, not invalidating
-what is false leaves two facts and a question.
+what is false leaves two facts and a question. Of a relation nobody knows, structure cannot tell:
+a judge is asked where the words suggest it, and without one both hold.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import combinations
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.statements import Statement, overlap_in_time
 from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 
@@ -50,7 +52,7 @@ def groups(
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
-        for pair in _settled(found):
+        for pair in _settled(_not_of_many(found)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
                 loser, until = gives_way(pair)
@@ -61,6 +63,15 @@ def groups(
     return list(_grouped(pairs))
 
 
+def _not_of_many(pairs: list[Pair]) -> list[Pair]:
+    """Of a relation nobody knows, whose values already hold side by side, nothing is asked."""
+    loose = [pair for pair in pairs if pair.verdict is None and pair.undecided == "both_true"]
+    holding = [pair.old for pair in loose if not pair.old.past and not pair.old.new]
+    if any(overlap_in_time(one, other) for one, other in combinations(holding, 2)):
+        return [pair for pair in pairs if pair not in loose]
+    return pairs
+
+
 def _settled(pairs: list[Pair]) -> list[Pair]:
     """A correction of one of many is one only when there is no doubt which."""
     many = [
@@ -68,7 +79,7 @@ def _settled(pairs: list[Pair]) -> list[Pair]:
         for pair in pairs
         if pair.new.corrects
         and pair.verdict == "supersedes"
-        and normalised(pair.new.claims[0].relation).values == "many"
+        and not normalised(pair.new.claims[0].relation).is_single
     ]
     if len(many) < 2:
         return pairs
@@ -121,11 +132,13 @@ _ENDED_BY: dict[str, tuple[str, ...]] = {
 
 
 def _grouped(pairs: Iterable[Pair]) -> Iterator[Group]:
-    """By subject and relation; what claims nothing is one group."""
+    """By subject and relation; what claims nothing is one group, and what claims something under
+    relations nobody knows: a judge is asked once for all of it."""
     by: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         claim = pair.new.claims[0] if pair.new.claims else None
-        about = (claim.subject, claim.relation) if claim else ("", "")
+        apart = pair.undecided == "unclear"
+        about = (claim.subject, claim.relation) if claim and apart else ("", "")
         by.setdefault(about, []).append(pair)
     for (subject, relation), found in by.items():
         seed = "\0".join((subject, relation, *sorted(pair.new.key for pair in found)))

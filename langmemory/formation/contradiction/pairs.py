@@ -26,6 +26,8 @@ class Pair:
     about: About
     verdict: Verdict | None = None
     """None: structure does not decide it."""
+    undecided: Verdict = "unclear"
+    """What it comes to where no judge decides it either: a question, or both hold."""
     reason: str = ""
     until: datetime | None = None
     """When the fact that gives way stopped being true, where it is not when the other began."""
@@ -33,11 +35,11 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """Pairs about one subject and relation: what one call of a judge decides."""
+    """Pairs about one subject and relation as a rule: what one call of a judge decides."""
 
     id: str
     subject: str
-    """Entity key; empty where the facts claim nothing."""
+    """Entity key; empty where the facts claim nothing, or under relations nobody knows."""
     relation: str
     pairs: tuple[Pair, ...]
 

@@ -31,7 +31,7 @@ def _ends(one: Statement, other: Statement) -> bool:
 def _stands_against(mine: Claim, theirs: Claim) -> bool:
     ours, relation = normalised(mine.relation), normalised(theirs.relation)
     if _name(mine.object) != _name(theirs.object):
-        return ours.name == relation.name and relation.values != "many"
+        return ours.name == relation.name and relation.is_single
     return (
         ours.name == NO_LONGER + relation.name
         or relation.name == NO_LONGER + ours.name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -95,7 +96,7 @@ class Statement:
         return Statement(
             key=memory.key,
             text=memory.text,
-            claims=tuple(_comparable(claim) for claim in known.claims),
+            claims=tuple(_comparable(claim) for claim in _both_ways(known.claims)),
             language=str(memory.value.get("language", "en")),
             kind=kind,
             speaker=memory.speaker,
@@ -143,6 +144,14 @@ def one_occasion(one: Statement, other: Statement) -> bool:
 
 def _is_end(claims: tuple[Claim, ...]) -> bool:
     return bool(claims) and claims[0].relation.startswith(NO_LONGER)
+
+
+def _both_ways(claims: tuple[Claim, ...]) -> Iterator[Claim]:
+    """What holds both ways is kept once (`planning.writing`), and compared as it is of either."""
+    yield from claims
+    for claim in claims:
+        if claim.object_is_entity and normalised(claim.relation).symmetric:
+            yield replace(claim, subject=claim.object, object=claim.subject)
 
 
 def _comparable(claim: Claim) -> Claim:

@@ -12,6 +12,7 @@ from langmemory.formation.dates.spans import Prefer, Span, SpanUnit, around
 _UNITS: dict[str, SpanUnit] = {
     "time": "minute", "day": "day", "week": "week", "month": "month", "year": "year",
 }  # fmt: skip
+_NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -33,9 +34,18 @@ def parse(
     back, ahead = (_guess(words, now, language, way) for way in ("past", "future"))
     if back is None or ahead is None:
         return None
+    if dated and not _has_numbers(words, back[0]):
+        return None  # "Q3 2026"
     if back[0] != ahead[0] and abs((back[0] - now) + (ahead[0] - now)) < timedelta(days=8):
         return None  # "trois ans": a duration, which dateparser counts back or ahead
     return ahead[1] if prefer == "future" else back[1]
+
+
+def _has_numbers(words: str, moment: datetime) -> bool:
+    """Whether a date has every number of the words somewhere."""
+    parts = {moment.year, moment.month, moment.day, moment.hour, moment.hour % 12, moment.minute,
+             moment.second, moment.microsecond}  # fmt: skip
+    return parts.issuperset(map(int, _NUMBER.findall(words)))
 
 
 def _guess(

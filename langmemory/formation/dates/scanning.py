@@ -29,6 +29,8 @@ class Candidate:
     strong: bool
     """Whether it is a time whatever the sentence; "May" alone is weak."""
     role: Role = "at"
+    any_week: bool = False
+    """A day of the week alone: of which week, it does not say."""
 
 
 def scan(
@@ -82,7 +84,11 @@ def _candidate(
         return None
     strong = not form.needs or edged or anchored or led is not None or end > match.end()
     start = led.start() if led else start
-    found = Candidate(start=start, end=end, span=span, strong=strong, role=form.role)
+    any_week = {name for name, value in match.groupdict().items() if value} == {"weekday"}
+    found = Candidate(
+        start=start, end=end, span=span, strong=strong, role=form.role,
+        any_week=any_week and form.step is None and span.precision == "day",
+    )  # fmt: skip
     return _roled(text, found, words)
 
 
@@ -188,6 +194,8 @@ def _paired(candidates: list[Candidate], text: str, words: TimeWords) -> list[Ca
             continue
         opened = _before(words.between, text, before.start, words)
         start, end = before.span.start, one.span.end
+        if before.any_week and one.any_week:  # "from Friday to Monday"
+            end = start + timedelta(days=(one.span.start - start).days % 7 + 1)
         if start >= end:  # "from May to July 2021", "28 December to 4 January"
             of_year = _YEAR.search(text, one.start, one.end)
             start = in_year(start, one.span.start.year) if of_year else start

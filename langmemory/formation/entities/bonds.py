@@ -164,7 +164,7 @@ class Bonds:
     def stands_against(self, claim: Claim, entity: str) -> bool:
         """Whether what is claimed of a name cannot be so of an entity of which something else is."""
         relation = relation_named(claim.relation)
-        if relation.values == "many":
+        if not relation.is_single:
             return False
         known = self._knowledge.about(entity, relation.name)
         values = {one.object for found in known for one in found.claims if one.subject == entity}

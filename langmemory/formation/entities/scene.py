@@ -96,7 +96,7 @@ class Scene:
         elif relation.name in ("named", "nickname"):
             self._also_named(subject, claim.object)
         yield written
-        if relation.symmetric and relation.values != "many" and found is not None:
+        if relation.symmetric and relation.is_single and found is not None:
             # Written both ways, because what can be only one is looked for from either side.
             yield replace(written, subject=written.object, object=written.subject)
 

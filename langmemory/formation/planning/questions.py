@@ -34,13 +34,13 @@ def undecided(outcome: Outcome) -> Iterator[OpenReview]:
     for one in outcome.pairs:
         pair = one.pair
         waits = outcome.waits(pair.new.key) or outcome.waits(pair.old.key)
-        if one.verdict == "unclear" and not waits:
+        if one.verdict == "unclear" and not waits and not pair.old.past:
             yield OpenReview(
                 id=_id(outcome, pair.about, pair.new.key, pair.old.key),
                 about=pair.about,
                 question=_which(pair),
                 memories=(pair.new.key, pair.old.key),
-                options=_either(pair),
+                options=_asking(outcome, _either(pair)),
             )
 
 
@@ -66,17 +66,25 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
             about="approval",
             question=f"May this be believed? It {against.says}.",
             memories=(key, *gone),
-            options=options,
+            options=_asking(outcome, options),
         )
 
 
-def dependants(outcome: Outcome, effects: Sequence[Change]) -> Iterator[OpenReview]:
-    """What was derived from a fact that is over may be over, too."""
+def dependants(
+    outcome: Outcome, effects: Sequence[Change], *, over: frozenset[str] = frozenset()
+) -> Iterator[OpenReview]:
+    """What was derived from a fact that is over may be over, too, and what was derived from that.
+
+    Args:
+        over: keys of the facts that brought these effects about, of which nothing is asked.
+    """
     gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
+    over |= gone.keys()
     for key, until in gone.items():
         for known in outcome.knowledge.derived_from([key]):
             name = known.memory.key
-            if name not in gone and known.memory.status == "active":
+            if name not in over and known.memory.status == "active":
+                ended = Invalidate(key=name, invalid_at=until)
                 yield OpenReview(
                     id=_id(outcome, "dependant", key, name),
                     about="dependant",
@@ -84,9 +92,16 @@ def dependants(outcome: Outcome, effects: Sequence[Change]) -> Iterator[OpenRevi
                     memories=(name, key),
                     options={
                         "still_true": (),
-                        "over": (Invalidate(key=name, invalid_at=until),),
+                        "over": (ended, *dependants(outcome, (ended,), over=over)),
                     },
                 )
+
+
+def _asking(outcome: Outcome, options: Options) -> Options:
+    """Options that ask, once they are chosen, about what was derived from what they end."""
+    return {
+        option: (*changes, *dependants(outcome, changes)) for option, changes in options.items()
+    }
 
 
 def names(outcome: Outcome) -> Iterator[OpenReview]:
@@ -156,7 +171,7 @@ def whole_run(
         ),
         memories=tuple(approved) or tuple(turn.key for turn in outcome.batch.turns),
         options={
-            "believe": (*graduate, *held_back),
+            "believe": (*graduate, *held_back, *dependants(outcome, held_back)),
             "drop": tuple(SetStatus(key=key, status="archived") for key in approved),
         },
     )

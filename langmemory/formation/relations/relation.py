@@ -6,9 +6,10 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-Values = Literal["one", "usually one", "many"]
+Values = Literal["one", "usually one", "many", "unknown"]
 """How many objects a subject has under a relation at one time. ``usually one`` gives way to a newer
-value only with a cue that something changed, or by a judge's word."""
+value only with a cue that something changed, or by a judge's word; ``unknown``, by a judge's word
+alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +37,11 @@ class Relation:
     """Kind of entity its object is, or ``literal``."""
     phrases: frozenset[str] = frozenset()
     """Other names, as `snake` writes them."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether a subject has one object at a time, always or usually."""
+        return self.values in ("one", "usually one")
 
 
 def phrases(text: str) -> frozenset[str]:

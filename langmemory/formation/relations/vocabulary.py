@@ -48,7 +48,13 @@ def normalised(relation: str) -> Relation:
     for stance in (NO_LONGER, PLANNED):
         if name.startswith(stance):
             plain = normalised(name.removeprefix(stance))
-            return Relation(name=stance + plain.name, subject=plain.subject, object=plain.object)
+            unknown = stance == PLANNED and plain.values == "unknown"
+            return Relation(
+                name=stance + plain.name,
+                values="unknown" if unknown else "many",
+                subject=plain.subject,
+                object=plain.object,
+            )
     if name in _BY_PHRASE:
         return _BY_PHRASE[name]
     words = name.split("_")
@@ -63,7 +69,7 @@ def normalised(relation: str) -> Relation:
     if len(words) > 1 and words[0] in ("favorite", "favourite"):
         what = "colour" if words[1:] == ["color"] else "_".join(words[1:])
         return Relation(name=f"favourite_{what}", values="one", object="literal")
-    return Relation(name=name or "related_to", subject="thing", object="thing")
+    return Relation(name=name or "related_to", values="unknown", subject="thing", object="thing")
 
 
 def canonical(claim: Claim) -> Claim:

@@ -66,7 +66,7 @@ CHINESE = Grammar(
     died="死|去世|过世|過世",
     not_names=word_set("什么 什麼 谁 誰 我 你 他 她"),
     not_places=word_set("家 家里 家裡 这里 這裡 那里 那裡 外面 学校 公司 附近 一起 宿舍 酒店 图书馆 "
-        "圖書館 教室 房间 房間 咖啡馆 咖啡館 咖啡店 网吧 路上 床上"),
+        "圖書館 教室 医院 醫院 房间 房間 咖啡馆 咖啡館 咖啡店 网吧 路上 床上"),
     not_things=r"(?:你|他|她|它|这|這|那|我|什么|什麼|的|一个|一個)",
     and_=r"和|跟|、|以及",
     placeholders={
@@ -109,6 +109,10 @@ CHINESE = Grammar(
             r"{gap}(?:要|打算|准备|計劃|计划)搬(?:到|去)<Place>{end}",
             "{s}打算搬到{o}。", "plans_to", kind="plan", entity=False, times="any", importance=0.8,
             claimed="搬到{o}",
+        ),
+        rule(
+            r"{gap}(?:是)?出生[在于](?![一这這那])(?!.{0,3}[天季代])<Place>(?:的)?{end}",
+            "{s}出生在{o}。", "born_in", importance=0.6,
         ),
         rule(r"{gap}来自<Place>{end}", "{s}来自{o}。", "comes_from", importance=0.6),
         rule(

@@ -68,6 +68,11 @@ END = (
 
 ENGLISH = Grammar(
     code="en",
+    respelled=(
+        (r"(?<![\w.'’(])(?:[Ii]['’]?m|i am)(?= )", "I'm"),
+        (r"(?<![\w.'’(])i(?=['’ ])", "I"),
+        (r"(?<!\w)([Dd]o|[Dd]oes|[Cc]a)nt(?!\w)", r"\1n't"),
+    ),
     unclear=(
         r"\b(?:if|unless|whether|would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|"
         r"probably|possibly|imagine|suppose|supposed|pretend|wish|wishes|hope|hopes|hoping|dream|"
@@ -100,6 +105,7 @@ ENGLISH = Grammar(
         r"\b(?:things?|news|facts?|about me|myself|background|context|reminder|intro|introduction|"
         r"answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies))\b"
     ),
+    denied=r"\s+(?:no more|no longer)\b",
     breaks=(
         r"(?:\s*[,;:(–—]\s*|\s+)(?:and\s+|but\s+|so\s+|because\s+|then\s+)?"
         r"(?=(?:I|I'm|I've|We|we|My|my|Our|our|we're|we've)\b(?!\s+(?:and|or)\b))"
@@ -159,11 +165,11 @@ ENGLISH = Grammar(
         r"(?:it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
         r"when|what|where|"
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
-        r"nothing|early|mornings|mondays|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|have|has|do|did|can|will|eat|ate|go|got|get|"
+        r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|have|has|do|did|can|will|eat|ate|go|got|get|"
         r"need|want|think|know|"
         r"feel|felt|\w+ed\b(?!\s+\w)|everyone|people|so|such|more|most|some|any|one|each|"
         r"here|there|one's|i|we|not|"
-        r"love|bullshit|nonsense|stupidity|mondays|mornings|work(?!ing)|"
+        r"love|bullshit|nonsense|mornings|work(?!ing)|"
         r"too|better|best|as|way|thing|things|stuff|idea|talking|working with|reading this)\b"
     ),
     theirs={"my": "their", "our": "their", "myself": "themselves", "ourselves": "themselves",
@@ -336,7 +342,8 @@ ENGLISH = Grammar(
         ),
         rule(
             r"(?:{be}|{have} {now}been )an? (?P<object>(?:(?!{hardly} )[a-z][\w-]* ){0,2}?"
-            r"(?:{jobs})){end}(?!\s+by\b)",
+            # Not "a student at heart", "a doctor in training".
+            r"(?:{jobs})){end}(?!\s+by\b|\s+(?:at|in)\s+(?!(?:an?|the|my|our)\b)[a-z])",
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(

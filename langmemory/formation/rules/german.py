@@ -50,6 +50,11 @@ END = (
 
 GERMAN = Grammar(
     code="de",
+    respelled=(
+        (r"(?<!\w)([Hh]ab|[Ww]ohn|[Ll]eb)(?!\w)", r"\1e"),
+        (r"(?<!\w)([Hh]ei)ss(e|t)(?!\w)", r"\1ß\2"),
+        (r"(?<!\w)Gross(mutter|vater)(?!\w)", r"Groß\1"),
+    ),
     unclear=(
         r"\b(?:wenn|falls|ob|würde|würden|wäre|wären|hätte|hätten|könnte|könnten|sollte|möchte|"
         r"vielleicht|wahrscheinlich|vermutlich|eventuell|angenommen|stell dir vor|wünschte|wünsche|"
@@ -227,7 +232,7 @@ GERMAN = Grammar(
             "{s} wohnt in {o}.", "lives_in", times="any", prefer="past", importance=0.8,
         ),
         rule(
-            r"(?:ziehe|zieht|ziehen) {now}(?:von {Place} )?nach <Place>{end}",
+            r"(?:ziehe|zieht|ziehen) {now}(?:von {Place} )?nach <Place>(?: um)?{end}",
             "{s} zieht nach {o}.", "plans_to", kind="plan", entity=False, times="any",
             importance=0.8, claimed="nach {o} ziehen",
         ),

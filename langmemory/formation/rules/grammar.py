@@ -65,6 +65,8 @@ class Grammar:
 
     code: str
     spaced: bool = True
+    respelled: tuple[tuple[str, str], ...] = ()
+    """Patterns of what people write in haste, or in another country, and how the rules know it."""
     unclear: str
     """A sentence with this, or a question, says nothing for certain: conditions, wishes, reports
     of what others say, doubts, jokes. Case-insensitive."""

@@ -15,6 +15,7 @@ from langmemory.formation.rules.clauses import Clause, clauses, opened
 from langmemory.formation.rules.grammar import TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import PREFER, Found, resolve
+from langmemory.lexicon import LANGUAGES
 
 _DAY = timedelta(days=1)
 _BARE_DAY = re.compile(r"\D*\b\d{1,2}\W*")
@@ -51,10 +52,12 @@ class Reader:
 
     def __init__(self, turn: Turn, text: str, known: dict[str, str], patterns: Patterns) -> None:
         self.turn = turn
-        self.text = text
         self.known = known
         self.patterns = patterns
         self.grammar = patterns.grammar
+        self.text = text
+        for pattern, written in self.grammar.respelled:
+            self.text = re.sub(pattern, written, self.text)
         speaker = turn.speaker.strip()
         if speaker.casefold() in NO_NAMES:
             self.me = _Subject(shown=self.grammar.user, claimed="user")
@@ -251,6 +254,13 @@ class Reader:
         as_tools_are = any(one.isupper() or one.isdigit() for one in written[1:])
         return bool(first) and not as_tools_are and first not in self.grammar.not_places
 
+    def _is_thing(self, item: str) -> bool:
+        """Whether it may be liked, or not: no pronoun, and no day of the week, which is a joke."""
+        day = _first(item)
+        weekdays = LANGUAGES[self.grammar.code].weekdays
+        is_day = day in weekdays or day.removesuffix("s") in weekdays
+        return not is_day and self.patterns.not_things.match(item) is None
+
     def _objects(self, rule: Rule, groups: dict[str, str], clause: Clause) -> Iterator[str]:
         """The object as written, or each item of a list of things."""
         if "object" not in groups:  # the rule says it all: "getting married"
@@ -276,8 +286,11 @@ class Reader:
             if thing:
                 yield thing
         elif rule.kind == "preference" or rule.relation in LISTS:
-            items = self.patterns.and_.split(thing)
-            yield from (item for item in items if item and not self.patterns.not_things.match(item))
+            items = [item for item in self.patterns.and_.split(thing) if item]
+            if items and self._is_thing(items[0]):  # else it is no list: "you, pizza"
+                yield from filter(self._is_thing, items)
+        elif rule.relation == "named" and thing.casefold() == self.me.shown.casefold():
+            return  # that the speaker is called so is known
         elif not rule.entity or self._is_name(thing):
             yield self.known.get(thing.casefold(), thing)
 
@@ -331,6 +344,8 @@ class Reader:
 
     def _when(self, rule: Rule, time: Found | None) -> When | None:
         prefer = rule.prefer or PREFER.get(rule.kind)
+        if prefer is None and time is not None and time.role == "until" and not rule.ends:
+            prefer = "past" if rule.times == "over" else "future"
         return None if time is None else self._resolved(time, prefer)
 
     def _resolved(self, found: Found, prefer: Prefer | None) -> When:
