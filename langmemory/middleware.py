@@ -24,6 +24,7 @@ from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
+from langmemory.nodes.voices import Voice
 from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy
 
@@ -49,6 +50,7 @@ class AgentMemoryState(AgentState[Any]):
     recalled: NotRequired[Annotated[list[RecalledMemory], PrivateStateAttr]]
     recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
+    voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]

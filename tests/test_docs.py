@@ -214,7 +214,8 @@ def check_pip(arguments: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
     known = {re.split(r"[<>=]", each)[0] for each in [*project["dependencies"], *extras["dev"]]}
-    known |= {".", project["name"], *(f"{project['name']}[{extra}]" for extra in extras)}
+    for place in (".", project["name"]):
+        known |= {place, *(f"{place}[{extra}]" for extra in extras)}
     assert arguments[0] == "install"
     assert set(arguments[1:]) <= known
 

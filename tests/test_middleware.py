@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware
 from langchain_core.messages import HumanMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import BaseStore
+from langgraph.types import Command
 
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes.core_memory import CoreMemory
@@ -131,3 +133,34 @@ def test_a_summary_by_langchains_middleware_is_not_what_the_person_said(
         by_role[item.value["role"]].append(item.value["content"])
     assert sorted(by_role["user"]) == texts
     assert len(by_role["assistant"]) == len(texts)
+
+
+def test_an_approval_by_somebody_else_leaves_the_words_with_who_said_them(
+    store: BaseStore,
+) -> None:
+    """Who resumes another person's interrupted turn does not get it into their memory; the person
+    who said it does."""
+
+    @tool
+    def pay(euros: int) -> str:
+        """Pay."""
+        return f"Paid {euros}."
+
+    model = ScriptedModel(script=[tool_call("pay", euros=90), "Paid."])
+    agent = create_agent(
+        model,
+        [pay],
+        middleware=[
+            MemoryMiddleware(tools=False),
+            HumanInTheLoopMiddleware(interrupt_on={"pay": True}),
+        ],
+        store=store,
+        checkpointer=InMemorySaver(),
+    )
+    agent.invoke(message("Pay my therapist."), run("t1"))
+    approved: Any = Command(resume={"decisions": [{"type": "approve"}]})
+    agent.invoke(approved, run("t1", "boss"))
+    assert store.search(("memories", "boss")) == []
+    agent.invoke(message("Thanks."), run("t1"))
+    said = {item.value["content"] for item in store.search(("memories", "anna"))}
+    assert said == {"Pay my therapist.", "Paid.", "Thanks.", "Understood."}

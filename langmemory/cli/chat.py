@@ -94,8 +94,9 @@ def _lines(console: Any) -> Iterator[str]:
 def _answer(graph: Any, line: str, config: RunnableConfig) -> Iterator[str]:
     """The model's answer in the pieces it arrives in."""
     turn = {"messages": [{"role": "user", "content": line}]}
-    for chunk, _ in graph.stream(turn, config, stream_mode="messages"):
-        if chunk.type in ("ai", "AIMessageChunk"):
+    for chunk, metadata in graph.stream(turn, config, stream_mode="messages"):
+        # Other nodes have models, too: a configured reranker answers within "recall".
+        if metadata["langgraph_node"] == "model" and chunk.type in ("ai", "AIMessageChunk"):
             yield chunk.text
 
 

@@ -18,9 +18,14 @@ from langmemory.cli.target import DbOption, JsonOption, Target
 from langmemory.errors import EmbeddingModelMismatchError, LangMemoryError
 
 if TYPE_CHECKING:
-    from langmemory.config import Config
+    from langmemory.config import Config, ModelsConfig
 
 State = Literal["ok", "warn", "fail"]
+
+CHAT_MODELS = ("deep", "fast", "rerank", "expand")
+"""Keys of the configuration that name one."""
+
+OLLAMA = "ollama:"
 
 STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
@@ -64,7 +69,8 @@ def examine(target: Target) -> Iterator[Check]:
     yield from file
     readable = file[0].state == "ok"
     yield _embedder(config, config.database.path if readable else ":memory:")
-    yield from _ollama(config)
+    yield from _chat_models(config.models)
+    yield from _ollama(config.models)
 
 
 def _python() -> Check:
@@ -177,30 +183,46 @@ def _embedder(config: Config, path: str) -> Check:
 
     try:
         with closing(MemoryStore(path, config=config)) as store:
-            model = store.embeddings
+            model, of_file = store.embeddings, store.stats().dims
         dims = len(resolve_embedder(model, config=config).embed_query("Does it work?"))
     except EmbeddingModelMismatchError as error:
         return Check(state="fail", what="embedder", found=_line(error), advice="langmemory reembed")
     except LangMemoryError as error:
         return Check(state="fail", what="embedder", found=_line(error))
+    if of_file not in (None, dims):
+        found = f"{config.models.embedding} answers {dims} dimensions, the file's have {of_file}"
+        return Check(state="fail", what="embedder", found=found, advice="langmemory reembed")
     return Check(
         state="ok", what="embedder", found=f"{config.models.embedding} answers {dims} dimensions"
     )
 
 
-def _ollama(config: Config) -> Iterator[Check]:
+def _chat_models(models: ModelsConfig) -> Iterator[Check]:
+    """Whether those of other providers can be made here; whether they answer costs money to ask."""
+    from langmemory.chat_models import named_chat_model
+
+    for key in CHAT_MODELS:
+        name: str | None = getattr(models, key)
+        if name is None or name.startswith(OLLAMA):
+            continue
+        try:
+            named_chat_model(name, models)
+        except Exception as error:  # any provider's: a package, a key or the provider is missing
+            advice = "Correct it, or set what it asks for."
+            yield Check(state="fail", what=f"models.{key}", found=_line(error), advice=advice)
+        else:
+            yield Check(state="ok", what=f"models.{key}", found=name)
+
+
+def _ollama(models: ModelsConfig) -> Iterator[Check]:
     from langmemory.cli.ollama import has_model, installed_models
 
-    models = config.models
     url = models.ollama_url
+    named = {f"models.{key}": getattr(models, key) for key in ("embedding", *CHAT_MODELS)}
     wanted = {
-        name.partition(":")[2]: key
-        for key, name in (
-            ("models.embedding", models.embedding),
-            ("models.deep", models.deep),
-            ("models.fast", models.fast),
-        )
-        if name and name.startswith("ollama:")
+        key: name.removeprefix(OLLAMA)
+        for key, name in named.items()
+        if name and name.startswith(OLLAMA)
     }
     found = installed_models(url)
     at = url or "its default address"
@@ -208,12 +230,12 @@ def _ollama(config: Config) -> Iterator[Check]:
         if not wanted:
             yield Check(state="ok", what="Ollama", found=f"no answer at {at}; not needed")
             return
-        advice = f"Start it with `ollama serve`; {', '.join(wanted.values())} need it."
+        advice = f"Start it with `ollama serve`; {', '.join(wanted)} need it."
         yield Check(state="fail", what="Ollama", found=f"no answer at {at}", advice=advice)
         return
     listed = ", ".join(found) or "no models"
     yield Check(state="ok", what="Ollama", found=f"answers at {at}: {listed}")
-    for model, key in wanted.items():
+    for key, model in wanted.items():
         if has_model(found, model):
             yield Check(state="ok", what=key, found=f"{model} is installed")
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,8 @@ def export(
             lines.write((json.dumps(row, ensure_ascii=False) if file else json_text(row)) + "\n")
             rows += 1
     if file:
-        typer.echo(f"Wrote {rows} rows to {file}; `langmemory import {file}` takes them back")
+        again = f"langmemory import {shlex.quote(str(file))}"
+        typer.echo(f"Wrote {rows} rows to {file}; `{again}` takes them back")
 
 
 @contextmanager

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from langmemory.types import Recall, RecallResult
 
 PARTS = {"dense": "meaning", "keyword": "words"}
+SHOWN = 0.001
+"""A word that almost every memory has scores less than this."""
 """Parts of a score whose value is shown, and what they are called."""
 
 REASONS = {
@@ -102,7 +104,11 @@ def why(result: RecallResult) -> Text:
     if words:
         shown.append(", ".join(words) + "\n", "cyan")
     parts = result.parts
-    values = [f"{label} {parts[name]:.2g}" for name, label in PARTS.items() if parts.get(name)]
+    values = [
+        f"{label} {parts[name]:{'.0f' if parts[name] >= 10 else '.2g'}}"
+        for name, label in PARTS.items()
+        if parts.get(name, 0) >= SHOWN
+    ]
     reasons = [label for name, label in REASONS.items() if parts.get(name, 0) >= STRONG]
     shown.append(" · ".join(values), "dim")
     if reasons:

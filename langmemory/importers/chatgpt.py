@@ -17,48 +17,62 @@ CONTENT_TYPES = ("text", "multimodal_text", "code")
 
 
 def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
-    """Stream the messages; the conversation's id is the thread."""
+    """Stream the messages; the conversation's id is the thread.
+
+    A message without a time has that of the one before it, the first that of the conversation.
+    """
     reader = MessageReader(file=file.name)
     for number, (line, conversation) in enumerate(iterate_array(file), start=1):
         where = f"line {line}, conversation {number}"
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
             raise reader.error(where, "no mapping; expected a conversation of a ChatGPT export")
         thread = conversation.get("conversation_id") or conversation.get("id")
+        at = conversation.get("create_time")
         for message in _branch(conversation):
             author = message.get("author") or {}
+            at = message.get("create_time") or at
             yield reader.message(
                 where=where,
                 role=author.get("role"),
                 content=_content(message),
                 thread=str(thread or f"conversation-{number}"),
                 id=message.get("id"),
-                at=message.get("create_time") or conversation.get("create_time"),
+                at=at,
                 name="ChatGPT" if author.get("role") == "assistant" else author.get("name"),
             )
 
 
 def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
-    """The visible messages from the root to `current_node`, oldest first."""
-    mapping = conversation["mapping"]
-    node_id: str | None = conversation.get("current_node") or _last_leaf(mapping)
+    """The visible messages from the root to `current_node`, oldest first.
+
+    Nodes may be missing: a deleted `current_node` leaves the newest leaf, and what was said above a
+    deleted node is found by the node that has it as a child.
+    """
+    nodes = {name: node for name, node in conversation["mapping"].items() if isinstance(node, dict)}
+    above = {child: name for name, node in nodes.items() for child in node.get("children") or ()}
+    current = conversation.get("current_node")
+    node_id: str | None = current if current in nodes else _last_leaf(nodes)
     messages: list[dict[str, Any]] = []
     seen: set[str] = set()
-    while node_id is not None and node_id in mapping and node_id not in seen:
+    while node_id is not None and node_id in nodes and node_id not in seen:
         seen.add(node_id)
-        node = mapping[node_id]
+        node = nodes[node_id]
         if _visible(node.get("message")):
             messages.append(node["message"])
-        node_id = node.get("parent")
+        parent = node.get("parent")
+        node_id = parent if parent in nodes else above.get(parent)
     return messages[::-1]
 
 
-def _last_leaf(mapping: dict[str, Any]) -> str | None:
+def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
     """The newest message without an answer: where a conversation without `current_node` ended."""
 
     def said_at(node_id: str) -> float:
-        return (mapping[node_id].get("message") or {}).get("create_time") or 0.0
+        return (nodes[node_id].get("message") or {}).get("create_time") or 0.0
 
-    leaves = [node_id for node_id, node in mapping.items() if not node.get("children")]
+    leaves = [
+        name for name, node in nodes.items() if nodes.keys().isdisjoint(node.get("children") or ())
+    ]
     return max(leaves, default=None, key=said_at)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Literal
@@ -10,8 +11,8 @@ from langmemory.errors import ImportFormatError
 from langmemory.importers.chatgpt import read_chatgpt
 from langmemory.importers.json_stream import iterate_array
 from langmemory.importers.jsonl import read_jsonl
-from langmemory.importers.langgraph import read_langgraph
-from langmemory.importers.message import ImportedMessage
+from langmemory.importers.langgraph import STATE_KEYS, read_langgraph
+from langmemory.importers.message import ImportedMessage, fields_of
 from langmemory.importers.rows import ROW_TYPES
 
 Format = Literal["messages", "langgraph", "chatgpt", "export"]
@@ -65,27 +66,29 @@ def _of_array(file: BinaryIO) -> Format:
     keys = set(first) if isinstance(first, dict) else set()
     if "mapping" in keys:
         return "chatgpt"
-    if keys & {"role", "type", "lc", "messages", "values"}:
+    if keys & {"role", "type", "lc", *STATE_KEYS}:
         return "langgraph"
     raise _unknown(file, line, first)
 
 
 def _of_object(file: BinaryIO, head: str) -> Format:
-    first_line = file.readline()
+    lines = (line.removeprefix(codecs.BOM_UTF8) for line in file)
+    number, first_line = next((n, line) for n, line in enumerate(lines, start=1) if line.strip())
     try:
-        first = json.loads(first_line.decode("utf-8-sig"))
+        first = json.loads(first_line)
     except ValueError:
         # An object over several lines is one thread; anything else is a broken first line.
-        if '"messages"' in head or '"values"' in head:
+        if any(f'"{key}"' in head for key in STATE_KEYS):
             return "langgraph"
-        raise ImportFormatError(f"{file.name}, line 1: not a JSON object; {EXPECTED}") from None
+        problem = f"line {number}: not a JSON object; {EXPECTED}"
+        raise ImportFormatError(f"{file.name}, {problem}") from None
     if first.get("type") in ROW_TYPES:
         return "export"
-    if "content" in first:
+    if "content" in fields_of(first):
         return "messages"
-    if first.keys() & {"messages", "values"}:
+    if not STATE_KEYS.isdisjoint(first):
         return "langgraph"
-    raise _unknown(file, 1, first)
+    raise _unknown(file, number, first)
 
 
 def _unknown(file: BinaryIO, line: int, value: Any) -> ImportFormatError:

@@ -1,4 +1,7 @@
-"""JSONL of messages: one object per line with role, content, at, thread, and maybe name and id."""
+"""JSONL of messages: one object per line with role, content, at, thread, and maybe name and id.
+
+A line may also be a message as LangChain dumps it.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,5 @@ def read_jsonl(file: BinaryIO) -> Iterator[ImportedMessage]:
     reader = MessageReader(file=file.name)
     default_thread = Path(file.name).stem
     for number, line in iterate_lines(file):
-        yield reader.message(
-            where=f"line {number}",
-            role=line.get("role") or line.get("type"),
-            content=line.get("content"),
-            thread=str(line.get("thread") or line.get("thread_id") or default_thread),
-            id=line.get("id"),
-            at=line.get("at") or line.get("timestamp"),
-            name=line.get("name"),
-        )
+        thread = str(line.get("thread") or line.get("thread_id") or default_thread)
+        yield reader.dumped(f"line {number}", line, thread=thread)

@@ -1,20 +1,25 @@
 """Messages as LangChain and LangGraph write them to JSON.
 
 Read are: a list of messages, `{"messages": [...]}`, a thread state (`{"values": {"messages":
-[...]}, ...}` as `get_state` of the SDK returns it) and a list of states (`get_history`). A message
-may be in `model_dump`, `messages_to_dict`, `dumpd` or role/content form.
+[...]}, ...}` as `get_state` of the SDK returns it), a checkpoint (`channel_values`) and a list of
+states (`get_history`). A message may be in `model_dump`, `messages_to_dict`, `dumpd` or role/content
+form.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import iterate_array
-from langmemory.importers.message import ImportedMessage, MessageReader
+from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
+
+STATE_KEYS = frozenset({"messages", "values", "channel_values", "checkpoint"})
+"""One of them stands in every state."""
 
 
 def read_langgraph(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -35,7 +40,7 @@ def read_langgraph(file: BinaryIO) -> Iterator[ImportedMessage]:
             states = [(line, element), *elements]
             yield from _read_states(reader, states[::-1], default_thread)
             return
-        yield _message(reader, f"line {line}", element, thread=default_thread, at=None)
+        yield from _message(reader, f"line {line}", element, thread=default_thread, at=None)
 
 
 def _read_states(
@@ -46,56 +51,62 @@ def _read_states(
         where = f"line {line}"
         if not isinstance(state, dict):
             raise reader.error(where, f"{type(state).__name__}; expected a thread state")
-        messages = (state.get("values") or state).get("messages", [])
+        messages = _messages(state)
         if not isinstance(messages, list):
             raise reader.error(where, "messages is not a list")
         thread = _thread_id(state) or default_thread
+        said: Counter[str] = Counter()
         for position, message in enumerate(messages):
-            identity = (thread, _fields(message).get("id") or position)
+            identity = (thread, _identity(message, said))
             if identity not in seen:
                 seen.add(identity)
                 place = f"{where}, message {position + 1}"
-                at = state.get("created_at")
-                yield _message(reader, place, message, thread=thread, at=at)
+                yield from _message(reader, place, message, thread=thread, at=_time(state))
 
 
 def _message(
     reader: MessageReader, where: str, message: Any, *, thread: str, at: object
-) -> ImportedMessage:
+) -> Iterator[ImportedMessage]:
+    """The message; none if it is an order to remove another, which is in dumps of updates."""
     if not isinstance(message, dict):
         raise reader.error(where, f"{type(message).__name__}; expected a message object")
-    fields = _fields(message)
-    return reader.message(
-        where=where,
-        role=fields.get("role") or _role(fields.get("type")),
-        content=fields.get("content"),
-        thread=thread,
-        id=fields.get("id"),
-        at=fields.get("at") or at,
-        name=fields.get("name"),
-    )
+    if fields_of(message).get("type") not in ("remove", "RemoveMessage"):
+        yield reader.dumped(where, message, thread=thread, at=at)
 
 
-def _fields(message: Any) -> dict[str, Any]:
-    """The flat fields of a message in any of LangChain's serialisations."""
-    if not isinstance(message, dict):
-        return {}
-    if message.get("lc") and isinstance(message.get("kwargs"), dict):  # dumpd
-        return {"type": message.get("id", [""])[-1], **message["kwargs"]}
-    if isinstance(message.get("data"), dict):  # messages_to_dict
-        return {"type": message.get("type"), **message["data"]}
-    return message
+def _identity(message: Any, said: Counter[str]) -> object:
+    """What a message is known by from state to state: its id, else who says what, and how often
+    that was ``said`` before it in its state, which is counted."""
+    fields: Mapping[str, Any] = fields_of(message) if isinstance(message, dict) else {}
+    if fields.get("id"):
+        return fields["id"]
+    words = repr([fields.get(name) for name in ("role", "type", "content")])
+    said[words] += 1
+    return words, said[words]
 
 
-def _role(message_type: object) -> object:
-    """`AIMessageChunk` and `AIMessage` are `ai`; the short names stay as they are."""
-    if not isinstance(message_type, str):
-        return message_type
-    return message_type.removesuffix("Chunk").removesuffix("Message").lower()
+def _messages(state: dict[str, Any]) -> Any:
+    checkpoint = state.get("checkpoint")
+    for place in (
+        state.get("values"),
+        state.get("channel_values"),
+        checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None,
+        state,
+    ):
+        if isinstance(place, dict) and "messages" in place:
+            return place["messages"]
+    return []
+
+
+def _time(state: dict[str, Any]) -> object:
+    """When a state or a checkpoint was written."""
+    checkpoint = state.get("checkpoint")
+    inner = checkpoint.get("ts") if isinstance(checkpoint, dict) else None
+    return state.get("created_at") or state.get("ts") or inner
 
 
 def _is_state(element: Any) -> bool:
-    return isinstance(element, dict) and ("values" in element or "messages" in element)
+    return isinstance(element, dict) and not STATE_KEYS.isdisjoint(element)
 
 
 def _thread_id(state: dict[str, Any]) -> str | None:
@@ -123,6 +134,7 @@ def _load_object(file: BinaryIO) -> Any:
     except UnicodeDecodeError:
         raise ImportFormatError(f"{file.name}: not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise ImportFormatError(
-            f"{file.name}, line {error.lineno}: not JSON ({error.msg})"
-        ) from None
+        problem = f"not JSON ({error.msg})"
+        if error.msg == "Extra data":
+            problem = "more after the first object; put several states into one JSON array"
+        raise ImportFormatError(f"{file.name}, line {error.lineno}: {problem}") from None

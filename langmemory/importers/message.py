@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -41,11 +45,15 @@ class ImportedMessage:
     """When it was said, with timezone; None if the file does not tell."""
     name: str | None = None
     """Who said it, as displayed."""
+    injected: bool = False
+    """Whether a program put it there, such as a summary of the conversation."""
 
     @property
     def spoken(self) -> bool:
-        """Whether somebody said something: not a system prompt, a tool result or an empty text."""
-        return self.role in ("user", "assistant") and bool(self.content.strip())
+        """Whether somebody said something: not a system prompt, a tool result, an empty text or
+        what a program put among the messages."""
+        said = self.role in ("user", "assistant") and bool(self.content.strip())
+        return said and not self.injected
 
 
 @dataclass(kw_only=True, slots=True)
@@ -66,6 +74,7 @@ class MessageReader:
         id: object = None,
         at: object = None,
         name: object = None,
+        injected: bool = False,
     ) -> ImportedMessage:
         """Build the message found at `where` ("line 3"); raises `ImportFormatError` naming it."""
         known_role = ROLES.get(role) if isinstance(role, str) else None
@@ -76,19 +85,52 @@ class MessageReader:
         if text is None:
             kind = type(content).__name__
             raise self.error(where, f"content is {kind}; expected text or a list of content blocks")
+        text, thread = _whole(text), _whole(thread)
         position = self.positions[thread]
         self.positions[thread] += 1
         return ImportedMessage(
             role=known_role,
             content=text,
             thread=thread,
-            id=str(id) if id else stable_id(thread, position, known_role, text),
+            id=_whole(str(id)) if id else stable_id(thread, position, known_role, text),
             at=self.time(where, at),
-            name=name if isinstance(name, str) and name else None,
+            name=_whole(name) if isinstance(name, str) and name else None,
+            injected=injected,
         )
+
+    def dumped(
+        self, where: str, message: Mapping[str, Any], *, thread: str, at: object = None
+    ) -> ImportedMessage:
+        """A message in role/content form or any of LangChain's serialisations; `at` is when it was
+        said if it does not know that itself."""
+        fields = fields_of(message)
+        role = fields.get("role") or _role(fields.get("type"))
+        content = fields.get("content")
+        own = fields.get("at") or fields.get("timestamp") or self._kept_time(where, fields)
+        return self.message(
+            where=where,
+            role=role,
+            content=content,
+            thread=thread,
+            id=fields.get("id"),
+            at=own or at,
+            name=fields.get("name"),
+            injected=_injected(role, text_of(content), fields),
+        )
+
+    def _kept_time(self, where: str, fields: Mapping[str, Any]) -> datetime | None:
+        """The time an application keeps where `MemoryStore.remember` reads it. What cannot be read
+        as one there is something else's."""
+        kept = fields.get("additional_kwargs")
+        if isinstance(kept, dict):
+            with suppress(ImportFormatError):
+                return self.time(where, kept.get("at") or kept.get("timestamp"))
+        return None
 
     def time(self, where: str, value: object) -> datetime | None:
         """An ISO 8601 text or Unix seconds as a datetime; without a timezone it counts as UTC."""
+        if isinstance(value, datetime):
+            return value
         if value is None or value == "":
             return None
         try:
@@ -104,6 +146,38 @@ class MessageReader:
 
     def error(self, where: str, problem: str) -> ImportFormatError:
         return ImportFormatError(f"{self.file}, {where}: {problem}")
+
+
+def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The flat fields of a message in any of LangChain's serialisations."""
+    if message.get("lc") and isinstance(message.get("kwargs"), dict):  # dumpd
+        return {"type": message.get("id", [""])[-1], **message["kwargs"]}
+    if isinstance(message.get("data"), dict):  # messages_to_dict
+        return {"type": message.get("type"), **message["data"]}
+    return message
+
+
+def _role(message_type: object) -> object:
+    """`AIMessageChunk` and `AIMessage` are `ai`; the short names stay as they are."""
+    if not isinstance(message_type, str):
+        return message_type
+    return message_type.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+def _injected(role: object, text: str | None, fields: Mapping[str, Any]) -> bool:
+    """Whether a program wrote the message, by its marks or its text."""
+    marks = {
+        name: fields[name]
+        for name in ("additional_kwargs", "response_metadata")
+        if isinstance(fields.get(name), dict)
+    }
+    kind = AIMessage if role in ("ai", "assistant") else HumanMessage
+    return is_injected(kind(text or "", **marks))
+
+
+def _whole(text: str) -> str:
+    """The text with U+FFFD for each half of a character: some clients cut emoji in two."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def stable_id(thread: str, position: int, role: str, content: str) -> str:

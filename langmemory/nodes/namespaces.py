@@ -78,6 +78,11 @@ class NamespaceTemplate:
     def __repr__(self) -> str:
         return f"NamespaceTemplate({self.labels!r})"
 
+    @property
+    def varies(self) -> bool:
+        """Whether runs may have different namespaces by it."""
+        return any(_VARIABLE.search(label) for label in self.labels)
+
     def resolve(self, scope: RunScope) -> Namespace:
         """The namespace of this run.
 

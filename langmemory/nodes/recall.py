@@ -23,6 +23,7 @@ from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, stored_keys
 from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
+from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.stores.verbatim import turn_key
 from langmemory.types import Memory, Namespace, Recall, Trace
 
@@ -46,6 +47,7 @@ class _Question:
     """Recalled before in this thread, in the namespace of this run."""
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
+    voices: list[Voice]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +90,7 @@ class RecallNode(MemoryNode):
         ``recalled``: the memories the block is made from, best first, with their scores.
         ``recall_trace``: query, topic shift, counts, milliseconds, what did not work.
         ``topic``: query of the last fresh recall.
+        ``voices``: whose words the messages are, where several people share the thread.
     """
 
     def __init__(
@@ -213,6 +216,7 @@ class RecallNode(MemoryNode):
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
             ],
             repeats=scope.thread_id if may_repeat(state, messages) else None,
+            voices=heard(value_of(state, "voices", []), messages, speaker_of(scope)),
         )
 
     def _without_repeats(
@@ -264,6 +268,7 @@ class RecallNode(MemoryNode):
             "recalled": recalled,
             "recall_trace": trace,
             "topic": question.request.query if shifted else question.topic,
+            "voices": question.voices,
         }
 
 

@@ -23,6 +23,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, spoken, stored_keys
 from langmemory.nodes.state import value_of
+from langmemory.nodes.voices import speaker_of, without_others
 from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
 
@@ -82,7 +83,7 @@ class RememberNode(MemoryNode):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = new = self._new_turns(input)
+        turns = new = self._new_turns(input, scope)
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
@@ -98,7 +99,7 @@ class RememberNode(MemoryNode):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = new = self._new_turns(input)
+        turns = new = self._new_turns(input, scope)
         if not turns:
             return {}
         conversation, access = self._conversation(scope), StoreAccess(store)
@@ -125,14 +126,18 @@ class RememberNode(MemoryNode):
             privacy=self.privacy,
         )
 
-    def _new_turns(self, state: Any) -> list[BaseMessage]:
-        """Turns after the last one known to be stored; all of them when that one is gone."""
+    def _new_turns(self, state: Any, scope: RunScope) -> list[BaseMessage]:
+        """Turns after the last one known to be stored, all of them when that one is gone; without
+        those that somebody else's run brought, unless what is said here is everybody's."""
         messages = messages_of(state, self.messages_key)
         last = value_of(state, "remembered_id")
         start = next(
             (at for at in range(len(messages) - 1, -1, -1) if last and messages[at].id == last), -1
         )
-        return [message for message in messages[start + 1 :] if is_said(message)]
+        new = messages[start + 1 :]
+        if self.namespace.varies or self.privacy == "private":
+            new = without_others(new, value_of(state, "voices", []), speaker_of(scope))
+        return [message for message in new if is_said(message)]
 
     def _apply(
         self,

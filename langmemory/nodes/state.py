@@ -10,6 +10,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.citations import Usage, tally
 from langmemory.context.disclosure import BlockState
+from langmemory.nodes.voices import Voice
 from langmemory.types import Kind, Priority
 
 USAGE_LIMIT = 200
@@ -86,6 +87,8 @@ class MemoryState(MessagesState, total=False):
     """How the last recall went: query, topic shift, counts, milliseconds."""
     topic: str
     """Query of the last fresh recall; a turn far from it starts a new block."""
+    voices: list[Voice]
+    """Whose words the messages are: one entry, unless several people share the thread."""
     remembered_id: str
     """Id of the last message that is safely in the store."""
     memory_usage: Annotated[list[Usage], latest_usage]

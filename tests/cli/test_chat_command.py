@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.place import Configure, Run
+from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer, Reply
 
 
@@ -66,6 +66,18 @@ def test_an_answer_that_fails_does_not_end_the_chat(
     assert [row["text"] for row in found(run, "Momo")][:1] == ["My cat is called Momo."]
     ollama.script(Reply(fault="http_500"))
     assert run("chat", input="Hello?\n").exit_code == 1
+
+
+def test_what_a_reranker_says_is_no_part_of_the_answer(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """Of all models that speak in a turn the person reads the one they talk to."""
+    configure(fast="ollama:llama-test", rerank="ollama:llama-test", expand="ollama:llama-test")
+    run("import", str(SAMPLE))
+    ollama.always("[1, 2] is my ranking")
+    chat = run("chat", input="Where does Lena live?\n/quit\n")
+    assert len(ollama.chats()) > 1
+    assert chat.stdout.count("is my ranking") == 1
 
 
 def found(run: Run, query: str) -> list[dict[str, str]]:

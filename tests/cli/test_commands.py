@@ -66,6 +66,22 @@ def test_search_shows_what_when_who_and_why(filled: Run) -> None:
     assert "2 results" in shown
 
 
+def test_scores_of_words_are_plain_numbers(run: Run) -> None:
+    """A word that every memory has, or a query of hundreds, shows no power of ten."""
+    text = " ".join(f"word{n}" for n in range(200))
+    lines = [f"Ada said {text if n == 3 else n}" for n in range(40)]
+    rows = [json.dumps({"role": "user", "content": line}) for line in lines]
+    Path("talk.jsonl").write_text("\n".join(rows))
+    run("import", "talk.jsonl")
+    for query in ("Ada", text):
+        assert not re.search(r"e[-+]\d", run("search", query).stdout)
+
+
+def test_an_export_names_a_command_that_can_be_pasted(filled: Run) -> None:
+    """A file name with spaces is quoted in what `export` says to run."""
+    assert "`langmemory import 'my backup.jsonl'`" in filled("export", "my backup.jsonl").stdout
+
+
 def test_search_fits_a_narrow_terminal(filled: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """In 40 columns results stand under each other, with all of when, who and score."""
     monkeypatch.setenv("COLUMNS", "40")

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.cli.place import Configure, Run
+from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
 
 
@@ -73,11 +73,39 @@ def test_another_model_in_the_file_is_a_failure_with_its_cure(
 def test_a_configured_model_must_be_in_ollama(
     run: Run, ollama: OllamaServer, configure: Configure
 ) -> None:
-    """What the configuration names and Ollama lacks is a failure with the command that gets it."""
-    configure(fast="ollama:llama-test", deep="ollama:big-one:70b")
+    """What the configuration names and Ollama lacks is a failure with the command that gets it,
+    for whatever it is to be used, also where two keys name the same."""
+    configure(
+        fast="ollama:llama-test",
+        expand="ollama:llama-test",
+        deep="ollama:big-one:70b",
+        rerank="ollama:big-one:70b",
+    )
     found = checks(run)
-    assert found["models.fast"] == ("ok", "")
-    assert found["models.deep"] == ("fail", "ollama pull big-one:70b")
+    for key in ("fast", "expand"):
+        assert found[f"models.{key}"] == ("ok", "")
+    for key in ("deep", "rerank"):
+        assert found[f"models.{key}"] == ("fail", "ollama pull big-one:70b")
+
+
+def test_a_chat_model_that_cannot_be_made_is_a_failure(run: Run, configure: Configure) -> None:
+    """A provider that does not exist is found before the first chat, and named with its key."""
+    configure(fast="nosuch:model")
+    assert checks(run)["models.fast"][0] == "fail"
+    assert run("doctor").exit_code == 1
+
+
+def test_a_model_that_changed_its_dimensions_is_a_failure_with_its_cure(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """A model of the same name whose vectors have another length does not go with the file."""
+    configure(embedding="ollama:llama-test")
+    run("import", str(SAMPLE))
+    assert checks(run)["embedder"] == ("ok", "")
+    ollama.dims = 24
+    assert checks(run)["embedder"] == ("fail", "langmemory reembed")
+    run("reembed")
+    assert checks(run)["embedder"] == ("ok", "")
 
 
 def test_an_embedding_model_that_does_not_answer_is_one_failing_line(

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 from langchain_core.load import dumpd
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, messages_to_dict
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    messages_to_dict,
+)
 
 from langmemory.cli.import_file import _batches
 from langmemory.errors import ImportFormatError
@@ -256,3 +263,119 @@ def test_long_messages_are_stored_a_few_at_a_time(
     )
     batches = [[len(one.content) for one in batch] for _, batch in _batches(iter(read(file)))]
     assert batches == [[5, 100], [100], [5, 5]]
+
+
+DUMPED = [
+    HumanMessage("Where is the key?", id="h1", additional_kwargs={"timestamp": 1_767_225_600}),
+    AIMessageChunk(content="Under the mat.", id="a1"),
+    HumanMessage("A summary.", id="s1", additional_kwargs={"lc_source": "summarization"}),
+    RemoveMessage("h0"),
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [message.model_dump() for message in DUMPED],
+        messages_to_dict(DUMPED),
+        dumpd(DUMPED),
+        jsonl(*(message.model_dump() for message in DUMPED[:3])),
+        jsonl(*messages_to_dict(DUMPED[:3])),
+        jsonl(*dumpd(DUMPED[:3])),
+        {"v": 4, "ts": "2026-02-01T00:00:00Z", "channel_values": {"messages": dumpd(DUMPED)}},
+        [
+            {
+                "config": {"configurable": {"thread_id": "dump"}},
+                "checkpoint": {"ts": "2026-02-01", "channel_values": {"messages": dumpd(DUMPED)}},
+            }
+        ],
+    ],
+)
+def test_every_dump_of_a_thread_says_what_was_said(tmp_path: Path, content: Any) -> None:
+    """Chunks are answers, orders to remove are nothing, what a program put there nobody said, and
+    a time kept in ``additional_kwargs`` is the message's: alike in lists, lines and checkpoints."""
+    found = read(write(tmp_path / "dump.json", content))
+    assert [(m.role, m.id, m.thread) for m in found if m.spoken] == [
+        ("user", "h1", "dump"),
+        ("assistant", "a1", "dump"),
+    ]
+    assert [m.id for m in found if m.injected] == ["s1"]
+    assert found[0].at == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_time_of_somebody_else_in_a_dump_is_no_error(tmp_path: Path) -> None:
+    """What ``additional_kwargs`` holds belongs to the application: no time of ours, no error."""
+    message = HumanMessage("Hi", additional_kwargs={"timestamp": "a while ago"}).model_dump()
+    [found] = read(write(tmp_path / "dump.json", [message]))
+    assert found.at is None
+
+
+def test_states_whose_messages_have_no_ids_lose_none(tmp_path: Path) -> None:
+    """A history of states without message ids has every message once, also when the window moved
+    and later states begin with something else."""
+    said = [{"role": "user", "content": text} for text in ("one", "two", "three", "two")]
+    states = [
+        {"values": {"messages": window}, "thread_id": "t"}
+        for window in (said[1:], said[:3], said[:1])
+    ]
+    found = read(write(tmp_path / "history.json", states))
+    assert [message.content for message in found] == ["one", "two", "three", "two"]
+
+
+@pytest.mark.parametrize("start", [b"\n", b"\xef\xbb\xbf\r\n \t\r\n"])
+def test_blank_lines_at_the_beginning_are_skipped(tmp_path: Path, start: bytes) -> None:
+    """JSONL may begin with blank lines, whatever words are in its first message."""
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(start + b'{"role": "user", "content": "my \\"messages\\" app"}\r\n')
+    assert [message.content for message in read(path)] == ['my "messages" app']
+
+
+def test_half_an_emoji_does_not_stop_an_import(tmp_path: Path) -> None:
+    """A character some client cut in two becomes U+FFFD; the rest of the message stays."""
+    path = write(tmp_path / "talk.jsonl", '{"role": "user", "content": "Hi \\ud83d", "id": "1"}')
+    assert [message.content for message in read(path)] == ["Hi \ufffd"]
+
+
+def test_states_as_lines_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    """Two states one below the other are no JSON; the error says what is."""
+    path = write(tmp_path / "states.jsonl", jsonl({"messages": []}, {"messages": []}))
+    with pytest.raises(ImportFormatError, match=r"line 2: more after .* into one JSON array"):
+        read(path)
+
+
+def tree_node(
+    name: str, parent: str | None, *children: str, at: float | None = None
+) -> dict[str, Any]:
+    """A node of a ChatGPT conversation, whose text is its name."""
+    message = {
+        "id": name,
+        "author": {"role": "user"},
+        "create_time": at,
+        "content": {"content_type": "text", "parts": [name]},
+    }
+    return {"message": message, "parent": parent, "children": list(children)}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "current", "said"),
+    [
+        ({"a": tree_node("a", None, "b"), "b": tree_node("b", "a")}, "deleted", ["a", "b"]),
+        ({"a": tree_node("a", None, "deleted")}, None, ["a"]),
+        ({"a": tree_node("a", None, "b"), "b": None, "c": tree_node("c", "b")}, "c", ["a", "c"]),
+    ],
+)
+def test_deleted_nodes_of_a_chatgpt_tree_take_nothing_with_them(
+    tmp_path: Path, mapping: dict[str, Any], current: str | None, said: list[str]
+) -> None:
+    """Where the last node, a leaf or one in the middle is gone, all the others are still read."""
+    conversation = {"id": "c", "mapping": mapping, "current_node": current}
+    found = read(write(tmp_path / "conversations.json", [conversation]))
+    assert [message.content for message in found] == said
+
+
+def test_a_chatgpt_message_without_a_time_was_said_after_the_one_before(tmp_path: Path) -> None:
+    """It takes the time of the message before it, not of a conversation begun months ago."""
+    mapping = {"a": tree_node("a", None, "b", at=1_767_225_600), "b": tree_node("b", "a")}
+    conversation = {"id": "c", "create_time": 0.5, "mapping": mapping, "current_node": "b"}
+    found = read(write(tmp_path / "conversations.json", [conversation]))
+    assert [message.at for message in found] == [datetime(2026, 1, 1, tzinfo=UTC)] * 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
@@ -159,3 +159,87 @@ def test_what_a_person_changed_in_memory_is_not_brought_back(store: BaseStore) -
         store.delete(ANNA, "t1/5")
         node.invoke({"messages": [*talk, HumanMessage("Hello, once more.", id="5")]}, CONFIG)
         assert store.get(ANNA, "t1/5") is None
+
+
+EVE: Any = {"configurable": {"user_id": "eve", "thread_id": "t1"}}
+
+
+def of(store: BaseStore, *namespace: str) -> list[str]:
+    return sorted(item.value["content"] for item in store.search(namespace, limit=100))
+
+
+def speak(graph: Any, config: Any, text: str) -> Any:
+    return graph.invoke({"messages": [HumanMessage(text)]}, config)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_failed_turn_is_not_remembered_as_the_next_persons(
+    store: BaseStore, call: str
+) -> None:
+    """Where people share a thread, what one said in a run that failed is not theirs who speak next,
+    nor is it theirs who have it answered; the person who said it has it remembered in time."""
+    failures = [True, True, False, True, False, False]
+
+    def answer(state: Any) -> AIMessage:
+        if failures.pop(0):
+            raise ConnectionError("no model")
+        return AIMessage("Fine.")
+
+    graph = build(MemoryState, store, answer)
+
+    async def run(config: Any, text: str | None) -> None:
+        given = None if text is None else {"messages": [HumanMessage(text)]}
+        try:
+            if call == "sync":
+                graph.invoke(given, config)
+            else:
+                await graph.ainvoke(given, config)
+        except ConnectionError:
+            pass
+
+    await run(CONFIG, "My PIN is 1234.")
+    await run(CONFIG, "Are you there?")
+    await run(EVE, "I am Eve.")
+    assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]
+    await run(CONFIG, "My dog is called Wanda.")
+    await run(EVE, None)
+    assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]
+    await run(CONFIG, "Anna again.")
+    assert "My dog is called Wanda." in of(store, *ANNA)
+
+
+def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> None:
+    """When the last answer is taken out to be made anew, earlier turns of others stay theirs."""
+    graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
+    speak(graph, CONFIG, "My PIN is 1234.")
+    state = speak(graph, EVE, "I am Eve.")
+    graph.update_state(EVE, {"messages": [RemoveMessage(state["messages"][-1].id)]})
+    state = speak(graph, EVE, "Again, please.")
+    assert of(store, "memories", "eve") == ["Again, please.", "Fine.", "Fine.", "I am Eve."]
+    assert of(store, *ANNA) == ["Fine.", "My PIN is 1234."]
+    assert [voice["who"] for voice in state["voices"]] == ["anna", "eve"]
+
+
+def test_a_namespace_of_everybody_gets_what_everybody_said(store: BaseStore) -> None:
+    """In a shared namespace a turn whose run failed is remembered, whoever speaks next."""
+    failures = [True, False]
+
+    def answer(state: Any) -> dict[str, Any]:
+        if failures.pop(0):
+            raise ConnectionError("no model")
+        return {"messages": [AIMessage("Fine.")]}
+
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode(("team",)))
+        .add_node("answer", answer)
+        .add_node("remember", RememberNode(("team",)))
+        .add_edge(START, "recall")
+        .add_edge("recall", "answer")
+        .add_edge("answer", "remember")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+    with pytest.raises(ConnectionError):
+        speak(graph, CONFIG, "Lunch is at noon.")
+    speak(graph, EVE, "Thanks.")
+    assert of(store, "team") == ["Fine.", "Lunch is at noon.", "Thanks."]
