@@ -44,7 +44,9 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
     elif isinstance(error, apsw.ReadOnlyError):
         text = f"{path} is read-only. Check the permissions of the file and its folder."
     elif isinstance(error, apsw.FullError):
-        text = f"The disk of {path} is full; nothing of this call was written. Free some space."
+        text = (
+            f"The disk of {path} is full; nothing of this transaction was written. Free some space."
+        )
     elif isinstance(error, apsw.CorruptError):
         text = f"{path} is damaged ({error}). Run `langmemory doctor`: it says what to do."
     elif isinstance(error, apsw.BusyError):
@@ -53,7 +55,10 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
             "Try again, or raise database.busy_timeout_ms."
         )
     elif isinstance(error, apsw.IOError):
-        text = f"The disk of {path} reported an error ({error}); nothing of this call was written."
+        text = (
+            f"The disk of {path} reported an error ({error}); nothing of this transaction was "
+            "written."
+        )
     else:
         text = f"SQLite refused a statement on {path}: {error}"
     return DatabaseError(text)

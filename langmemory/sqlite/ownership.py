@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from langmemory.errors import OwnershipError
+from langmemory.errors import ConfigError, OwnershipError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.filters import TRUE, Condition
 from langmemory.sqlite.namespaces import to_path
@@ -24,9 +24,17 @@ index ``item_reader`` has it."""
 
 
 def visible_to(viewer: str | None, item: str = "i") -> Condition:
-    """Rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL."""
+    """Rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL.
+
+    Raises:
+        ConfigError: The viewer is no string.
+    """
     if viewer is None:
         return TRUE
+    if not isinstance(viewer, str):  # SQLite would take 1 for "1" in one query and not in another
+        raise ConfigError(
+            f"viewer is {viewer!r:.80}; it must be the id of a person as a string, or None."
+        )
     own = f"coalesce({item}.owner = nullif(?, ''), 0)"
     return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
 

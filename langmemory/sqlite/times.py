@@ -6,13 +6,20 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+FIRST_US = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND
+LAST_US = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - EPOCH) // MICROSECOND
+"""A later one is the year 10000 in a float of seconds, which is no datetime."""
 
 
 def to_us(moment: datetime) -> int:
-    """Microseconds since the epoch; a naive datetime is taken as UTC."""
+    """Microseconds since the epoch; a naive datetime is taken as UTC.
+
+    What a timezone puts before the first or after the last moment of UTC ("0001-01-01T00:00+01:00",
+    as other languages write a time that is not set) is that moment: else nobody could read it again.
+    """
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // MICROSECOND
+    return min(max((moment - EPOCH) // MICROSECOND, FIRST_US), LAST_US)
 
 
 def from_us(us: int) -> datetime:
@@ -32,8 +39,8 @@ def by_clock(us: int | None, *told: object) -> datetime | None:
     for one in told:
         try:
             zone = datetime.fromisoformat(str(one)).tzinfo
-        except ValueError:
+            if zone is not None:
+                return from_us(us).astimezone(zone)
+        except (ValueError, OverflowError):  # no time, or beyond what a datetime can be there
             continue
-        if zone is not None:
-            return from_us(us).astimezone(zone)
     return from_us(us)

@@ -27,7 +27,7 @@ from langgraph.store.base import (
 )
 
 from langmemory.config import Config, load_config
-from langmemory.errors import ConfigError, EmbeddingError
+from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.sqlite import Engine, items, journal, ownership
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
@@ -400,10 +400,18 @@ class SQLiteBaseStore(BaseStore):
         removed, took_seconds = 0, 0.0
         for start in range(0, len(ids), REMOVED_AT_ONCE):
             time.sleep(took_seconds)
-            with self._engine.write() as connection:
-                began = time.monotonic()
-                some = items.those(connection, condition, ids[start : start + REMOVED_AT_ONCE])
-                pages = remove(connection, some, now_us(), action, reason=reason)
+            try:
+                with self._engine.write() as connection:
+                    began = time.monotonic()
+                    some = items.those(connection, condition, ids[start : start + REMOVED_AT_ONCE])
+                    pages = remove(connection, some, now_us(), action, reason=reason)
+            except DatabaseError as error:
+                if not removed:
+                    raise
+                raise DatabaseError(
+                    f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
+                    "delete them again."
+                ) from error
             took_seconds = time.monotonic() - began
             removed += len(some)
             self._rewrite(pages)

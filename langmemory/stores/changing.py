@@ -18,6 +18,7 @@ from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.journal import Journaling, follow
+from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
 from langmemory.types import Applied, Namespace, Review, Run
 
@@ -135,7 +136,7 @@ class Changing(Journaling):
         """What changed memory on its own in a namespace and below it, newest first."""
         namespace = self._check_namespace(namespace, may_be_empty=True)
         with self._engine.read() as snapshot:
-            return runs.newest(snapshot.connection, namespace, limit)
+            return runs.newest(snapshot.connection, namespace, whole_number("limit", limit))
 
     async def aruns(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
         """`runs` without blocking the loop."""

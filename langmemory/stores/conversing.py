@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from langmemory.errors import EmbeddingError
 from langmemory.sqlite import items, labels, standing, usage
 from langmemory.sqlite.connection import Connection
 from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.operations import whole_number
 from langmemory.stores.usage import UsageCounts, write
 from langmemory.types import Memory, MemoryUsage, Namespace
 
@@ -49,7 +51,7 @@ class Conversing(SQLiteBaseStore):
                 prefix,
                 viewer=viewer,
                 alive_at_us=self._searching.alive_at_us(),
-                limit=limit,
+                limit=whole_number("limit", limit),
             )
             return self._memories(snapshot.connection, ids, viewer)
 
@@ -135,7 +137,8 @@ class Conversing(SQLiteBaseStore):
                 application.
         """
         if self._counts.note(counts, viewer):
-            self._workers.later(self._write_counts)
+            with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
+                self._workers.later(self._write_counts)
 
     def usage(
         self, namespace: Namespace = (), *, viewer: str | None = None, limit: int = 100
@@ -148,6 +151,7 @@ class Conversing(SQLiteBaseStore):
             limit: At most so many.
         """
         prefix = self._check_namespace(namespace, may_be_empty=True)
+        limit = whole_number("limit", limit)
         if waiting := self._counts.drain():
             with self._engine.write() as connection:
                 write(connection, waiting)

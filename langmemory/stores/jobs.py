@@ -18,20 +18,15 @@ WAITING: tuple[JobState, ...] = ("running", "pending", "dead")
 
 
 class Jobs:
-    """Jobs of one file. Blocks for as long as SQLite does, except `enqueue`.
-
-    Args:
-        clock: Microseconds since the epoch.
-    """
+    """Jobs of one file. Blocks for as long as SQLite does, except `enqueue`."""
 
     __slots__ = ("_engine", "_workers", "clock")
 
-    def __init__(
-        self, engine: Engine, workers: Workers, *, clock: Callable[[], int] = now_us
-    ) -> None:
+    def __init__(self, engine: Engine, workers: Workers) -> None:
         self._engine = engine
         self._workers = workers
-        self.clock = clock
+        self.clock: Callable[[], int] = now_us
+        """Microseconds since the epoch."""
 
     def enqueue(self, job: NewJob, noted: Callable[[Enqueued], object]) -> Future[Enqueued]:
         """Put a job into the queue in the background; the future tells when it is safe.

@@ -91,10 +91,7 @@ class Journaling(SQLiteBaseStore):
                 for namespace in days:
                     JournalFiles(folder).rewrite(self, namespace, days[namespace])
             except OSError as error:  # what was to be deleted is deleted all the same
-                logger.warning(
-                    "The journal in %s still tells of what is gone: %s. Once it can be written "
-                    "to, run `langmemory journal --rebuild --path %s`.", folder, error, folder,
-                )  # fmt: skip
+                _warn(folder, error)
 
 
 class JournalFiles:
@@ -183,17 +180,35 @@ def _write(file: Path, text: bytes) -> bool:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
-    draft.write_bytes(text)
-    draft.replace(file)
+    try:
+        draft.write_bytes(text)
+        draft.replace(file)
+    except OSError:  # a full disk; on Windows, somebody who reads the page
+        with suppress(OSError):
+            draft.unlink()  # nothing would ever look at it again
+        raise
     return True
 
 
-def follow(store: Journaling) -> None:
+def follow(store: Journaling) -> list[Path]:
     """Make the journal, wherever it stands, what the store says: after something was undone or
-    forgotten."""
+    forgotten. Folders that could not be written to, which is logged."""
+    behind = []
     for folder in store.journal_folders():
-        if folder.is_dir():
-            JournalFiles(folder).rebuild(store)
+        try:
+            if folder.is_dir():
+                JournalFiles(folder).rebuild(store)
+        except OSError as error:
+            _warn(folder, error)
+            behind.append(folder)
+    return behind
+
+
+def _warn(folder: Path, error: OSError) -> None:
+    logger.warning(
+        "The journal in %s still tells of what is gone: %s. Once it can be written to, run "
+        "`langmemory journal --rebuild --path %s`.", folder, error, folder,
+    )  # fmt: skip
 
 
 def _is_page(file: Path) -> bool:

@@ -16,7 +16,7 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig
-from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
+from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
@@ -231,6 +231,10 @@ class MemoryStore(Changing, Conversing, Gathering):
         self._check_namespace(namespace, written=True)
         if not thread_id:
             raise ConfigError("thread_id is empty; pass the id of the conversation.")
+        for name, given in (("thread_id", thread_id), ("owner", facets["owner"])):
+            if not isinstance(given, str | None):
+                raise ConfigError(f"{name} is {given!r:.80}; it must be a string.")
+        operations.check_time("at", at)
         if facets["privacy"] not in get_args(Privacy):
             raise ConfigError(
                 f"privacy is {facets['privacy']!r}; allowed are {', '.join(get_args(Privacy))}."
@@ -318,7 +322,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             shown = [(one.memory.namespace, one.memory.key) for one in found.results]
             self._given.note(thread_id, shown)
         if self._accesses.record([result.memory.id for result in found.results], now_us()):
-            self._workers.later(self._write_accesses)
+            with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
+                self._workers.later(self._write_accesses)
         return found
 
     def _write_accesses(self, connection: Connection) -> None:
@@ -342,6 +347,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             as_of: What was true in the world at this time; None: what is now.
             known_at: What the system believed at this time; None: what it believes now.
         """
+        operations.check_time("as_of", as_of)
+        operations.check_time("known_at", known_at)
         return Graph(
             self._engine,
             self._check_namespace(namespace),
@@ -435,7 +442,8 @@ class MemoryStore(Changing, Conversing, Gathering):
 
         Raises:
             ConfigError: It is not said what is to be forgotten.
-            ForgettingError: The memories are gone, but the file could not be purged; it says why.
+            ForgettingError: The memories are gone, but the file could not be purged, or the journal
+                not be written to; it says why.
         """
         forgetting = Forgetting.of(
             self._check_namespace(namespace, may_be_empty=keys is None),
@@ -446,11 +454,18 @@ class MemoryStore(Changing, Conversing, Gathering):
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            return forgetting.carry_out(self._engine)
+            forgotten = forgetting.carry_out(self._engine)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
             self._counts = UsageCounts()
-            follow(self)
+            behind = follow(self)
+        if behind:
+            raise ForgettingError(
+                f"The memories are gone, but the journal in {', '.join(map(str, behind))} could not "
+                "be written to and still tells of them. Once it can, run `langmemory journal "
+                "--rebuild --path` with that folder."
+            )
+        return forgotten
 
     async def aforget(
         self,

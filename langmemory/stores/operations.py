@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 import apsw
@@ -66,7 +68,8 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
     Raises:
         InvalidNamespaceError: No tuple but a string; a label that is empty, no string, or contains a
             period.
-        ConfigError: A negative limit or offset; a key or a query that is no text.
+        ConfigError: A limit, offset or depth that is no whole number from 0 on; a key or a query
+            that is no text.
         TypeError: Not an operation of LangGraph's BaseStore.
     """
     reads: list[tuple[int, GetOp | SearchOp | ListNamespacesOp]] = []
@@ -90,12 +93,12 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
                     check_query(op.query)
             else:
                 _check_namespaces(op, *(one.path for one in op.match_conditions or ()))
-            if not isinstance(op, GetOp) and (op.limit < 0 or op.offset < 0):
-                raise ConfigError(
-                    f"limit is {op.limit} and offset {op.offset}; both must be 0 or more."
-                )
-            if not isinstance(op, GetOp) and max(op.limit, op.offset) > NO_LIMIT:
-                op = op._replace(limit=min(op.limit, NO_LIMIT), offset=min(op.offset, NO_LIMIT))
+                if op.max_depth is not None:
+                    whole_number("max_depth", op.max_depth)
+            if not isinstance(op, GetOp):
+                limit, offset = whole_number("limit", op.limit), whole_number("offset", op.offset)
+                if limit is not op.limit or offset is not op.offset:
+                    op = op._replace(limit=limit, offset=offset)
             reads.append((position, op))
         else:
             raise TypeError(f"{op!r:.80} is not a store operation (GetOp, SearchOp, PutOp, …).")
@@ -129,6 +132,27 @@ def check_query(query: object) -> None:
     """Raises ConfigError for what is no text."""
     if not isinstance(query, str):
         raise ConfigError(f"query is {query!r:.80}; it must be a string.")
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A limit or the like as SQLite takes it: `NO_LIMIT` at most.
+
+    Raises:
+        ConfigError: It is no whole number from 0 on, as True is none.
+    """
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, 0 or more.")
+    return min(number, NO_LIMIT)
+
+
+def check_time(name: str, value: object) -> None:
+    """Raises ConfigError for what is neither a datetime nor None."""
+    if not isinstance(value, datetime | None):
+        raise ConfigError(f"{name} is {value!r:.80}; it must be a datetime.")
 
 
 def queries(batch: Batch) -> list[str]:

@@ -21,7 +21,7 @@ from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.vectors import Floats
-from langmemory.stores.operations import NO_LIMIT
+from langmemory.stores.operations import check_time, whole_number
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode, Status
 
@@ -84,8 +84,7 @@ def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str
         if not isinstance(key, str):
             raise ConfigError(f"exclude holds {key!r}; keys are strings.")
     for name in _TIMES:
-        if not isinstance(at := options.get(name), datetime | None):
-            raise ConfigError(f"{name} is {at!r}; it must be a datetime.")
+        check_time(name, options.get(name))
     statuses: tuple[Status, ...] = ("active",)
     if options.get("as_of") is not None:
         statuses = ("active", "superseded")
@@ -141,11 +140,15 @@ def run(
     """Recall on one snapshot."""
     budget = options.get("budget_tokens")
     limit = options.get("limit", 10 if budget is None else preset.depth)
-    for name, number in (("limit", limit), ("budget_tokens", budget if budget is not None else 0)):
-        if not isinstance(number, int) or number < 0:
-            raise ConfigError(f"{name} is {number!r}; it must be a whole number, 0 or more.")
+    limit = whole_number("limit", limit)
+    if budget is not None:
+        budget = whole_number("budget_tokens", budget)
     min_score = options.get("min_score")
-    if not isinstance(min_score, int | float | None):
+    if (
+        not isinstance(min_score, int | float | None)
+        or isinstance(min_score, bool)
+        or min_score != min_score  # NaN, which no score is above
+    ):
         raise ConfigError(f"min_score is {min_score!r}; it must be a number, 0 to 1.")
     if scope.kinds == ():
         limit = 0  # nothing is of none of the kinds
@@ -166,7 +169,7 @@ def run(
         now=now if now.tzinfo else now.replace(tzinfo=UTC),
         preset=preset,
         vocabulary=default_vocabulary(),
-        limit=min(limit, NO_LIMIT),
+        limit=limit,
         min_score=min_score,
         mode=mode,
         granularity=granularity,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import apsw
@@ -23,7 +23,7 @@ from langmemory.sqlite.items import Write, find, put, was_deleted
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.times import from_us, to_us
+from langmemory.sqlite.times import EPOCH, from_us, to_us
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.wording import turn_body
@@ -163,7 +163,7 @@ def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any
 def _time(value: Any, number: int) -> datetime:
     with suppress(ValueError, OverflowError, OSError):  # what is left unparsed is refused below
         if isinstance(value, int | float) and not isinstance(value, bool):
-            value = datetime.fromtimestamp(value, UTC)
+            value = EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp ends there
         elif isinstance(value, str):
             value = datetime.fromisoformat(value)
     if not isinstance(value, datetime):

@@ -118,3 +118,22 @@ def test_no_thread_to_tidy_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         for _ in range(SCANS_BEFORE_COPY + 2):
             assert store.search(NS, query="word 7", limit=1)
         store.put(NS, "after", {"text": "tea"})
+
+
+def test_no_thread_to_count_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be had, as when the interpreter ends, a recall answers all the same, and
+    what it would have counted in the background is counted on closing."""
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    file = tmp_path / "m.db"
+    with MemoryStore(file, index=False) as store:
+        store.batch([PutOp(NS, f"k{n}", {"text": f"tea number {n}"}) for n in range(300)])
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            assert len(store.recall("tea", NS, limit=300)) == 300
+            assert len(store.recall("tea", NS, limit=1)) == 1
+    with MemoryStore(file, index=False) as store:
+        counted = [row.get("access_count", 0) for row in store.iter_export()]
+        assert sum(counted) == 301

@@ -400,6 +400,30 @@ def test_the_journal_follows(tmp_path: Path) -> None:
         assert "zqxalice" not in str(list((tmp_path / "journal").rglob("*")))
 
 
+def test_a_journal_that_cannot_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a page cannot be removed, as on Windows while somebody reads it, the memories are gone
+    and the error names the folder that still tells of them; other folders follow."""
+    unlink = Path.unlink
+
+    def fail(self: Path, missing_ok: bool = False) -> None:
+        if tmp_path / "open" in self.parents:
+            raise PermissionError(13, "The process cannot access the file", str(self))
+        unlink(self, missing_ok)
+
+    with MemoryStore(tmp_path / "memory.db") as store:
+        apply(store, "r", AddMemory(key="fact/1", value=plain_fact("", "Zqxgeheim").value))
+        for folder in ("open", "shut"):
+            JournalFiles(tmp_path / folder).rebuild(store)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", fail)
+            with pytest.raises(ForgettingError, match=r"gone, but the journal in .*open could not"):
+                store.forget(NS, keys=["fact/1"])
+        assert store.search(NS) == []
+        assert list((tmp_path / "shut").rglob("*.md")) == []
+        JournalFiles(tmp_path / "open").rebuild(store)
+        assert list((tmp_path / "open").rglob("*.md")) == []
+
+
 def test_failure_to_prove_is_an_error(tmp_path: Path) -> None:
     """While another process reads an older state of the file, forgetting says that bytes may be left
     and why; done again afterwards it completes."""

@@ -315,6 +315,23 @@ def test_a_page_that_cannot_be_written_hinders_no_delete(
     assert "langmemory journal --rebuild --path" in caplog.text
 
 
+def test_a_page_that_cannot_be_put_in_place_leaves_nothing_beside_it(
+    store: MemoryStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a page cannot be replaced, as on Windows while somebody reads it, no draft with the same
+    words is left in the folder."""
+
+    def fail(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "The process cannot access the file", str(target))
+
+    told(store)
+    shutil.rmtree(folder)
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(PermissionError):
+        JournalFiles(folder).rebuild(store)
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.parametrize("said_at", ["yesterday", "2026-02-31", "0000-01-01", 5, None, ["x"]])
 def test_what_names_no_day_stands_on_no_page(
     store: MemoryStore, folder: Path, said_at: object

@@ -134,7 +134,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
     writer.pragma("max_page_count", int(writer.pragma("page_count")) + 2)
     big = {"text": "x" * 100_000}
     operation = PutOp(("a",), "big", big)
-    message = "disk of .* is full; nothing of this call was written"
+    message = "disk of .* is full; nothing of this transaction was written"
     if asynchronous:
         with pytest.raises(DatabaseError, match=message):
             await store.abatch([operation])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 import uuid
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 
@@ -167,3 +170,82 @@ def test_values_without_a_form() -> None:
     assert store.get(NS, "k").value == nested(90)  # type: ignore[union-attr]
     with pytest.raises(ConfigError, match="list; pass a dict"):
         store.put(NS, "k", ["no", "dict"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", ["5", b"5", True, -1, 2.0, 2.5, float("nan"), None, []])
+async def test_a_limit_is_a_whole_number(store: MemoryStore, wrong: Any) -> None:
+    """What is no whole number from 0 on is refused by name and value wherever items are counted; a
+    number of any size is one, also numpy's."""
+    store.put(NS, "k", {"text": "tea"})
+    calls: dict[str, list[Callable[..., object]]] = {
+        "limit": [
+            lambda it: store.search(NS, query="tea", limit=it),
+            lambda it: store.search(NS, limit=it),
+            lambda it: store.list_namespaces(limit=it),
+            lambda it: store.recall("tea", NS, limit=it),
+            lambda it: store.mandates(NS, limit=it),
+            lambda it: store.usage(NS, limit=it),
+            lambda it: store.runs(NS, limit=it),
+        ],
+        "offset": [
+            lambda it: store.search(NS, query="tea", offset=it),
+            lambda it: store.search(NS, offset=it),
+        ],
+        "max_depth": [lambda it: store.list_namespaces(max_depth=it)],
+        "budget_tokens": [lambda it: store.recall("tea", NS, budget_tokens=it)],
+    }
+    for name, ways in calls.items():
+        for call in ways:
+            if wrong is not None or name in ("limit", "offset"):
+                with pytest.raises(ConfigError, match=re.escape(f"{name} is {wrong!r}; it must")):
+                    call(wrong)
+            call(10**30)
+            call(np.int64(2))
+    with pytest.raises(ConfigError, match=re.escape(f"limit is {wrong!r}; it must be a whole")):
+        await store.asearch(NS, query="tea", limit=wrong)
+
+
+def test_what_is_no_name_or_time(store: MemoryStore) -> None:
+    """A viewer, an owner and a thread are strings, `at` and `as_of` datetimes, and a score a number:
+    anything else is refused by name and value."""
+    said = [("user", "I like tea")]
+    calls: dict[str, Callable[[], object]] = {
+        "viewer is 1;": lambda: store.recall("tea", NS, viewer=1),  # type: ignore[typeddict-item]
+        "viewer is b'x';": lambda: store.usage(NS, viewer=b"x"),  # type: ignore[arg-type]
+        "thread_id is 1;": lambda: store.remember(NS, said, thread_id=1),  # type: ignore[arg-type]
+        "owner is 1;": lambda: store.remember(NS, said, thread_id="t", owner=1),  # type: ignore[arg-type]
+        "at is '2024';": lambda: store.remember(NS, said, thread_id="t", at="2024"),  # type: ignore[arg-type]
+        "as_of is 5;": lambda: store.graph(NS, as_of=5),  # type: ignore[arg-type]
+        "min_score is nan;": lambda: store.recall("tea", NS, min_score=float("nan")),
+        "min_score is True;": lambda: store.recall("tea", NS, min_score=True),
+    }
+    for message, call in calls.items():
+        with pytest.raises(ConfigError, match=re.escape(message)):
+            call()
+    assert store.stats().items == 0
+
+
+@pytest.mark.parametrize(
+    "at",
+    ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59.999999-05:00", "9999-12-31T23:59:59+02:00"],
+)
+def test_times_at_the_ends_of_the_calendar(store: MemoryStore, at: str) -> None:
+    """A message whose time is none in UTC, as other languages write one that is not set, is kept at
+    the end of the calendar: it is recalled and exported, and the thread goes on."""
+    store.remember(NS, [{"role": "user", "content": "I like tea", "at": at}], thread_id="t")
+    store.remember(NS, [("user", "And cake")], thread_id="t")
+    assert store.recall("tea", NS, explain=True).results[0].text == "I like tea"
+    copy = MemoryStore(":memory:", index=False)
+    copy.import_rows(list(store.iter_export()))
+    assert copy.recall("tea last year", NS).results[0].text == "I like tea"
+
+
+def test_times_before_1970(store: MemoryStore) -> None:
+    """Seconds before 1970 and after 2038 are times like any other."""
+    said = [{"role": "user", "content": f"said {at}", "at": at} for at in (-1e9, 4e9)]
+    store.remember(NS, said, thread_id="t")
+    found = {one.text: one.memory.valid_at for one in store.recall("said", NS).results}
+    assert found == {
+        "said -1000000000.0": datetime(1938, 4, 24, 22, 13, 20, tzinfo=UTC),
+        "said 4000000000.0": datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC),
+    }

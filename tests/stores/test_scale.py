@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.changes import OpenReview
 from langmemory.config import load_config
+from langmemory.errors import DatabaseError
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore, base, reindexing, transfer
 from langmemory.stores.indexing import resolve_indexing
 from tests.stores.change_sets import NS, apply, fact
@@ -164,3 +167,31 @@ def test_long_texts_are_imported_a_few_at_a_time(
     assert [row for batch in batches for row in batch] == rows
     items = [[row["key"] for row in batch if row["type"] == "item"] for batch in batches]
     assert items == [["0", "1"], ["2", "3"], ["4", "5"]]
+
+
+def test_a_disk_error_amid_a_large_deletion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only a part of a namespace could be deleted, the error says how much is gone, the rest is
+    there as it was, and deleting it again finishes."""
+    removing, calls = base.remove, 0
+
+    def fail_once(*args: Any, **options: Any) -> base.Pages:
+        nonlocal calls
+        calls += 1
+        pages = removing(*args, **options)
+        if calls == 3:
+            raise apsw.FullError
+        return pages
+
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        for n in range(10):
+            store.put(NS, str(n), {"text": "tea"})
+        monkeypatch.setattr(base, "REMOVED_AT_ONCE", 3)
+        monkeypatch.setattr(base, "remove", fail_once)
+        with pytest.raises(DatabaseError, match=r"6 of 10 items are deleted.*disk .* is full"):
+            store.delete_namespace(NS)
+        assert len(store.search(NS, query="tea")) == 4
+        with store._engine.read() as snapshot:
+            assert check(snapshot.connection) == []
+        assert store.delete_namespace(NS) == 4

@@ -199,7 +199,7 @@ def _touched(change: Change) -> tuple[str, ...]:
     return ()
 
 
-def some(parts: Sequence[str], limit: int = 5) -> str:
-    """The first of a list, and how many more there are."""
-    more = len(parts) - limit
-    return ", ".join(parts[:limit]) + (f" and {more} more" if more > 0 else "")
+def some(parts: Sequence[str]) -> str:
+    """The first five of a list, and how many more there are."""
+    more = len(parts) - 5
+    return ", ".join(parts[:5]) + (f" and {more} more" if more > 0 else "")
