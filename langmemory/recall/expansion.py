@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
+from langgraph.constants import TAG_NOSTREAM
 
 from langmemory.lexicon import Language
 
@@ -44,10 +45,11 @@ def kin_of(terms: Sequence[str], language: Language) -> Mapping[str, frozenset[s
 
 
 def by_chat_model(model: BaseChatModel) -> Expander:
-    """An expander that asks a chat model once."""
+    """An expander that asks a chat model once; a graph does not stream its answer."""
+    unheard = model.with_config(tags=[TAG_NOSTREAM])
 
     def expand(query: str) -> list[str]:
-        return _read_queries(str(model.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text))
+        return _read_queries(unheard.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text)
 
     return expand
 

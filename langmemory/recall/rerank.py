@@ -8,6 +8,7 @@ from typing import Protocol
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.language_models import BaseChatModel
+from langgraph.constants import TAG_NOSTREAM
 
 from langmemory.types import RecallResult
 
@@ -47,11 +48,12 @@ def by_compressor(compressor: BaseDocumentCompressor) -> Reranker:
 
 
 def by_chat_model(model: BaseChatModel) -> Reranker:
-    """A reranker that asks a chat model once for the order."""
+    """A reranker that asks a chat model once for the order; a graph does not stream its answer."""
+    unheard = model.with_config(tags=[TAG_NOSTREAM])
 
     def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
         notes = "\n".join(f"[{i}] {' '.join(r.text.split())}" for i, r in enumerate(results))
-        answer = model.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
+        answer = unheard.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
         return _read_order(str(answer), len(results))
 
     return rerank

@@ -12,9 +12,11 @@ import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
 from rich.console import Console
 
 from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
+from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.rerank import by_chat_model, by_compressor
 from langmemory.types import Memory, Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
@@ -246,6 +248,22 @@ def test_a_reranker_has_the_last_word(source: MemorySource) -> None:
     model = GenericFakeChatModel(messages=iter([AIMessage("Sure: [2, 0, 99]")]))
     chosen = ask(source, "Ben's pet", limit=6, reranker=by_chat_model(model))
     assert [r.memory.id for r in chosen.results][:3] == [before[2], before[0], before[1]]
+
+
+def test_a_graph_does_not_stream_what_rerankers_and_expanders_say(source: MemorySource) -> None:
+    """A client that streams a graph's messages gets none of the models that recall asks."""
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        ranked = GenericFakeChatModel(messages=iter([AIMessage("[1, 0]")]))
+        worded = GenericFakeChatModel(messages=iter([AIMessage("Ben's animal")]))
+        preset = BALANCED.model_copy(update={"low_signal": 1.0})
+        expander, reranker = expansion_by(worded), by_chat_model(ranked)
+        found = ask(source, "Ben's pet", preset=preset, expander=expander, reranker=reranker)
+        assert found.trace.degraded == ()
+        return {}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    assert list(graph.stream({"messages": []}, stream_mode="messages")) == []
 
 
 def test_a_failing_reranker_keeps_the_order(source: MemorySource) -> None:
