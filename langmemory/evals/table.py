@@ -20,8 +20,8 @@ HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
 }
 """The scores a terminal line has room for; the rest is in the JSON."""
 
-INTERVALS_FOR = 5
-"""Categories whose intervals have room side by side; those of more are in the JSON."""
+INTERVALS_FOR = 3
+"""Systems whose intervals have room side by side; those of more are in the JSON."""
 SPLITS: tuple[Split, ...] = ("tuning", "held-out")
 
 
@@ -46,7 +46,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from _left_out(report)
 
 
-def _table(title: str, *columns: str) -> Table:
+def _table(title: str, *columns: str, first: str = "system") -> Table:
     """Narrow enough for 80 columns."""
     table = Table(
         title=title,
@@ -56,7 +56,7 @@ def _table(title: str, *columns: str) -> Table:
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    table.add_column("system", no_wrap=True)
+    table.add_column(first, no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     return table
@@ -84,25 +84,29 @@ def _pooled(report: Report) -> Table:
 
 
 def _by_category(report: Report, metric: str) -> Table:
+    """A line a category, since there may be a dozen of them and there are few systems."""
     counts = {
         group.category: group.questions
         for system in report.systems
         for group in system.groups
         if group.split == "all" and group.category != POOLED
     }
-    many = len(counts) > INTERVALS_FOR
-    headings = (
-        (name.replace("-", "-\n") if many else name) + f"\n({n})" for name, n in counts.items()
+    present = [system for system in report.systems if not system.unavailable]
+    table = _table(
+        f"{_short(metric)} by category",
+        "n",
+        *(system.name.replace(" ", "\n") for system in present),
+        first="category",
     )
-    table = _table(f"{_short(metric)} by category", *headings)
-    for system in report.systems:
-        if system.unavailable:
-            table.add_row(system.name, _reason(system))
-            continue
-        scores = [system.group(category).metrics[metric] for category in counts]
-        table.add_row(system.name, *(_number(score.value) for score in scores))
-        if not many:
-            table.add_row("", *(f"[dim]{_interval(score)}[/dim]" for score in scores))
+    for category, questions in counts.items():
+        scores = [system.group(category).metrics[metric] for system in present]
+        few = len(present) <= INTERVALS_FOR
+        intervals = (f" [dim]{_interval(score)}[/dim]" if few else "" for score in scores)
+        cells = (
+            _number(score.value) + interval
+            for score, interval in zip(scores, intervals, strict=True)
+        )
+        table.add_row(category, str(questions), *cells)
     return table
 
 
