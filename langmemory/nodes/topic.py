@@ -13,10 +13,10 @@ from langmemory.nodes.access import facets_of
 
 log = logging.getLogger(__name__)
 
-TOPIC_SHIFT_DISTANCE = 0.6
+TOPIC_SHIFT_DISTANCE = 0.7
 """Cosine distance (0..2) between a turn and the topic at the last fresh recall, above which the
-topic is another. With the embedded model, pairs of questions on one topic were .2-.5 apart, on two
-topics .7-.9 (13 pairs of our own)."""
+topic is another. With the embedded model, pairs of questions on one topic were .15-.6 apart, on two
+topics .8-1.03 (6 pairs of our own, and each with the others)."""
 
 
 def topic_distance(store: BaseStore, topic: str, query: str) -> float | None:
