@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -36,6 +36,20 @@ class Level(StrEnum):
     session = "session"
 
 
+def _one_of(names: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """A parser of one of these names. Newer Typers say "Value error, " before what their own
+    raises."""
+
+    def parse(value: str) -> StrEnum:
+        try:
+            return names(value)
+        except ValueError:
+            known = ", ".join(repr(str(name)) for name in names)
+            raise typer.BadParameter(f"{value!r} is not one of {known}.") from None
+
+    return parse
+
+
 def eval_command(
     data: Annotated[
         Path | None,
@@ -48,13 +62,22 @@ def eval_command(
     ] = None,
     system: Annotated[
         list[SystemName] | None,
-        typer.Option(help="What to evaluate; repeatable. Default: everything."),
+        typer.Option(
+            parser=_one_of(SystemName),
+            metavar="|".join(SystemName),
+            help="What to evaluate; repeatable. Default: everything.",
+        ),
     ] = None,
     preset: Annotated[
         list[str] | None,
         typer.Option(help="Recall preset of langmemory; repeatable. Default: balanced."),
     ] = None,
-    granularity: Annotated[Level, typer.Option(help="Rank turns or sessions.")] = Level.turn,
+    granularity: Annotated[
+        Level,
+        typer.Option(
+            parser=_one_of(Level), metavar="|".join(Level), help="Rank turns or sessions."
+        ),
+    ] = Level.turn,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Switch each stage of the preset off in turn.")
     ] = False,
@@ -133,7 +156,10 @@ def _require_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise typer.BadParameter("--png needs: pip install 'langgraph-langmemory[evals]'")
+        raise typer.BadParameter(
+            '--png needs matplotlib: install the extra "evals", in a checkout with '
+            'pip install ".[evals]"'
+        )
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def plot(report: Report, path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(
-            "plots need matplotlib: pip install 'langgraph-langmemory[evals]'"
+            "plots need matplotlib, the extra evals: in a checkout, pip install '.[evals]'"
         ) from None
     systems = [system for system in report.systems if system.outcomes]
     if not systems:

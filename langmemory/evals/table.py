@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from rich.box import SIMPLE_HEAD
@@ -22,6 +23,8 @@ HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
 
 INTERVALS_FOR = 3
 """Systems whose intervals have room side by side; those of more are in the JSON."""
+FOLDED_FROM = 7
+"""Letters from which a word of a heading is broken where a line is full."""
 SPLITS: tuple[Split, ...] = ("tuning", "held-out")
 
 
@@ -58,7 +61,14 @@ def _table(title: str, *columns: str, first: str = "system") -> Table:
     )
     table.add_column(first, no_wrap=True)
     for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+        folds = any(len(line) > FOLDED_FROM for line in column.split("\n"))
+        table.add_column(
+            column,
+            justify="right",
+            no_wrap=not folds,
+            overflow="fold",
+            min_width=4 if folds else None,
+        )
     return table
 
 
@@ -95,7 +105,7 @@ def _by_category(report: Report, metric: str) -> Table:
     table = _table(
         f"{_short(metric)} by category",
         "n",
-        *(system.name.replace(" ", "\n") for system in present),
+        *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in present),
         first="category",
     )
     for category, questions in counts.items():

@@ -42,6 +42,8 @@ def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Pat
     [
         (("--split", "nowhere"), "nowhere"),
         (("--preset", "swift"), "swift"),
+        (("--system", "Chroma"), "Invalid value for '--system': 'Chroma' is not one of"),
+        (("--granularity", "word"), "'--granularity': 'word' is not one of 'turn', 'session'."),
         (("--system", "sqlite", "--ablate"), "langmemory first"),
         (("gone.json",), "gone"),
         (("--json", "nofolder/out.json"), "nofolder"),
