@@ -15,7 +15,7 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
     """The chat model of this name; Ollama's with the configured address, window and time limit.
 
     Raises:
-        ConfigError: The provider needs a package that is not installed.
+        ConfigError: The provider is unknown, or needs a package that is not installed.
     """
     provider, _, model = name.partition(":")
     if provider == "ollama":
@@ -27,12 +27,30 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
             num_ctx=models.ollama_context_tokens,
             client_kwargs={"timeout": models.chat_timeout_seconds},
         )
+    keys = [f"models.{key}" for key, value in models if value == name]
+    where = f" ({' and '.join(keys)} in the configuration)" if keys else ""
     try:
         from langchain.chat_models import init_chat_model
-
+    except ImportError as error:
+        raise ConfigError(
+            f'chat model {name!r}{where} needs langchain: install the extra "agents", in a checkout '
+            f'with pip install ".[agents]", and langchain-{provider}'
+        ) from error
+    try:
         return init_chat_model(name)
     except ImportError as error:
         raise ConfigError(
-            f"chat model {name!r} needs {error.name or 'another package'}: "
-            f"pip install 'langgraph-langmemory[agents]' langchain-{provider}"
+            f"chat model {name!r}{where} needs a package that is not installed, such as "
+            f"langchain-{provider}: {_first(error)}"
         ) from error
+    except ValueError as error:
+        raise ConfigError(
+            f'chat model {name!r}{where} cannot be made: {_first(error)} Allowed is "provider:model" '
+            'with "ollama" or a provider that langchain.chat_models.init_chat_model knows, such as '
+            '"anthropic" or "openai".'
+        ) from error
+
+
+def _first(error: Exception) -> str:
+    """The first paragraph of an error; of LangChain's, what was wrong."""
+    return " ".join(str(error).partition("\n\n")[0].split())

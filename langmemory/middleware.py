@@ -1,7 +1,7 @@
 """MemoryMiddleware: long-term memory for `langchain.agents.create_agent`, in one argument.
 
-Needs the extra ``agents`` (``pip install 'langgraph-langmemory[agents]'``); nothing else in
-langmemory imports this module.
+Needs the extra ``agents`` (``pip install ".[agents]"`` in a checkout); nothing else in langmemory
+imports this module.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ try:
     )
 except ImportError as error:
     raise ImportError(
-        "MemoryMiddleware needs langchain: pip install 'langgraph-langmemory[agents]'"
+        'MemoryMiddleware needs langchain: install the extra "agents", in a checkout with '
+        'pip install ".[agents]"'
     ) from error
 
 

@@ -101,7 +101,9 @@ class Scope:
     until: datetime | None = None
     """Only what was said, or became true, before this time."""
     exclude: frozenset[str] = frozenset()
-    """Keys that are not to be returned."""
+    """Keys that are not to be returned, whatever their namespace."""
+    given: frozenset[tuple[Namespace, str]] = frozenset()
+    """Memories, by namespace and key, that are not to be returned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,7 +21,7 @@ from langmemory.formation.contradiction.statements import (
 )
 from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.formation.wording import wording
+from langmemory.formation.wording import Wording, wording
 from langmemory.lexicon import split_words
 
 
@@ -154,7 +154,36 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
             other = Statement.of_known(known)
             if (not other.past or _was_so(statement, other)) and _says_the_same(statement, other):
                 return known
+    return _taken_back(fact, statement, knowledge)
+
+
+def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> KnownFact | None:
+    """What somebody rejected or deleted is not learned again from the turn it was made of, where it is
+    put in other words; from another turn it is."""
+    if len(fact.evidence) > 1:
+        return None
+    for known in knowledge.taken_back(fact.evidence[0], fact.said_at):
+        other = Statement.of_known(known)
+        mine, theirs = (
+            wording(statement.text, statement.language),
+            wording(other.text, other.language),
+        )
+        if mine.agrees(theirs) and mine.words == theirs.words and mine.names == theirs.names:
+            return known
+        for one, gone in zip(statement.claims[:1], other.claims[:1], strict=False):
+            if one.relation == gone.relation and all(
+                _worded(ours, statement) == _worded(past, other)
+                for ours, past in ((one.subject, gone.subject), (one.object, gone.object))
+            ):
+                return known
     return None
+
+
+def _worded(value: str, statement: Statement) -> tuple[Wording, str]:
+    """An entity, by key or name, or a literal as it is compared with another from the same turn."""
+    text = spoken_name(value).casefold()
+    found = wording(text, statement.language)
+    return found, "" if found.words else text
 
 
 def _was_so(late: Statement, past: Statement) -> bool:

@@ -145,7 +145,8 @@ class Knowledge(Protocol):
     def about(
         self, subject: str, relation: str | None = None, *, past: bool = False
     ) -> Sequence[KnownFact]:
-        """Facts that claim this of an entity (key, links followed); any relation for None.
+        """Facts that claim this of an entity (key, links followed); any relation for None. What
+        holds both ways ("is married to") is claimed of either.
 
         With ``past`` also superseded ones: what comes late is compared with what held then.
         """
@@ -153,6 +154,11 @@ class Knowledge(Protocol):
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         """Facts whose evidence includes one of these memories."""
+        ...
+
+    def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
+        """Facts made of this turn (key, and when it was said) that somebody rejected, or deleted; the
+        latter with names for the entities of their claim."""
         ...
 
     def by_key(self, key: str) -> KnownFact | None:

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, cast
 
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
+from langmemory.sqlite.times import EPOCH
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -135,7 +136,7 @@ class MessageReader:
             return None
         try:
             if isinstance(value, int | float) and not isinstance(value, bool):
-                return datetime.fromtimestamp(value, UTC)
+                return EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp ends there
             parsed = datetime.fromisoformat(cast(str, value))
         except (TypeError, ValueError, OverflowError, OSError):
             raise self.error(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,7 @@ def within(
 
 def years_of(said_at: NDArray[np.int64]) -> range:
     """The calendar years (UTC) of n >= 1 times, and the one before."""
-    first, last = (
-        datetime.fromtimestamp(int(edge) / 1e6, tz=UTC).year
-        for edge in (said_at.min(), said_at.max())
-    )
+    # Not datetime.fromtimestamp: on Windows it knows nothing before 1970.
+    ends = np.array([said_at.min(), said_at.max()]).astype("datetime64[us]")
+    first, last = (ends.astype("datetime64[Y]").astype(np.int64) + 1970).tolist()
     return range(first - 1, last + 1)

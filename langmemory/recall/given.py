@@ -21,12 +21,12 @@ class GivenLog:
         self._max_threads = max_threads
         self._max_memories = max_memories
 
-    def given(self, thread_id: str, namespace: Namespace) -> frozenset[str]:
-        """Keys the thread was given before from a namespace and those below it."""
+    def given(self, thread_id: str, namespace: Namespace) -> frozenset[tuple[Namespace, str]]:
+        """What the thread was given before from a namespace and those below it."""
         depth = len(namespace)
         with self._lock:
             given = self._given.get(thread_id, {})
-            return frozenset(key for where, key in given if where[:depth] == namespace)
+            return frozenset(one for one in given if one[0][:depth] == namespace)
 
     def note(self, thread_id: str, memories: Iterable[tuple[Namespace, str]]) -> None:
         """Remembers that the thread was given these, by namespace and key."""

@@ -200,9 +200,11 @@ class Database:
         return connection
 
     @contextmanager
-    def write(self, *, keep: bool = True) -> Iterator[Connection]:
+    def write(
+        self, *, keep: bool = True, busy_timeout_ms: int | None = None
+    ) -> Iterator[Connection]:
         """One transaction: committed at the end, or taken back with ``keep=False``; rolled back whole
-        on any exception."""
+        on any exception. ``busy_timeout_ms``: a shorter one, for this transaction alone."""
         self.check_usable()  # a forked child may never get the lock
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
@@ -214,6 +216,8 @@ class Database:
                 )
             self._check_file()
             try:
+                if busy_timeout_ms is not None:
+                    connection.set_busy_timeout(min(busy_timeout_ms, self._busy_timeout_ms))
                 # Within: a signal handler may raise as soon as SQLite has got its lock.
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
@@ -224,6 +228,9 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                if busy_timeout_ms is not None:
+                    connection.set_busy_timeout(self._busy_timeout_ms)
 
     @contextmanager
     def part(self, connection: Connection) -> Iterator[None]:

@@ -325,6 +325,23 @@ def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
     return bool(history.forgotten_lives(connection, namespace, key))
 
 
+def is_private_to_another(
+    connection: Connection, namespace: Namespace, key: str, owner: str | None
+) -> bool:
+    """Whether an item of this name is private and not this owner's, or was when it was deleted or
+    expired. Of one that was forgotten nobody can say whose it was."""
+    row = connection.execute(
+        "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
+        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "
+        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', 0) "
+        "AND h.facets ->> '$.owner' IS NOT ?3 FROM namespace n "
+        "JOIN history h ON h.namespace = n.id WHERE n.path = ?1 AND h.key = ?2 "
+        "ORDER BY h.at DESC, h.seq DESC LIMIT 1) LIMIT 1",
+        (to_path(namespace), key, owner),
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
 def under(prefix: Namespace, *, viewer: str | None = None) -> Condition:
     """Items, of the table ``i``, in a namespace and below it that the viewer may know of."""
     namespaces, labels = below(prefix)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from langmemory.sqlite.filters import Condition, Start, compile_filter, matches
-from langmemory.sqlite.namespaces import below
+from langmemory.sqlite.namespaces import below, to_path
 from langmemory.sqlite.ownership import READER, visible_to
 from langmemory.sqlite.times import to_us
 from langmemory.types import Kind, Scope
@@ -82,11 +82,24 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
         conditions.append(
             Condition("i.key NOT IN (SELECT value FROM json_each(?))", (keys,), told_by="nothing")
         )
+    if scope.given:
+        given: dict[str, list[str]] = {}
+        for where, key in scope.given:
+            given.setdefault(to_path(where), []).append(key)
+        items = json.dumps(given, ensure_ascii=False)
+        conditions.append(Condition(f"i.id NOT IN ({_NAMED})", (items,), told_by="nothing"))
     if alive_at_us is not None:
         conditions.append(
             Condition("i.expires_at IS NULL OR i.expires_at > ?", (alive_at_us,), told_by="sql")
         )
     return CompiledScope(scope, tuple(conditions))
+
+
+_NAMED: Final = (
+    "SELECT x.id FROM json_each(?) g CROSS JOIN namespace n ON n.path = g.key "
+    "CROSS JOIN json_each(g.value) k CROSS JOIN item x ON x.namespace = n.id AND x.key = k.value"
+)
+"""Ids of the items that a JSON object names: the keys in each namespace, by its path."""
 
 
 def _start(index: str, *conditions: Condition) -> Start:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from langmemory.changes import ChangeSet, DecideReview, Option, ReadAgain
 from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
+from langmemory.formation.planning.questions import dependants
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.stores.base import Pages, pages_telling_of
@@ -18,6 +19,7 @@ from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.journal import Journaling, follow
+from langmemory.stores.knowledge import knowledge
 from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
 from langmemory.types import Applied, Namespace, Review, Run
@@ -216,7 +218,7 @@ class Changing(Journaling):
 
     def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
         """Answer a review: the changes of the option are applied, as a run of kind ``review``, and
-        the pages of the journal follow.
+        the pages of the journal follow. What was derived by now from what they end is asked about.
 
         Args:
             review_id: See `reviews`.
@@ -244,15 +246,18 @@ class Changing(Journaling):
                 f"Review {review_id!r} cannot be decided as {option!r}. Its options: "
                 f"{', '.join(map(repr, options))}."
             )
+        changes = Option.validate_python(options[option])
+        alive_at_us = self._searching.alive_at_us()
+        with knowledge(
+            self._engine, self._indexing, review.namespace, alive_at_us=alive_at_us
+        ) as known:
+            derived = tuple(dependants(known, review.namespace, changes))
         return ChangeSet(
             namespace=review.namespace,
             run_id=f"review/{secrets.token_hex(8)}",
             kind="review",
             reason=f"{review.about} decided: {option}",
-            changes=(
-                *Option.validate_python(options[option]),
-                DecideReview(id=review_id, option=option),
-            ),
+            changes=(*changes, *derived, DecideReview(id=review_id, option=option)),
             note={"review": review_id, "option": option, **({"by": by} if by else {})},
         )
 

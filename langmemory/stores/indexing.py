@@ -252,11 +252,18 @@ class Indexing:
 
     def serves(self, found: ModelSetting) -> bool:
         """Whether this embedder's query vectors can be compared with the file's."""
+        return (
+            self.embedder is not None
+            and self.names(found)
+            and self.embedder.dims in (None, found.dims)
+        )
+
+    def names(self, found: ModelSetting) -> bool:
+        """Whether this embedder is, by its name, the one that the file's vectors come from."""
         if self.embedder is None or found.model is None:
             return False
         names = {found.model, self.embedder.model_id}
-        same_name = len(names) == 1 or ANONYMOUS_MODEL in names
-        return same_name and self.embedder.dims in (None, found.dims)
+        return len(names) == 1 or ANONYMOUS_MODEL in names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Final, get_args
+from datetime import datetime
+from typing import Any, Final, get_args
 
 import apsw
 import numpy as np
 
+from langmemory.formation.contradiction.statements import key_of
 from langmemory.formation.facts import Claim, KnownFact, fingerprint
+from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.sqlite import candidates, graph, items, namespaces
 from langmemory.sqlite.engine import Engine, Snapshot
+from langmemory.sqlite.items import was_deleted
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.selection import Selection
+from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.indexing import Indexing
-from langmemory.types import Entity, Kind, Namespace, Scope, Status
+from langmemory.types import Entity, Kind, Memory, Namespace, Scope, Status
 
 DERIVED: Final[tuple[Kind, ...]] = tuple(
     kind for kind in get_args(Kind) if kind not in ("episodic", "core")
@@ -27,6 +32,8 @@ DERIVED: Final[tuple[Kind, ...]] = tuple(
 
 BELIEVED: Final[tuple[Status, ...]] = ("pending", "approved", "active")
 """Statuses of the facts a new one is compared with."""
+
+_BOTH_WAYS: Final = {name for name, relation in BY_NAME.items() if relation.symmetric}
 
 OVERFETCH: Final = 32
 """See `candidates.nearest`: what is not found among the nearest is stored twice."""
@@ -130,7 +137,13 @@ class StoreKnowledge:
         if found is None:
             return ()
         edges = view.touching([found], relation)
-        return reading.facts(dict.fromkeys(edge.item for edge in edges if edge.subject == found))
+        return reading.facts(
+            dict.fromkeys(
+                edge.item
+                for edge in edges
+                if edge.subject == found or (edge.object == found and edge.relation in _BOTH_WAYS)
+            )
+        )
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
@@ -144,6 +157,16 @@ class StoreKnowledge:
             (apsw.carray(tuple(keys)), reading.namespace, *self._believed.bindings),
         )
         return self._facts(rows)
+
+    def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT i.id FROM item o CROSS JOIN evidence v ON v.source = o.id "
+            "CROSS JOIN item i ON i.id = v.item WHERE o.namespace = ? AND o.key = ? "
+            f"AND i.status = 'archived' AND i.superseded_by IS NULL AND {self._ever.where}",
+            (reading.namespace, turn, *self._ever.bindings),
+        )
+        return [*self._facts(rows), *reading.deleted(turn, said_at)]
 
     def by_key(self, key: str) -> KnownFact | None:
         reading = self._now()
@@ -184,9 +207,11 @@ class _Reading:
         believed: CompiledScope,
     ) -> None:
         self._snapshot = snapshot
+        self._place = namespace
         self._believed = believed
         self._everything = compile_scope(Scope(namespace=namespace))
         self._known: dict[int, KnownFact] = {}
+        self._deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
         self._comparable: Selection | None = None
         model = snapshot.model()
         self._same_model = model.model is not None and indexing.serves(model)
@@ -224,6 +249,31 @@ class _Reading:
             self.connection, index, self._believed, vector, limit, overfetch=OVERFETCH,
             selection=self._comparable,
         )  # fmt: skip
+
+    def deleted(self, turn: str, said_at: datetime) -> Iterator[KnownFact]:
+        """Facts made of a turn that were deleted for their own sake: the turn is in their keys."""
+        if self._deleted is None:
+            self._deleted = defaultdict(list)
+            for key, value in self.connection.execute(
+                "SELECT key, before FROM history WHERE namespace = ? AND key BETWEEN 'fact/' AND "
+                "'fact0' AND action = 'delete' AND before IS NOT NULL ORDER BY key",
+                (self.namespace,),
+            ):
+                before = from_json(value)
+                self._deleted[before.get("said_at")].append((key, before))
+        for key, value in self._deleted.get(said_at.isoformat(), ()):
+            text = str(value.get("text", ""))
+            if key == key_of(text, turn) and was_deleted(self.connection, self._place, key):
+                ends = [value.get(name) for name in ("subject", "relation", "object")]
+                claims = []
+                if all(isinstance(end, str) for end in ends):
+                    subject, relation, about = map(str, ends)
+                    claims.append(Claim(subject=subject, relation=relation, object=about))
+                memory = Memory(
+                    id=0, namespace=self._place, key=key, value=value, text=text, status="archived",
+                    created_at=said_at, updated_at=said_at,
+                )  # fmt: skip
+                yield KnownFact(memory=memory, claims=tuple(claims), evidence=(turn,))
 
     def facts(self, ids: Iterable[int]) -> list[KnownFact]:
         """In the order given."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Final, Literal, Unpack, get_args
 
 from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
@@ -50,6 +51,11 @@ from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore, bound
 from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
+
+logger = logging.getLogger("langmemory.store")
+
+COUNTS_TIMEOUT_MS: Final = 500
+"""How long `close` and an export wait for another process's lock, with nothing but counts to write."""
 
 
 class MemoryStore(Changing, Conversing, Gathering):
@@ -109,18 +115,26 @@ class MemoryStore(Changing, Conversing, Gathering):
         self._counts = UsageCounts()
 
     def close(self) -> None:
-        """Write what is pending, stop the threads and close the file. A second call does nothing."""
+        """Write what is pending, stop the threads and close the file. A second call does nothing.
+
+        Of what is pending, counts of what was recalled and used are lost where the file cannot be
+        written, for example while another process holds it.
+        """
         try:
-            with suppress(ClosedStoreError):
-                self._write_pending()
-        finally:  # also where the file can no longer be written
+            self._write_pending()
+        except ClosedStoreError:
+            pass
+        except DatabaseError as error:
+            why = type(error.__cause__ or error).__name__
+            logger.warning("usage_counts_lost path=%s error=%s", self.path, why)
+        finally:
             super().close()
 
     def _write_pending(self) -> None:
         """Counts that were kept in memory, off the hot path."""
         accesses, counts = self._accesses.drain(), self._counts.drain()
         if accesses or counts:
-            with self._engine.write() as connection:
+            with self._engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
                 write_counts(connection, counts)
 
@@ -160,7 +174,8 @@ class MemoryStore(Changing, Conversing, Gathering):
         """Store messages word for word as episodic memories, in one transaction. No model is asked.
 
         Repeating it adds nothing: a message is known by its id, or without one by its thread, role,
-        text and time. System prompts, injected memories and empty messages are left out.
+        text and time, and by its owner where somebody else said the same in private. System
+        prompts, injected memories and empty messages are left out.
 
         Args:
             namespace: Whose memory it is, for example ``("memories", user_id)``.
@@ -291,7 +306,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             )
         preset = find_preset(options.get("preset"), self._config)
         thread_id = options.get("thread_id")
-        given = self._given.given(thread_id, namespace) if thread_id else ()
+        given = self._given.given(thread_id, namespace) if thread_id else frozenset()
         scope = scope_of(namespace, options, given)
         asking = Asking(self._expander, self._reranker)
         running = True
@@ -300,8 +315,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             with self._engine.read() as snapshot:
                 if vector is None and self._indexing.semantic and query.strip():
                     degraded = ("embedder failed: keywords only",)
-                elif vector is not None and not self._searching.comparable(snapshot):
-                    degraded = ("file was re-embedded: keywords only, reopen the store",)
+                elif vector is not None and (why := self._searching.incomparable(snapshot)):
+                    degraded = (why,)
                 found = run(
                     snapshot,
                     query,

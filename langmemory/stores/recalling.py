@@ -72,8 +72,10 @@ class RecallOptions(TypedDict, total=False):
 _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 
 
-def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str]) -> Scope:
-    """What the options allow to be read; ``given`` are keys the thread was given before."""
+def scope_of(
+    namespace: Namespace, options: RecallOptions, given: frozenset[tuple[Namespace, str]]
+) -> Scope:
+    """What the options allow to be read; ``given`` is what the thread was given before."""
     kinds, exclude = options.get("kinds"), options.get("exclude") or ()
     for name, values in (("kinds", kinds), ("exclude", exclude)):
         if isinstance(values, str):
@@ -100,7 +102,8 @@ def scope_of(namespace: Namespace, options: RecallOptions, given: Collection[str
         known_at=options.get("known_at"),
         since=options.get("since"),
         until=options.get("until"),
-        exclude=frozenset(exclude) | frozenset(given),
+        exclude=frozenset(exclude),
+        given=given,
     )
 
 

@@ -51,7 +51,7 @@ class Searching:
     exact: bool
     omit_expired: bool
     _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
-    """Taken, for good, by the search that says that the file was re-embedded."""
+    """Taken, for good, by the search that says that the vectors do not fit."""
 
     def alive_at_us(self) -> int | None:
         """The time at which an item must not have expired to be seen; None: it does not matter."""
@@ -87,18 +87,26 @@ class Searching:
         return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
 
     def comparable(self, snapshot: Snapshot) -> bool:
-        """Whether the file still holds vectors of this store's model; another process may have
-        re-embedded it."""
+        """Whether the file holds vectors of this store's model."""
+        return self.incomparable(snapshot) is None
+
+    def incomparable(self, snapshot: Snapshot) -> str | None:
+        """Why vectors of this store's model cannot be compared with the file's, and what to do: another
+        process may have re-embedded it, or the model itself has changed since."""
         found = snapshot.model()
         if found.model is None or self.indexing.serves(found):
-            return True
-        if self._warned.acquire(blocking=False):
-            logger.warning(
-                "the file was re-embedded with %s while open: searching by keywords; reopen the "
-                "store",
-                found.model,
+            return None
+        if self.indexing.names(found):
+            dims = self.indexing.embedder and self.indexing.embedder.dims
+            why = (
+                f"the file's vectors have {found.dims} dims, {found.model} makes {dims} now: keywords "
+                "only, run `langmemory reembed`"
             )
-        return False
+        else:
+            why = f"the file was re-embedded with {found.model}: keywords only, reopen the store"
+        if self._warned.acquire(blocking=False):
+            logger.warning("%s", why)
+        return why
 
     def rank(
         self,

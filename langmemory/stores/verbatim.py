@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, find, put, was_deleted
+from langmemory.sqlite.items import Write, find, is_private_to_another, put, was_deleted
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
@@ -112,8 +113,15 @@ def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:
     before it, which is counted."""
     mark = f"{role}\0{text}\0{time}"
     seen[mark] += 1
-    identity = f"{mark}\0{seen[mark]}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(identity).hexdigest()[:20]
+    return _hashed(f"{mark}\0{seen[mark]}")
+
+
+_NAMELESS: Final = re.compile("[0-9a-f]{20}")
+"""What `nameless` answers, here and in the nodes: no id that a client gives looks like it."""
+
+
+def _hashed(identity: str) -> str:
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def are_short(messages: Iterable[Message]) -> bool:
@@ -233,12 +241,12 @@ def store(
     Those already there are left alone, and those that were deleted stay so: a client sends whole
     conversations again and again, and what a person took back must not return with them.
     """
-    new = [
-        write
-        for write in writes
-        if find(connection, namespace, write.key) is None
-        and not was_deleted(connection, namespace, write.key)
-    ]
+    new = []
+    for write in writes:
+        key = _free_key(connection, namespace, thread_id, write)
+        if key is not None:
+            write.key = key
+            new.append(write)
     if not new:
         return []
     thread = intern_thread(connection, intern(connection, namespace), thread_id)
@@ -256,6 +264,28 @@ def store(
     put(connection, new, now_us)
     refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
     return [write.key for write in new]
+
+
+def _free_key(
+    connection: Connection, namespace: Namespace, thread_id: str, write: Write
+) -> str | None:
+    """The key to store a turn under, None where it was stored before. Of messages without an id, those
+    in one thread with the same words are one message, unless the first is private to somebody else:
+    then the owner of the second is part of the key as well."""
+    if not _was_stored(connection, namespace, write.key):
+        return write.key
+    name, owner = write.key.removeprefix(turn_key(thread_id, "")), write.facets["owner"]
+    if not _NAMELESS.fullmatch(name) or not is_private_to_another(
+        connection, namespace, write.key, owner
+    ):
+        return None
+    key = turn_key(thread_id, _hashed(f"{name}\0{owner or ''}"))
+    return None if _was_stored(connection, namespace, key) else key
+
+
+def _was_stored(connection: Connection, namespace: Namespace, key: str) -> bool:
+    there = find(connection, namespace, key) is not None
+    return there or was_deleted(connection, namespace, key)
 
 
 def turns_around(connection: Connection, ids: Sequence[int]) -> list[int]:

@@ -28,6 +28,17 @@ def test_all_is_well_on_a_healthy_file(filled: Run) -> None:
         assert what in result.stdout
 
 
+@pytest.mark.parametrize("version", ["3.42.0", "3.51.2", "3.52.0"])
+def test_a_sqlite_that_loses_rows_fails(
+    run: Run, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """An SQLite older than is required is a failure with its cure: those from 3.51 on leave out
+    results of some filters."""
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
+    assert checks(run)["SQLite"] == ("fail", "pip install -U 'apsw>=3.53'")
+    assert run("doctor").exit_code == 1
+
+
 def test_a_missing_file_is_a_warning_and_is_not_created(run: Run) -> None:
     """Before the first import the file is not there, which is no failure."""
     assert checks(run)["memory file"][0] == "warn"

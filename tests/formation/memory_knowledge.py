@@ -9,9 +9,11 @@ from typing import Any
 
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.types import Entity, Memory, Namespace
 
 NS = ("memories", "home")
+BOTH_WAYS = {name for name, relation in BY_NAME.items() if relation.symmetric}
 DAY = datetime(2023, 5, 1, 12, tzinfo=UTC)
 
 
@@ -80,11 +82,18 @@ class MemoryKnowledge:
         return [
             f
             for f in (self.facts if past else self._believed())
-            if any(c.subject == subject and relation in (None, c.relation) for c in f.claims)
+            if any(
+                (c.subject == subject or (c.object == subject and c.relation in BOTH_WAYS))
+                and relation in (None, c.relation)
+                for c in f.claims
+            )
         ]
 
     def derived_from(self, keys: Sequence[str]) -> list[KnownFact]:
         return [f for f in self._believed() if set(f.evidence) & set(keys)]
+
+    def taken_back(self, turn: str, said_at: datetime) -> list[KnownFact]:
+        return [f for f in self.facts if f.memory.status == "archived" and turn in f.evidence]
 
     def by_key(self, key: str) -> KnownFact | None:
         return next((f for f in self.facts if f.memory.key == key), None)

@@ -9,9 +9,19 @@ from typing import Any
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.changes import ChangeSet, SetStatus
 from langmemory.errors import ChangeError, UndoRefusedError
 from langmemory.graphs.reflection import build_reflection_graph
-from tests.graphs.test_reflection_graph import HAMBURG, JOB, LENA, answer, facts, rows_of, said
+from tests.graphs.test_reflection_graph import (
+    HAMBURG,
+    JOB,
+    LENA,
+    answer,
+    fact,
+    facts,
+    rows_of,
+    said,
+)
 from tests.scripted import ScriptedModel
 
 HAMBURG_IS = {"Lena lives in Hamburg.": "active"}
@@ -90,3 +100,41 @@ def test_a_better_model_may_read_what_was_read_well(store: MemoryStore) -> None:
     for unknown in ("reflect/0", f"again/{run_id}"):
         with pytest.raises(ChangeError, match="no reflection"):
             store.read_again(run_id=unknown)
+
+
+@pytest.mark.parametrize("rejected", [False, True])
+def test_what_was_taken_back_is_not_learned_from_the_same_words(
+    tmp_path: Path, rejected: bool
+) -> None:
+    """What a person deleted or rejected stays away when its turn is read again and put otherwise: in
+    another form of the words, or of the claim. What else the turn says is learned, and so is what was
+    taken back once it is said anew."""
+    kiwi = fact("Lena likes kiwi.", "Lena", "likes", "kiwi")
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said(store, "I like kiwi, and mangos.")
+        [run_id] = reflect(store, answer(kiwi))["runs"]
+        [learned] = store.runs()[0].note["learned"]
+        if rejected:
+            archive = (SetStatus(key=learned, status="archived"),)
+            store.apply(
+                ChangeSet(
+                    namespace=LENA, run_id="no", kind="correction", reason="no", changes=archive
+                )
+            )
+        else:
+            store.delete(LENA, learned)
+        store.read_again(run_id=run_id)
+        otherwise = answer(
+            fact("Lena likes kiwis.", "Lena", "is_fond_of", "fruit"),
+            fact("Lena is a great fan of kiwis.", "Lena", "likes", "kiwis"),
+            fact("Lena likes mangos.", "Lena", "likes", "mangos"),
+            fact("Lena does not like kiwis.", "Lena", "dislikes", "kiwis"),
+        )
+        reflect(store, otherwise)
+        active = {text for text, status in facts(store).items() if status == "active"}
+        assert active == {"Lena likes mangos.", "Lena does not like kiwis."}
+
+        said(store, "I like kiwi after all.", thread="t2")
+        model = ScriptedModel(script=[answer(kiwi)], otherwise=answer())
+        build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
+        assert facts(store)["Lena likes kiwi."] in ("active", "pending")

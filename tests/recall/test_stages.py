@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -271,12 +271,22 @@ def test_accesses_are_counted_and_drained_once() -> None:
     assert log.drain() == []
 
 
+def test_years_of_any_time_a_memory_may_have() -> None:
+    """Also those before 1970, and those at the ends of the calendar."""
+    for first, last in (
+        (datetime(1969, 12, 31, 23), datetime(1970, 1, 1)),
+        (datetime.min, datetime.max),
+    ):
+        times = [(one - datetime(1970, 1, 1)) // timedelta(microseconds=1) for one in (last, first)]
+        assert cues.years_of(whole(*times)) == range(first.year - 1, last.year + 1)
+
+
 def test_threads_remember_what_they_were_given() -> None:
-    """Keys are remembered by thread; the thread unused longest is forgotten first."""
+    """Memories are remembered by thread; the thread unused longest is forgotten first."""
     log = GivenLog(max_threads=2)
     for thread in ("a", "b", "a", "c"):
         log.note(thread, [(("ns",), f"key-{thread}")])
-    assert log.given("a", ("ns",)) == {"key-a"}
+    assert log.given("a", ("ns",)) == {(("ns",), "key-a")}
     assert log.given("b", ("ns",)) == frozenset()
 
 
@@ -285,9 +295,9 @@ def test_what_was_given_is_known_by_namespace_and_bounded() -> None:
     log = GivenLog(max_memories=2)
     log.note("t", [(("u", "a"), "profile")])
     assert log.given("t", ("u", "b")) == frozenset()
-    assert log.given("t", ("u",)) == {"profile"}
+    assert log.given("t", ("u",)) == {(("u", "a"), "profile")}
     log.note("t", [(("u", "a"), str(number)) for number in range(5)])
-    assert log.given("t", ("u", "a")) == {"3", "4"}
+    assert {key for _, key in log.given("t", ("u", "a"))} == {"3", "4"}
 
 
 def test_presets_change_by_mapping() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.config import Config
+from langmemory.errors import ConfigError
 from langmemory.types import RecallResult
 
 NS = ("home",)
@@ -21,6 +24,35 @@ def remembered(store: MemoryStore) -> None:
 
 def texts(results: Sequence[RecallResult]) -> list[str]:
     return [result.text for result in results]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "nosuch:x",
+            r"'nosuch:x' \(models.expand in .*Allowed is \"provider:model\" with \"ollama\"",
+        ),
+        ("mistralai:x", r"'mistralai:x' \(models.expand in .* such as langchain-mistralai"),
+    ],
+)
+def test_a_model_that_cannot_be_made_is_named_with_its_key(
+    monkeypatch: pytest.MonkeyPatch, name: str, says: str
+) -> None:
+    """A provider nobody knows, or one whose package is missing, is an error of the configuration."""
+    monkeypatch.setitem(sys.modules, "langchain_mistralai", None)
+    config = Config.model_validate({"models": {"expand": name}})
+    with pytest.raises(ConfigError, match=says) as raised:
+        MemoryStore(":memory:", config=config)
+    assert len(str(raised.value)) < 400
+
+
+def test_a_model_without_langchain_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is to be installed is said by the extra's name, and as it is done in a checkout."""
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
+    config = Config.model_validate({"models": {"expand": "anthropic:x"}})
+    with pytest.raises(ConfigError, match=r'extra "agents".* pip install "\.\[agents\]"'):
+        MemoryStore(":memory:", config=config)
 
 
 async def test_the_wal_can_be_emptied_while_a_model_is_asked(tmp_path: Path) -> None:

@@ -203,6 +203,21 @@ def test_a_store_left_behind_by_reembed(tmp_path: Path, caplog: pytest.LogCaptur
         assert [item.key for item in store.search(NS)] == ["k3"]
 
 
+def test_a_store_whose_own_model_has_changed(tmp_path: Path) -> None:
+    """A model of the same name that makes other dims than it did is told with what helps, which is
+    no reopening."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index={"embed": WordEmbeddings(16)}) as store:
+        store.put(NS, "k", {"text": "apple"})
+    for _ in range(2):
+        with MemoryStore(path, index={"embed": WordEmbeddings(24)}) as store:
+            found = store.recall("apple", NS)
+            assert [one.memory.key for one in found.results] == ["k"]
+            (why,) = found.trace.degraded
+            assert "have 16 dims, WordEmbeddings:words-a makes 24 now" in why
+            assert "langmemory reembed" in why
+
+
 def test_two_functions_without_a_name(tmp_path: Path) -> None:
     """Lambdas have no name to tell them apart by; other dims are still an error, never a crash."""
     path = tmp_path / "m.db"

@@ -71,6 +71,16 @@ def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
         }
 
 
+def test_what_holds_both_ways_is_found_from_either_side(store: MemoryStore) -> None:
+    """A marriage is about both, whichever of them the edge begins with; a sister is not."""
+    wedding = fact("wedding", "Lena is married to Paul", "person/lena", "married_to", "person/paul")
+    apply(store, "wedding", *wedding)
+    with store.knowledge(NAMESPACE) as knowledge:
+        assert keys(knowledge.about("person/lena", "married_to")) == ["wedding"]
+        assert keys(knowledge.about("person/paul", "married_to")) == ["wedding"]
+        assert keys(knowledge.about("person/mira", "sister_of")) == []
+
+
 def test_only_what_is_believed_counts_but_for_by_key(store: MemoryStore) -> None:
     """Superseded and archived facts are left out, pending ones are in; turns are no facts."""
     apply(

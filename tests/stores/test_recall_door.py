@@ -133,6 +133,21 @@ def test_what_a_thread_was_given_is_known_to_one_store(tmp_path: Path) -> None:
         assert len(other.recall("heron", NS, thread_id="t")) == 1
 
 
+def test_what_a_thread_was_given_is_known_by_namespace_and_key() -> None:
+    """The memory of one person does not stand for that of another under the same key, however the
+    key is written; ``exclude`` means the key wherever it is."""
+    store = MemoryStore(":memory:")
+    places = {(("users", who), key) for who in ("ada", "bob") for key in ("food", 'nul\0 "鷺"')}
+    for namespace, key in sorted(places):
+        store.put(namespace, key, {"text": f"{namespace[1]} likes pizza"})
+    given = [store.recall("pizza", ("users",), thread_id="t", limit=1) for _ in places]
+    found = [(one.memory.namespace, one.memory.key) for recall in given for one in recall.results]
+    assert sorted(found) == sorted(places)
+    assert not store.recall("pizza", ("users",), thread_id="t").results
+    left = store.recall("pizza", ("users",), exclude=["food"])
+    assert {one.memory.key for one in left.results} == {'nul\0 "鷺"'}
+
+
 @pytest.mark.parametrize("query", ["", "   ", "heron", "?!", "x" * 50_000])
 def test_limits_of_a_recall(query: str) -> None:
     """No query and no limit makes recall fail; nothing is returned beyond the limit."""

@@ -121,6 +121,45 @@ async def test_repeating_adds_nothing(store: MemoryStore) -> None:
     assert store.remember(NS, [], thread_id="t") == []
 
 
+def private(store: MemoryStore, owner: str, said: list[Any] | None = None) -> list[str]:
+    """Remember for this person alone, in one thread for all, what everybody says."""
+    words = said or [("user", "ok"), ("ai", "Good."), ("user", "ok")]
+    return store.remember(NS, words, thread_id="t", owner=owner, privacy="private")
+
+
+def test_two_say_the_same_in_private(store: MemoryStore) -> None:
+    """Identical words without an id in one thread are a message of each who says them in private;
+    repeating them adds nothing for anybody, whatever one of them takes back."""
+    ada = private(store, "ada")
+    assert ada == MemoryStore(":memory:").remember(  # the keys of files written before
+        NS, [("user", "ok"), ("ai", "Good."), ("user", "ok")], thread_id="t"
+    )
+    bob = private(store, "bob")
+    assert len({*ada, *bob}) == 6
+    for owner in ("ada", "bob", "ada"):
+        assert private(store, owner) == []
+    for owner in ("ada", "bob"):
+        seen = store.for_viewer(owner).search(NS)
+        assert [item.value["owner"] for item in seen] == [owner] * 3
+    store.delete(NS, ada[0])
+    assert private(store, "ada") == private(store, "bob") == []
+    assert len(private(store, "cy")) == 3
+    store.delete(NS, bob[0])
+    assert private(store, "bob") == []
+
+
+def test_what_everybody_may_read_is_not_said_again_in_private(store: MemoryStore) -> None:
+    """A message without an id that is shared is known, also when it comes privately; what is private
+    to somebody is none of what others share. One with an id is one message, whoever sends it."""
+    assert len(store.remember(NS, [("user", "tea")], thread_id="t")) == 1
+    assert private(store, "ada", [("user", "tea")]) == []
+    assert len(private(store, "ada", [("user", "milk")])) == 1
+    assert len(store.remember(NS, [("user", "milk")], thread_id="t")) == 1
+    assert store.remember(NS, [("user", "milk")], thread_id="t") == []
+    named = [{"role": "user", "content": "sugar", "id": "m-1"}]
+    assert [len(private(store, owner, list(named))) for owner in ("ada", "bob")] == [1, 0]
+
+
 def test_times_are_aware_and_exact(store: MemoryStore) -> None:
     """A message's own time counts before the call's, whatever its zone or form; naive means UTC."""
     plus_two = timezone(timedelta(hours=2))

@@ -118,7 +118,12 @@ class Statement:
 
 def fact_key(fact: Fact) -> str:
     """``fact/<16 hex>`` of text and first evidence: a repeated run finds what it made before."""
-    seed = fingerprint(fact.text) + fact.evidence[0].encode()
+    return key_of(fact.text, fact.evidence[0])
+
+
+def key_of(text: str, turn: str) -> str:
+    """The `fact_key` of a text that a turn is the first evidence of."""
+    seed = fingerprint(text) + turn.encode()
     return f"fact/{hashlib.sha256(seed).hexdigest()[:16]}"
 
 

@@ -125,7 +125,7 @@ def _changes(
         yield from edges(key, fact.claims, outcome.own(key))
     if not failures:
         yield from effects
-        yield from questions.dependants(outcome, effects)
+        yield from questions.dependants(outcome.knowledge, outcome.batch.namespace, effects)
     yield from questions.undecided(outcome)
     yield from questions.approvals(outcome)
     yield from questions.names(outcome)

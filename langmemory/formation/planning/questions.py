@@ -20,7 +20,7 @@ from langmemory.formation.batch import digest
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import fact_key
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.facts import CoreSuggestion
+from langmemory.formation.facts import CoreSuggestion, Knowledge
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
@@ -40,7 +40,7 @@ def undecided(outcome: Outcome) -> Iterator[OpenReview]:
                 about=pair.about,
                 question=_which(pair),
                 memories=(pair.new.key, pair.old.key),
-                options=_asking(outcome, _either(pair)),
+                options=_either(pair),
             )
 
 
@@ -66,42 +66,27 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
             about="approval",
             question=f"May this be believed? It {against.says}.",
             memories=(key, *gone),
-            options=_asking(outcome, options),
+            options=options,
         )
 
 
 def dependants(
-    outcome: Outcome, effects: Sequence[Change], *, over: frozenset[str] = frozenset()
+    knowledge: Knowledge, namespace: Namespace, effects: Iterable[Change]
 ) -> Iterator[OpenReview]:
-    """What was derived from a fact that is over may be over, too, and what was derived from that.
-
-    Args:
-        over: keys of the facts that brought these effects about, of which nothing is asked.
-    """
+    """What was derived from a fact that is over may be over, too. A review asks when it is decided,
+    for more may have been derived since it was opened."""
     gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
-    over |= gone.keys()
     for key, until in gone.items():
-        for known in outcome.knowledge.derived_from([key]):
+        for known in knowledge.derived_from([key]):
             name = known.memory.key
-            if name not in over and known.memory.status == "active":
-                ended = Invalidate(key=name, invalid_at=until)
+            if name not in gone and known.memory.status == "active":
                 yield OpenReview(
-                    id=_id(outcome, "dependant", key, name),
+                    id=_name("dependant", namespace, key, name),
                     about="dependant",
                     question="This was derived from a fact that is over. Does it still hold?",
                     memories=(name, key),
-                    options={
-                        "still_true": (),
-                        "over": (ended, *dependants(outcome, (ended,), over=over)),
-                    },
+                    options={"still_true": (), "over": (Invalidate(key=name, invalid_at=until),)},
                 )
-
-
-def _asking(outcome: Outcome, options: Options) -> Options:
-    """Options that ask, once they are chosen, about what was derived from what they end."""
-    return {
-        option: (*changes, *dependants(outcome, changes)) for option, changes in options.items()
-    }
 
 
 def names(outcome: Outcome) -> Iterator[OpenReview]:
@@ -171,7 +156,7 @@ def whole_run(
         ),
         memories=tuple(approved) or tuple(turn.key for turn in outcome.batch.turns),
         options={
-            "believe": (*graduate, *held_back, *dependants(outcome, held_back)),
+            "believe": (*graduate, *held_back),
             "drop": tuple(SetStatus(key=key, status="archived") for key in approved),
         },
     )

@@ -15,8 +15,8 @@ from langmemory.types import Edge, Entity
 Json = dict[str, Any]
 
 MISSING: Final = (
-    "GraphML and pictures of the graph need networkx and matplotlib: "
-    "pip install 'langgraph-langmemory[graph]'"
+    "GraphML and pictures of the graph need networkx and matplotlib: install the extra "
+    '"graph", in a checkout with pip install ".[graph]"'
 )
 
 
