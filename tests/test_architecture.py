@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,18 @@ def test_the_engine_knows_no_framework() -> None:
                 if name.startswith(("langgraph", "langchain", "tokenizers"))
             }
             assert not foreign, module
+
+
+def test_a_store_by_itself_loads_no_graph_and_no_reader_of_talk() -> None:
+    """What only graphs, extraction and the command line need costs a plain store nothing (10 MB and
+    0.1 s, when it once did)."""
+    program = """
+import sys
+from langmemory.stores import MemoryStore
+unneeded = {"langgraph.constants", "langgraph.graph", "json_repair", "dateparser", "rich.live", "typer"}
+print(*sorted(unneeded & set(sys.modules)))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, timeout=60
+    )
+    assert run.stdout.decode().split() == []

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.constants import TAG_NOSTREAM
 
 from langmemory.lexicon import Language
 
@@ -46,6 +45,10 @@ def kin_of(terms: Sequence[str], language: Language) -> Mapping[str, frozenset[s
 
 def by_chat_model(model: BaseChatModel) -> Expander:
     """An expander that asks a chat model once; a graph does not stream its answer."""
+    from langgraph.constants import (
+        TAG_NOSTREAM,
+    )  # brings 10 MB that a store by itself has no use for
+
     unheard = model.with_config(tags=[TAG_NOSTREAM])
 
     def expand(query: str) -> list[str]:

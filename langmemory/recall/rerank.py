@@ -8,7 +8,6 @@ from typing import Protocol
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.language_models import BaseChatModel
-from langgraph.constants import TAG_NOSTREAM
 
 from langmemory.types import RecallResult
 
@@ -49,6 +48,10 @@ def by_compressor(compressor: BaseDocumentCompressor) -> Reranker:
 
 def by_chat_model(model: BaseChatModel) -> Reranker:
     """A reranker that asks a chat model once for the order; a graph does not stream its answer."""
+    from langgraph.constants import (
+        TAG_NOSTREAM,
+    )  # brings 10 MB that a store by itself has no use for
+
     unheard = model.with_config(tags=[TAG_NOSTREAM])
 
     def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:

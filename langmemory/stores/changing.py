@@ -11,7 +11,7 @@ from dataclasses import replace
 from langmemory.changes import ChangeSet, DecideReview, Option, ReadAgain
 from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
-from langmemory.formation.planning.questions import dependants
+from langmemory.formation.planning.dependants import dependants
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.stores.base import Pages, pages_telling_of

@@ -27,6 +27,7 @@ from langmemory.formation.facts import Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
+from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges, fact_memory, summary_memory
 
@@ -125,7 +126,7 @@ def _changes(
         yield from edges(key, fact.claims, outcome.own(key))
     if not failures:
         yield from effects
-        yield from questions.dependants(outcome.knowledge, outcome.batch.namespace, effects)
+        yield from dependants(outcome.knowledge, outcome.batch.namespace, effects)
     yield from questions.undecided(outcome)
     yield from questions.approvals(outcome)
     yield from questions.names(outcome)

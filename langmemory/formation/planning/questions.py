@@ -9,7 +9,6 @@ from langmemory.changes import (
     AddMemory,
     Change,
     Facets,
-    Invalidate,
     LinkEntities,
     Merge,
     OpenReview,
@@ -20,8 +19,9 @@ from langmemory.formation.batch import digest
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import fact_key
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.facts import CoreSuggestion, Knowledge
+from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.ownership import owner_of
+from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
 from langmemory.types import Entity, Namespace
@@ -70,25 +70,6 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
         )
 
 
-def dependants(
-    knowledge: Knowledge, namespace: Namespace, effects: Iterable[Change]
-) -> Iterator[OpenReview]:
-    """What was derived from a fact that is over may be over, too. A review asks when it is decided,
-    for more may have been derived since it was opened."""
-    gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
-    for key, until in gone.items():
-        for known in knowledge.derived_from([key]):
-            name = known.memory.key
-            if name not in gone and known.memory.status == "active":
-                yield OpenReview(
-                    id=_name("dependant", namespace, key, name),
-                    about="dependant",
-                    question="This was derived from a fact that is over. Does it still hold?",
-                    memories=(name, key),
-                    options={"still_true": (), "over": (Invalidate(key=name, invalid_at=until),)},
-                )
-
-
 def names(outcome: Outcome) -> Iterator[OpenReview]:
     """Names that may mean somebody known."""
     keys = [fact_key(fact) for fact in outcome.resolution.facts]
@@ -112,7 +93,7 @@ def names(outcome: Outcome) -> Iterator[OpenReview]:
 
 def name_question(namespace: Namespace, who: str, candidates: Iterable[Entity]) -> str:
     """Id of the question whom a name means, by the key of what stands for the name."""
-    return _name("entity", namespace, who, *(entity.key for entity in candidates))
+    return question_id("entity", namespace, who, *(entity.key for entity in candidates))
 
 
 def core(outcome: Outcome, suggestion: CoreSuggestion) -> OpenReview:
@@ -163,12 +144,7 @@ def whole_run(
 
 
 def _id(outcome: Outcome, about: str, *parts: str) -> str:
-    return _name(about, outcome.batch.namespace, *parts)
-
-
-def _name(about: str, namespace: Namespace, *parts: str) -> str:
-    """The same for the same question in one namespace: what was asked once is not asked again."""
-    return f"review/{digest(*namespace, '', about, *parts)}"
+    return question_id(about, outcome.batch.namespace, *parts)
 
 
 def _which(pair: Pair) -> str:
