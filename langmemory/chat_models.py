@@ -8,7 +8,9 @@ from langmemory.config import ModelsConfig
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    from langchain_core.language_models import BaseChatModel, LanguageModelInput
+    from langchain_core.messages import AIMessage
+    from langchain_core.runnables import Runnable
 
 
 def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
@@ -49,6 +51,13 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
             'with "ollama" or a provider that langchain.chat_models.init_chat_model knows, such as '
             '"anthropic" or "openai".'
         ) from error
+
+
+def unheard(model: BaseChatModel) -> Runnable[LanguageModelInput, AIMessage]:
+    """The model for what nobody is to read along: a graph that it is asked in does not stream it."""
+    from langgraph.constants import TAG_NOSTREAM  # 10 MB that a store by itself has no use for
+
+    return model.with_config(tags=[TAG_NOSTREAM])
 
 
 def _first(error: Exception) -> str:

@@ -13,10 +13,10 @@ from typing import Annotated, Any, NotRequired
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
-from langgraph.constants import TAG_NOSTREAM
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
+from langmemory.chat_models import unheard
 from langmemory.context.citations import Usage
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.nodes.condense import CondenseNode
@@ -99,9 +99,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             namespace, store=store, owner=viewer, privacy=privacy, reflection=reflection
         )
         self.condense = (
-            CondenseNode(
-                summary_model.with_config(tags=[TAG_NOSTREAM]), namespace, store=store, core=core
-            )
+            CondenseNode(unheard(summary_model), namespace, store=store, core=core)
             if core and summary_model is not None
             else None
         )

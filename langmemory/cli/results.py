@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from langmemory.types import Recall, RecallResult
 
 PARTS = {"dense": "meaning", "keyword": "words"}
+"""Parts of a score whose value is shown, and what they are called."""
+
 SHOWN = 0.001
 """A word that almost every memory has scores less than this."""
-"""Parts of a score whose value is shown, and what they are called."""
 
 REASONS = {
     "speaker": "speaker",

@@ -110,12 +110,12 @@ def _by_category(report: Report, metric: str) -> Table:
     )
     for category, questions in counts.items():
         scores = [system.group(category).metrics[metric] for system in present]
-        few = len(present) <= INTERVALS_FOR
-        intervals = (f" [dim]{_interval(score)}[/dim]" if few else "" for score in scores)
-        cells = (
-            _number(score.value) + interval
-            for score, interval in zip(scores, intervals, strict=True)
-        )
+        cells = [_number(score.value) for score in scores]
+        if len(present) <= INTERVALS_FOR:
+            cells = [
+                f"{cell} [dim]{_interval(score)}[/dim]"
+                for cell, score in zip(cells, scores, strict=True)
+            ]
         table.add_row(category, str(questions), *cells)
     return table
 

@@ -162,12 +162,10 @@ def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> Known
     put in other words; from another turn it is."""
     if len(fact.evidence) > 1:
         return None
+    mine = wording(statement.text, statement.language)
     for known in knowledge.taken_back(fact.evidence[0], fact.said_at):
         other = Statement.of_known(known)
-        mine, theirs = (
-            wording(statement.text, statement.language),
-            wording(other.text, other.language),
-        )
+        theirs = wording(other.text, other.language)
         if mine.agrees(theirs) and mine.words == theirs.words and mine.names == theirs.names:
             return known
         for one, gone in zip(statement.claims[:1], other.claims[:1], strict=False):

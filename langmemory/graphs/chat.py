@@ -7,11 +7,11 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
-from langgraph.constants import TAG_NOSTREAM
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
+from langmemory.chat_models import unheard
 from langmemory.context.budget import ContextBudget
 from langmemory.context.disclosure import DisclosureBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
@@ -99,7 +99,7 @@ def build_chat_graph(
     after_remember = END
     if summary_model is not None:
         # The person is talking to the model, and must not see it write summaries.
-        writer = summary_model.with_config(tags=[TAG_NOSTREAM])
+        writer = unheard(summary_model)
         summarize = SummarizationNode(
             model=writer,
             final_prompt=RECALL_FINAL_SUMMARY_PROMPT,

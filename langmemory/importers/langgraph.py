@@ -85,12 +85,17 @@ def _identity(message: Any, said: Counter[str]) -> object:
     return words, said[words]
 
 
+def _checkpoint(state: dict[str, Any]) -> dict[str, Any]:
+    """The checkpoint within a state as a checkpointer lists it; empty in others."""
+    found = state.get("checkpoint")
+    return found if isinstance(found, dict) else {}
+
+
 def _messages(state: dict[str, Any]) -> Any:
-    checkpoint = state.get("checkpoint")
     for place in (
         state.get("values"),
         state.get("channel_values"),
-        checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None,
+        _checkpoint(state).get("channel_values"),
         state,
     ):
         if isinstance(place, dict) and "messages" in place:
@@ -100,9 +105,7 @@ def _messages(state: dict[str, Any]) -> Any:
 
 def _time(state: dict[str, Any]) -> object:
     """When a state or a checkpoint was written."""
-    checkpoint = state.get("checkpoint")
-    inner = checkpoint.get("ts") if isinstance(checkpoint, dict) else None
-    return state.get("created_at") or state.get("ts") or inner
+    return state.get("created_at") or state.get("ts") or _checkpoint(state).get("ts")
 
 
 def _is_state(element: Any) -> bool:
@@ -113,7 +116,7 @@ def _thread_id(state: dict[str, Any]) -> str | None:
     configurable = (state.get("config") or {}).get("configurable")
     for place in (
         state,
-        state.get("checkpoint"),
+        _checkpoint(state),
         configurable,
         state.get("metadata"),
     ):

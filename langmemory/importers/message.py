@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, cast
+from datetime import datetime
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite.times import EPOCH
+from langmemory.sqlite.times import moment
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -130,20 +130,15 @@ class MessageReader:
 
     def time(self, where: str, value: object) -> datetime | None:
         """An ISO 8601 text or Unix seconds as a datetime; without a timezone it counts as UTC."""
-        if isinstance(value, datetime):
-            return value
         if value is None or value == "":
             return None
-        try:
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp ends there
-            parsed = datetime.fromisoformat(cast(str, value))
-        except (TypeError, ValueError, OverflowError, OSError):
+        said_at = moment(value)
+        if said_at is None:
             raise self.error(
                 where,
                 f"the time is {value!r}; expected ISO 8601 such as 2026-01-11T19:42:00+01:00",
-            ) from None
-        return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+            )
+        return said_at
 
     def error(self, where: str, problem: str) -> ImportFormatError:
         return ImportFormatError(f"{self.file}, {where}: {problem}")

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
 
+from langmemory.chat_models import unheard
 from langmemory.lexicon import Language
 
 QUERIES = 3
@@ -45,14 +46,10 @@ def kin_of(terms: Sequence[str], language: Language) -> Mapping[str, frozenset[s
 
 def by_chat_model(model: BaseChatModel) -> Expander:
     """An expander that asks a chat model once; a graph does not stream its answer."""
-    from langgraph.constants import (
-        TAG_NOSTREAM,
-    )  # brings 10 MB that a store by itself has no use for
-
-    unheard = model.with_config(tags=[TAG_NOSTREAM])
+    asked = unheard(model)
 
     def expand(query: str) -> list[str]:
-        return _read_queries(unheard.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text)
+        return _read_queries(asked.invoke(f"{INSTRUCTION}\n\nQuestion: {query[:2000]}").text)
 
     return expand
 

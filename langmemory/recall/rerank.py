@@ -9,6 +9,7 @@ from typing import Protocol
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.language_models import BaseChatModel
 
+from langmemory.chat_models import unheard
 from langmemory.types import RecallResult
 
 INSTRUCTION = (
@@ -48,15 +49,11 @@ def by_compressor(compressor: BaseDocumentCompressor) -> Reranker:
 
 def by_chat_model(model: BaseChatModel) -> Reranker:
     """A reranker that asks a chat model once for the order; a graph does not stream its answer."""
-    from langgraph.constants import (
-        TAG_NOSTREAM,
-    )  # brings 10 MB that a store by itself has no use for
-
-    unheard = model.with_config(tags=[TAG_NOSTREAM])
+    asked = unheard(model)
 
     def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
         notes = "\n".join(f"[{i}] {' '.join(r.text.split())}" for i, r in enumerate(results))
-        answer = unheard.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
+        answer = asked.invoke(f"{INSTRUCTION}\n\nQuestion: {query}\n\nNotes:\n{notes}").text
         return _read_order(str(answer), len(results))
 
     return rerank

@@ -31,6 +31,21 @@ def maybe_datetime(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
 
 
+def moment(value: object) -> datetime | None:
+    """A datetime, ISO 8601 text or seconds since 1970 as a datetime with a timezone, which is UTC where
+    it tells none; None for what is no time."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp begins in 1970
+        elif isinstance(value, str):
+            value = datetime.fromisoformat(value)
+    except (ValueError, OverflowError):
+        return None
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
 def by_clock(us: int | None, *told: object) -> datetime | None:
     """A moment with the offset of the first of these ISO 8601 times that has one, else in UTC: by
     the clock of who told it, whose midnight is another day in UTC."""

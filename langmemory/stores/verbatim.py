@@ -6,9 +6,8 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import apsw
@@ -24,7 +23,7 @@ from langmemory.sqlite.items import Write, find, is_private_to_another, put, was
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.times import EPOCH, from_us, to_us
+from langmemory.sqlite.times import from_us, moment, to_us
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.wording import turn_body
@@ -169,17 +168,13 @@ def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any
 
 
 def _time(value: Any, number: int) -> datetime:
-    with suppress(ValueError, OverflowError, OSError):  # what is left unparsed is refused below
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            value = EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp ends there
-        elif isinstance(value, str):
-            value = datetime.fromisoformat(value)
-    if not isinstance(value, datetime):
+    said_at = moment(value)
+    if said_at is None:
         raise InvalidValueError(
             f"The time of message {number} is {value!r:.80}. Use ISO 8601, a datetime, or seconds "
             "since 1970."
         )
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+    return said_at
 
 
 def draft(
