@@ -6,6 +6,8 @@ resolved against now. Conventions where usage varies:
 
 * "last Friday", "last May": the latest that is over. "next Friday": the first after today, never
   today. "this Friday": the one of this week, Monday to Sunday. "next week": the week after this.
+* "Friday of next week", 下周五: of the calendar week named. "heute in acht Tagen", "hace quince
+  días": the week that lies there.
 * "on Friday", "on 3 March", "in May" without a year: by ``prefer``, else the nearest.
 * "a few weeks ago": two to five of them.
 * "since 2019" and "until 2019": the interval holds the moment at which the state began or ended.

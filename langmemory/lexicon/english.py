@@ -35,7 +35,10 @@ ENGLISH = Language(
             r"^\W*where\b",
             r"\b(what|which) (city|country|state|place|town|location|cities|countries|places)\b",
         ),
-        "who": (r"^\W*(who|whom|whose|with whom|to whom)\b", r"\bwhat is the name\b"),
+        "who": (
+            r"^\W*(who|whom|whose|with whom|to whom)\b",
+            r"\bwhat(['’]?s| is| was) (\w+(['’]s)? ){1,3}(name|called)\b",
+        ),
         "why": (r"^\W*why\b", r"\b(what|which) (reason|motivated|inspired|made)\b"),
         "preference": (
             r"\b(favou?rite|prefers?|preferred|likes?|loves?|enjoys?|hates?|dislikes?)\b",
@@ -93,27 +96,29 @@ ENGLISH = Language(
         r"\b(doesn['’]t|didn['’]t|does not|did not|not|isn['’]t) (really )?help(ful)?\b|\buseless\b",
     ),
     relative={
-        r"\btoday\b": ("day", 0),
+        r"\b(today|tonight|this (morning|afternoon|evening))\b": ("day", 0),
         r"\bday before yesterday\b": ("day", -2),
-        r"\byesterday\b": ("day", -1),
+        r"\b(yesterday|last night)\b": ("day", -1),
+        r"\bday after tomorrow\b": ("day", 2),
         r"\b(last|past) weekend\b": ("weekend", -1),
         r"\bthis weekend\b": ("weekend", 0),
         r"\btomorrow\b": ("day", 1),
         r"\bthis week\b": ("week", 0),
-        r"\blast week\b": ("week", -1),
+        r"\blast week\b(?! of\b)": ("week", -1),
         r"\bnext week\b": ("week", 1),
         r"\bthis month\b": ("month", 0),
-        r"\blast month\b": ("month", -1),
+        r"\blast month\b(?! of\b)": ("month", -1),
         r"\bnext month\b": ("month", 1),
         r"\bthis year\b": ("year", 0),
-        r"\blast year\b": ("year", -1),
+        r"\blast year\b(?! of\b)": ("year", -1),
         r"\bnext year\b": ("year", 1),
     },
     numbers={"few": 5, "couple of": 2, "a": 1, "an": 1}
     | numbered(*ordered("one two three four five six seven eight nine ten eleven twelve")),
     units=unit_words(day="day days", week="week weeks", month="month months", year="year years"),
     counted={
-        r"\b{n} {unit} ago\b": "ago",
+        # Not "half a year ago", "thirty five years ago", "forty-two days ago".
+        r"(?<![\w-])(?<!half )(?<!ty )(?<!hundred ){n} {unit} ago\b": "ago",
         r"\b(?:last|past|previous) {n} {unit}\b": "lately",
     },
     last=frozenset(("last", "past", "previous")),
@@ -121,6 +126,10 @@ ENGLISH = Language(
     after=("after",),
     before=("before", "until", "till"),
     ranges={"between": "and", "from": "to|until|till|through", "": "to|through|[-–—]"},
+    persons=(
+        r"\b(?:who['’]?s|is|was|does|did|do|has|had|with|named|called)\s+{month}\b(?!\s+(?:of|\d))"
+        r"|\b{month}['’]s\b|^\W*may\s+(?:i|we|you|he|she|they|my|the)\b"
+    ),
     day_first=False,
     temporal_words=word_set(
         """yesterday today tomorrow tonight ago last next recently soon morning afternoon evening

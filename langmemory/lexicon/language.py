@@ -66,6 +66,9 @@ class Language:
     ranges: Mapping[str, str] = field(default_factory=dict)
     """Regular expression before the first of two dates to the one between them, where both are the
     ends of a range: ``"between"`` to ``"and"``."""
+    persons: str = r"(?!)"
+    """Regular expression of what shows that ``{month}``, alone, is somebody's name or another word:
+    "who is June", "May I"."""
     day_first: bool = True
     """Whether 5/7/2023 is 5 July; with points it always is."""
     temporal_words: frozenset[str] = frozenset()

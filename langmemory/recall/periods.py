@@ -26,6 +26,8 @@ _ISO_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/](\d{1,2})(?:[-/](\d{1,2}))?(?
 _CJK_DATE = re.compile(r"(?:((?:19|20)\d\d)年)?(\d{1,2})月(?:(\d{1,2})[日号號])?|((?:19|20)\d\d)年")
 _NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2((?:19|20)\d\d)(?!\d)")
 _LETTERS = re.compile(r"[^\W\d]+")
+_NEAR = 8
+"""At most so many characters stand between the two parts of "Friday of June"."""
 _ARTICLES = r"(?:(?:the|dem|el)\s+)?"
 
 
@@ -110,7 +112,7 @@ def _relative(folded: str, language: Language, named: list[_Named], now: datetim
             if kind == "lately":
                 window = _lately(now, unit, count)
             return Times(window=window)
-    if weekday := _last_weekday(folded, language):
+    if weekday := _last_weekday(folded, language, named):
         back = (now.weekday() + 1 - weekday) % 7 or 7
         return Times(window=_unit_window(now, "day", -back))
     for pattern, (unit, offset) in language.relative.items():
@@ -163,6 +165,8 @@ def _named(text: str, folded: str, language: Language) -> Iterator[_Named]:
             continue
         start, end, day = _with_day(folded, name)
         end, year = _with_year(folded, end)
+        if day is year is None and _is_person(folded, name, language):
+            continue
         add(start, end, year=year, month=language.months[name[0]], day=day)
     for name in _names(language.seasons).finditer(folded):
         end, year = _with_year(folded, name.end())
@@ -171,6 +175,15 @@ def _named(text: str, folded: str, language: Language) -> Iterator[_Named]:
     for name in _YEAR.finditer(folded):
         add(*name.span(), year=int(name[0]))
     yield from sorted(found, key=lambda one: one.start)
+
+
+def _is_person(folded: str, month: re.Match[str], language: Language) -> bool:
+    """Whether a month alone is somebody's name, or another word: "Who is June?", "May I"."""
+    pattern = language.persons.replace("{month}", re.escape(month[0]))
+    return any(
+        found.start() <= month.start() < found.end()
+        for found in _compiled(pattern).finditer(folded)
+    )
 
 
 def _with_day(folded: str, month: re.Match[str]) -> tuple[int, int, int | None]:
@@ -231,7 +244,7 @@ def _window(folded: str, named: _Named, language: Language, now: datetime) -> Wi
         edges = (*language.since, *language.after, *language.before)
         if any(_leads(word, before, after) for word in edges):
             spans = begun[-1:]
-        elif language.last & set(folded.split()):
+        elif language.last & set(_LETTERS.findall(folded)):
             spans = [span for span in begun if span[1] <= now][-1:]
         else:
             return None
@@ -262,9 +275,11 @@ def _led(words: Iterable[str], before: str) -> bool:
     return bool(last) and last[0] in words
 
 
-def _last_weekday(folded: str, language: Language) -> int | None:
+def _last_weekday(folded: str, language: Language, named: list[_Named]) -> int | None:
     """The number of a weekday with a word for the past before or behind it."""
     for found in _names(language.weekdays).finditer(folded):
+        if any(0 <= one.start - found.end() <= _NEAR for one in named):
+            continue  # "the last Friday of June"
         before, behind = folded[: found.start()].split()[-1:], folded[found.end() :].split()[:1]
         for word in (*before, *behind):
             if word.strip("¿?!.,;") in language.last:
@@ -308,7 +323,7 @@ def _counted(pattern: str, language: Language) -> re.Pattern[str]:
     number = _alternatives(tuple(language.numbers))
     unit = _alternatives(tuple(language.units))
     return _compiled(
-        pattern.replace("{n}", rf"(?P<n>(?<!\d)\d{{1,3}}|{number})").replace(
+        pattern.replace("{n}", rf"(?P<n>(?<![\d.,])\d{{1,3}}|{number})").replace(
             "{unit}", f"(?P<unit>{unit})"
         )
     )

@@ -85,6 +85,15 @@ ENGLISH = [
     ("One thing to know: I'm allergic to nuts.", "Lena allergic_to nuts"),
     ("im allergic to nuts and i live in Leeds", "Lena allergic_to nuts; Lena lives_in Leeds"),
     ("i dont like olives", "Lena dislikes olives"),
+    ("my bday is the 14th of June btw", "Lena born_on the 14th of June"),
+    ("Just moved to Leeds, omg the rain", "Lena lives_in Leeds"),
+    ("I live alone in a tiny flat in Hackney", "Lena lives_in Hackney"),
+    ("just got promoted to senior designer!!", "Lena works_as senior designer"),
+    ("We've got two cats, Miso and Tofu.", "Lena has_pet Miso; Lena has_pet Tofu"),
+    ("We have three kids: Ava, Noah and Max.", "Lena parent_of Ava; Lena parent_of Noah; Lena parent_of Max"),
+    ("I've been learning the cello for like 3 years", "Lena has_hobby cello"),
+    ("I have a job interview on 16 March, wish me luck", "Lena plans_to job interview"),
+    ("Everyone calls me Leni.", "Lena nickname Leni"),
 ]  # fmt: skip
 GERMAN = [
     ("Ich heiße Lena Brandt.", "Lena named Lena Brandt"),
@@ -110,6 +119,13 @@ GERMAN = [
      "Lena born_on 14. März; Lena lives_in Kassel"),
     ("Meine Katze heisst Mogli.", "Lena has_pet Mogli"),
     ("Wir ziehen im September nach Wien um.", "Lena plans_to nach Wien ziehen"),
+    ("Bin letztes Jahr nach Luzern gezügelt", "Lena lives_in Luzern"),
+    ("Komme aus Kiel, wohne aber schon ewig in Ulm", "Lena lives_in Ulm"),
+    ("Ich kann Schlager nicht ausstehen", "Lena dislikes Schlager"),
+    ("Ich trinke am liebsten Kaffee", "Lena likes Kaffee"),
+    ("i bin allergisch auf nüsse", "Lena allergic_to nüsse"),
+    ("Ich habe zwei Kinder, Lea und Finn", "Lena parent_of Lea; Lena parent_of Finn"),
+    ("Am 3. März habe ich um 14 Uhr Zahnarzt", "Lena plans_to Zahnarzt"),
 ]  # fmt: skip
 SPANISH = [
     ("Me llamo Lena Brandt.", "Lena named Lena Brandt"),
@@ -123,6 +139,13 @@ SPANISH = [
     ("Soy vegetariana desde 2017.", "Lena diet vegetariana"),
     ("Me gusta el café.", "Lena likes el café"),
     ("El 3 de marzo viajo a Oslo.", "Lena plans_to viajar a Oslo"),
+    ("mi cumple es el 9 de julio", "Lena born_on 9 de julio"),
+    ("No soporto el café.", "Lena dislikes el café"),
+    ("Tengo dos hijos, Mateo y Valentina", "Lena parent_of Mateo; Lena parent_of Valentina"),
+    ("Tenemos dos gatos, Tango y Luna", "Lena has_pet Tango; Lena has_pet Luna"),
+    ("Soy maestra de primaria", "Lena works_as maestra de primaria"),
+    ("Mi comida favorita es la paella.", "Lena favourite_comida paella"),
+    ("tengo cita con el dentista el 3 de marzo", "Lena plans_to cita con el dentista"),
 ]  # fmt: skip
 CHINESE = [
     ("我叫李娜。", "Lena named 李娜"),
@@ -134,6 +157,16 @@ CHINESE = [
     ("我不喜欢香菜。", "Lena dislikes 香菜"),
     ("我的生日是5月3日。", "Lena born_on 5月3日"),
     ("我养了一只猫叫咪咪。", "Lena has_pet 咪咪"),
+    ("我養了一隻貓叫咪咪", "Lena has_pet 咪咪"),
+    ("我家狗狗叫旺财", "Lena has_pet 旺财"),
+    ("我對花生過敏", "Lena allergic_to 花生"),
+    ("我喜欢火锅,但是不喜欢香菜", "Lena likes 火锅; Lena dislikes 香菜"),
+    ("我不住在北京了,已经搬到成都了", "Lena lives_in 北京; Lena lives_in 成都"),
+    ("我现在在小米做产品经理", "Lena works_at 小米"),
+    ("我最喜欢的颜色是绿色", "Lena favourite_颜色 绿色"),
+    ("我爸是司机", "Lena's father works_as 司机"),
+    ("我有两个女儿,叫安安和宁宁", "Lena parent_of 安安; Lena parent_of 宁宁"),
+    ("我会弹吉他", "Lena has_hobby 吉他"),
 ]
 
 
@@ -267,6 +300,11 @@ NOTHING = {
         Ich liebe dich, Pizza.
         Ich heisse Gäste willkommen.
         Ich wohne in Untermiete.
+        Arbeite nicht so viel! Habe Geduld. Fahre vorsichtig.
+        lebe in Scheidung
+        我姐夫是律师。
+        我哥们儿叫大壮。
+        我爸妈住在长沙。
         Ich schenke meiner Mutter Blumen.
         Ich weiß, dass meine Mutter Krebs hat.
         Me llamo Lena.
@@ -345,6 +383,37 @@ def test_pasted_text_is_nobodys_statement() -> None:
     assert said("Tom: I love cheese.\nand I live in Rome.\n\nI live in Kiel.") == [
         ("Lena", "lives_in", "Kiel")
     ]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "From: Claire Hughes <claire@acme.com>\nSubject: Re: invoice",
+        "Von: Petra Klein\nBetreff: Urlaub",
+        "De: Jorge Ruiz\nAsunto: Reunión",
+        "---------- Forwarded message ---------",
+        "发件人:王芳\n主题:请假",
+    ],
+)
+def test_a_pasted_letter_is_somebody_elses(head: str) -> None:
+    """From the first line of its head on, whatever its paragraphs; what stands before is one's own."""
+    letter = f"{head}\n\nHi team,\n\nI live in Bristol. Vivo en Valencia. Ich wohne in Ulm.\n我住在苏州。"
+    assert said(letter) == []
+    assert said(f"I love cheese.\n\n{letter}") == [("Lena", "likes", "cheese")]
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I hate cilantro, seriously", ("Lena", "dislikes", "cilantro")),
+        ("I love sushi, bro", ("Lena", "likes", "sushi")),
+        ("Soy alérgica a los mariscos, ojo", ("Lena", "allergic_to", "mariscos")),
+        ("Me encantan las empanadas, hermano", ("Lena", "likes", "las empanadas")),
+    ],
+)
+def test_a_word_after_a_comma_makes_no_list(text: str, claim: tuple[str, str, str]) -> None:
+    """A list ends with "and"; what hangs behind a comma may be anything."""
+    assert said(text) == [claim]
 
 
 def test_statements_are_written_as_people_do() -> None:

@@ -99,6 +99,24 @@ between March and May            2023-03-01        2023-06-01        month
 from 2010 until 2015             2010-01-01        2016-01-01        year
 for the last two years           2021-01-01        2022-01-01        year
 around 1 May                     2023-05-01        2023-05-02        day
+on Friday next week              2023-05-19        2023-05-20        day
+next week on Tuesday             2023-05-16        2023-05-17        day
+Tuesday last week                2023-05-02        2023-05-03        day
+two weeks ago on Friday          2023-04-28        2023-04-29        day
+a week ago today                 2023-05-03        2023-05-04        day
+a year ago yesterday             2022-05-09        2022-05-10        day
+a week from Friday               2023-05-19        2023-05-20        day
+a year from tomorrow             2024-05-11        2024-05-12        day
+on 3 March last year             2022-03-03        2022-03-04        day
+two years ago in March           2021-03-01        2021-04-01        month
+two days before Christmas 2020   2020-12-23        2020-12-24        day
+three days after 4 May           2023-05-07        2023-05-08        day
+the weekend before last          2023-04-29        2023-05-01        day
+mid-May                          2023-05-11        2023-05-21        week
+in the mid-90s                   1993-05-01        1996-09-01        year
+a fortnight ago                  2023-04-24        2023-05-01        week
+twenty five years ago            1998-01-01        1999-01-01        year
+last night at 3                  2023-05-10T03:00  2023-05-10T04:00  hour
 """
 
 GERMAN = """
@@ -133,6 +151,17 @@ in den neunziger Jahren          1990-01-01        2000-01-01        decade
 vom 3. bis 5. März               2023-03-03        2023-03-06        day
 an Weihnachten                   2022-12-25        2022-12-27        day
 ab 1. September                  2023-09-01        2023-09-02        day
+am Dienstag letzter Woche        2023-05-02        2023-05-03        day
+nächste Woche am Freitag         2023-05-19        2023-05-20        day
+Freitag in acht Tagen            2023-05-19        2023-05-20        day
+heute in acht Tagen              2023-05-17        2023-05-18        day
+in acht Tagen                    2023-05-15        2023-05-22        week
+heute vor einem Jahr             2022-05-10        2022-05-11        day
+am 3. März letzten Jahres        2022-03-03        2022-03-04        day
+vor zwei Jahren im März          2021-03-01        2021-04-01        month
+zwei Tage vor Weihnachten 2020   2020-12-23        2020-12-24        day
+gestern Nacht um 3               2023-05-10T03:00  2023-05-10T04:00  hour
+heuer                            2023-01-01        2024-01-01        year
 """
 
 SPANISH = """
@@ -160,6 +189,13 @@ hasta el mes pasado              2023-04-01        2023-05-01        month
 a finales de mayo                2023-05-21        2023-06-01        week
 en los años 90                   1990-01-01        2000-01-01        decade
 del 3 al 5 de marzo              2023-03-03        2023-03-06        day
+el viernes de la semana que viene 2023-05-19       2023-05-20        day
+el lunes de la semana pasada     2023-05-01        2023-05-02        day
+hace quince días                 2023-04-24        2023-05-01        week
+hoy hace un año                  2022-05-10        2022-05-11        day
+el 3 de marzo del año pasado     2022-03-03        2022-03-04        day
+el primero de mayo               2023-05-01        2023-05-02        day
+en los noventa                   1990-01-01        2000-01-01        decade
 """
 
 CHINESE = """
@@ -185,6 +221,16 @@ CHINESE = """
 自2019年以来                     2019-01-01        2020-01-01        year
 直到上个月                       2023-04-01        2023-05-01        month
 九十年代                         1990-01-01        2000-01-01        decade
+上周一                           2023-05-01        2023-05-02        day
+下周五                           2023-05-19        2023-05-20        day
+下下周三                         2023-05-24        2023-05-25        day
+上上个月                         2023-03-01        2023-04-01        month
+上上周末                         2023-04-29        2023-05-01        day
+三周后的周五                     2023-06-02        2023-06-03        day
+去年今天                         2022-05-10        2022-05-11        day
+去年的三月三日                   2022-03-03        2022-03-04        day
+月底                             2023-05-21        2023-06-01        week
+明年年初                         2024-01-01        2024-05-01        season
 """
 
 OTHERS = """
@@ -200,10 +246,14 @@ NO_TIMES = {
         may; march; mar; second; a second; sun; sat; the sun; 3.11; Python 3.11; version 2.1; $2019;
         4417; 1:47:12; 3/4/2021; every Friday; most weekends; once a week; soon; recently; one day;
         the other day; now; 31 February; 999999 years ago; before 2019; after Christmas; 24/7; a;
-        the 26th; in 2000 words; 2019 edition; Q3 2023; in 20 years of teaching""",
-    "de": "guten Morgen; am Morgen; jeden Freitag; drei Wochen; vor dem Haus; so; bald; 3.11; vor 2019",
-    "es": "la mañana; por la mañana; cada lunes; tres años; domingo sabe; pronto; 3.11; el mar",
-    "zh": "三年; 每周五; 一点; 三天前端; 中午好吃; 五月天演唱会",
+        the 26th; in 2000 words; 2019 edition; Q3 2023; in 20 years of teaching; at 30; on 30;
+        30 February; February 30; tomorrow week; at 2020 Main Street; the days before Christmas""",
+    "de": """guten Morgen; am Morgen; jeden Freitag; drei Wochen; vor dem Haus; so; bald; 3.11; vor 2019;
+        um 20 Uhr; gegen 10; mit 30; am 30. Februar; der letzte Freitag im Monat""",
+    "es": """la mañana; por la mañana; cada lunes; tres años; domingo sabe; pronto; 3.11; el mar;
+        a los 30; a los noventa; el 30 de febrero; el último viernes de mes""",
+    "zh": """三年; 每周五; 一点; 三天前端; 中午好吃; 五月天演唱会; 目前天气; 以前天天; 圣诞节前;
+        圣诞节前两天; 2月30日; 四十五天前; 每年五月; 第二个星期五""",
 }
 
 
@@ -270,6 +320,10 @@ def test_what_is_no_time_resolves_to_none(language: str) -> None:
         ("Guten Morgen! Jeden Freitag gehe ich am Morgen laufen.", []),
         ("La semana pasada fui al mar; todos los domingos duermo la mañana.", ["La semana pasada"]),
         ("我上周五去了北京，明年五月要去上海。", ["上周五", "明年五月"]),
+        ("I saw her on Friday, next week I am off.", ["on Friday", "next week"]),
+        ("It is always the last Friday of June.", ["of June"]),
+        ("It was on the second Tuesday of April.", ["of April"]),
+        ("Der letzte Freitag im Juni war heiß.", ["im Juni"]),
     ],
 )  # fmt: skip
 def test_times_are_found_in_sentences_with_their_words(text: str, times: list[str]) -> None:

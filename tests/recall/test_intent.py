@@ -97,6 +97,19 @@ def test_questions_are_recognised(query: str, asks: str) -> None:
         ("am 12.05.2023", (2023, 5, 12), (2023, 5, 13)),
         ("on 5/7/2023", (2023, 5, 7), (2023, 5, 8)),
         ("last weekend before 10 April 2023", (1970, 1, 1), (2023, 4, 10)),
+        ("what is planned for the day after tomorrow", (2024, 6, 14), (2024, 6, 15)),
+        ("who called last night", (2024, 6, 11), (2024, 6, 12)),
+        ("what did I say this morning", (2024, 6, 12), (2024, 6, 13)),
+        ("was steht übermorgen an", (2024, 6, 14), (2024, 6, 15)),
+        ("¿Qué dije esta mañana?", (2024, 6, 12), (2024, 6, 13)),
+        ("¿Qué tengo pasado mañana?", (2024, 6, 14), (2024, 6, 15)),
+        ("¿Quién llamó anoche?", (2024, 6, 11), (2024, 6, 12)),
+        ("¿Quién me ayudó el verano pasado?", (2023, 6, 1), (2023, 9, 1)),
+        ("我大前天在干嘛", (2024, 6, 9), (2024, 6, 10)),
+        ("後天有什麼安排", (2024, 6, 14), (2024, 6, 15)),
+        ("我昨晚说了什么", (2024, 6, 11), (2024, 6, 12)),
+        ("上上周我去了哪里", (2024, 5, 27), (2024, 6, 3)),
+        ("下下周三有什么安排", (2024, 6, 26), (2024, 6, 27)),
     ],
 )
 def test_times_become_windows(query: str, since: tuple[int, ...], until: tuple[int, ...]) -> None:
@@ -118,6 +131,41 @@ def test_a_month_without_a_year_is_a_period_of_any_year() -> None:
 def test_verbs_are_not_months() -> None:
     """ "may" and "march" as verbs name no time."""
     assert read_intent("who may march", NOW).period is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Who is June?",
+        "What does May do for a living?",
+        "May I see the photos?",
+        "What did I tell you about April's wedding?",
+        "Was hat der August gesagt?",
+        "Wer ist Mai?",
+        "¿Quién es Abril?",
+        "Was mache ich am Morgen?",
+        "Guten Morgen, was weißt du über mich?",
+        "what did I do half a year ago",
+        "what happened forty-two days ago",
+        "what happened twenty five years ago",
+        "what happened 1.5 years ago",
+        "十五天前我说了什么",
+        "目前天气怎么样",
+        "我以前天天做什么",
+    ],
+)
+def test_what_is_no_time_or_not_understood_is_none(query: str) -> None:
+    """People called after months, mornings, and numbers that are read only in part fix no time."""
+    intent = read_intent(query, NOW)
+    assert (intent.period, intent.window) == (None, None)
+
+
+def test_a_part_of_a_month_is_not_near_now() -> None:
+    """ "The last week of May" is in May, whatever last week was."""
+    for query in ("the last week of May 2023", "the last Friday of May 2023"):
+        window = read_intent(query, NOW).window
+        assert window is not None
+        assert window[0] == datetime(2023, 5, 1, tzinfo=UTC)
 
 
 def test_impossible_dates_are_no_error() -> None:

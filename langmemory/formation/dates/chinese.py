@@ -22,6 +22,8 @@ MONTHS = {
     if 1 <= number <= 12 and word not in "两兩半"
     for name in (word, f"{int(number)}", f"{int(number):02}")
 }
+# Not the "五天" of "四十五天", nor the day of a month.
+COUNTED = r"(?<![月一二三四五六七八九十百\d.]){n}\s*[个個]?\s*{unit}"
 LAST, THIS, NEXT = r"上(?:一)?[个個]?", r"(?:这|這|本)(?:一)?[个個]?", r"下(?:一)?[个個]?"
 
 CHINESE = TimeWords(
@@ -34,6 +36,7 @@ CHINESE = TimeWords(
         month="月", year="年 去年 今年 明年 前年 后年 後年", decade="十年",
     ),
     weekend=r"周末|週末",
+    by_week=True,
     weekdays={
         f"{prefix}{day}": place
         for prefix in ("星期", "周", "週", "礼拜", "禮拜")
@@ -71,14 +74,18 @@ CHINESE = TimeWords(
     since_after=r"(?:以来|以來|起|开始|開始)",
     until_after=r"为止|為止",
     to=r"\s*(?:–|—|-|~|到|至)\s*",
-    never_before=r"(?:每|每个|每個)\s*",
-    never_after=r"(?:版|款)",
+    within=r"\s*的?",
+    never_before=r"(?:每(?:个|個|年|周|週|月|天)?|上|大|第[一二三四五1-5]个?|第[一二三四五1-5]個|最[后後]一?[个個]?)\s*",
+    never_after=r"(?:版|款)|(?:之|以)?[前后後](?![天年])",
     filler=r"大约|大約|左右|在|的|于|約|约",
     forms=(
-        form(r"{n}\s*[个個]?\s*{unit}(?:以前|之前|前(?!端|台|面|后|後))", -1),
-        form(r"{n}\s*[个個]?\s*{unit}(?:以后|以後|之后|之後|后|後)(?!端|台|面)", 1),
-        form(r"{named}"),
+        form(rf"{COUNTED}(?:以前|之前|前(?!端|台|面|后|後))", -1),
+        form(rf"{COUNTED}(?:以后|以後|之后|之後|后|後)(?!端|台|面)", 1),
+        # Not the "前天" of "目前天气".
+        form(r"(?<![目以之今如日]){named}"),
         form(r"{night}"),
+        form(r"上上(?:一)?[个個]?{target}", -2),
+        form(r"下下(?:一)?[个個]?{target}", 2),
         form(rf"{LAST}{{target}}", -1),
         form(rf"{THIS}{{target}}", 0),
         form(rf"{NEXT}{{target}}", 1),
@@ -89,9 +96,10 @@ CHINESE = TimeWords(
         form(r"去年(?:的)?{month}\s*{day}\s*[日号號]", year_step=-1),
         form(r"今年(?:的)?{month}\s*{day}\s*[日号號]", year_step=0),
         form(r"明年(?:的)?{month}\s*{day}\s*[日号號]", year_step=1),
-        form(r"(?P<period>去年)", -1),
-        form(r"(?P<period>今年)", 0),
-        form(r"(?P<period>明年)", 1),
+        form(r"(?P<period>去年)(?:年(?=[底末初]))?", -1),
+        form(r"(?P<period>今年)(?:年(?=[底末初]))?", 0),
+        form(r"(?P<period>明年)(?:年(?=[底末初]))?", 1),
+        form(r"(?P<period>[月年])", 0, needs="edge"),
         form(r"(?P<period>前年)", -2),
         form(r"(?P<period>后年|後年)", 2),
         form(r"{year}\s*年\s*{month}\s*{day}\s*[日号號]"),

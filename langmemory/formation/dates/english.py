@@ -5,6 +5,7 @@ from __future__ import annotations
 from langmemory.formation.dates.words import TimeWords, form, unit_words
 from langmemory.lexicon.language import ordered, word_set
 
+TENS = ordered("twenty thirty forty fifty sixty seventy eighty ninety")
 NUMBERS: dict[str, float] = {
     word: number
     for number, word in enumerate(
@@ -19,8 +20,16 @@ NUMBERS: dict[str, float] = {
 ENGLISH = TimeWords(
     code="en",
     numbers={
-        **NUMBERS, "a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a couple": 2, "thirty": 30,
-        "forty": 40, "fifty": 50, "half a": 0.5, "half an": 0.5, "one and a half": 1.5,
+        **NUMBERS,
+        **{
+            f"{ten}{joint}{one}": 10 * tens + number
+            for tens, ten in enumerate(TENS, start=2)
+            for joint in " -"
+            for one, number in list(NUMBERS.items())[:9]
+        },
+        **{ten: 10 * tens for tens, ten in enumerate(TENS, start=2)},
+        "a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a couple": 2,
+        "half a": 0.5, "half an": 0.5, "one and a half": 1.5,
     },
     few=r"a\s+few|several|some",
     half=r"\s+and\s+a\s+half",
@@ -40,6 +49,7 @@ ENGLISH = TimeWords(
     decades={
         "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990,
     },
+    weeks={"a fortnight": 2, "two fortnights": 4},
     days={
         "the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1, "today": 0,
         "tomorrow": 1, "the day after tomorrow": 2, "day after tomorrow": 2,
@@ -74,19 +84,23 @@ ENGLISH = TimeWords(
     and_=r"\s+and\s+(?:the\s+)?",
     never_before=r"\b(?:before|after|within|than|every|each|per|most|same|once\s+(?:a|an)|any|all|alternate|one|some)"
     r"(?:\s+other)?\s+(?:\w+,\s+|\w+\s+and\s+)?(?:the\s+)?",
-    never_after=r"\s+(?:of\s+fame|old\b|each|every|edition|model|version|percent|%"
+    never_after=r"\s+(?:of\s+fame|of\s+(?:the|each|every)\s+(?:month|year)\b|week\b|old\b|each|every|edition|model|version|percent|%"
     r"|(?!was\b|has\b|does\b|this\b|always\b|is\b|perhaps\b|thanks\b|as\b|us\b|plus\b)[a-z]{3,}s\b)",
     filler=r"about|around|roughly|approximately|circa|ca|sometime|some\s+time|back|just|on|in|at|by|of"
     r"|the|during|over|or\s+so|early|late|as|exactly|this\s+coming",
+    within=r"\s+(?:of\s+)?",
     capital=frozenset(("may", "march")),
     short=word_set("mon tue tues wed thu thur thurs fri sat sun jan mar"),
     forms=(
         form(r"{n}\s+{unit}\s+(?:ago|back|earlier\s+than\s+now)", -1),
         form(r"{n}\s+{unit}\s+from\s+(?:now|today)", 1),
+        form(r"{n}\s+{unit}\s+(?:from|on)\s+(?:{named}|{weekday})", 1),
+        form(r"{weeks}\s+ago", -1),
+        form(r"in\s+{weeks}(?:'s\s+time)?", 1),
         form(r"in\s+(?:about\s+|around\s+)?{n}\s+{unit}(?:'s?\s+time|\s+time)?(?!\s+of\b)", 1),
         form(r"for\s+the\s+(?:last|past)\s+{n}\s+{unit}", -1, role="since"),
-        form(r"(?:the\s+)?{period}\s+before\s+last", -2),
-        form(r"(?:the\s+)?{period}\s+after\s+next", 2),
+        form(r"(?:the\s+)?(?:{period}|{weekend})\s+before\s+last", -2),
+        form(r"(?:the\s+)?(?:{period}|{weekend})\s+after\s+next", 2),
         form(r"{named}"),
         form(r"{night}"),
         form(r"(?:the\s+)?(?:this\s+)?(?:last|past|previous)\s+{target}", -1),
@@ -121,9 +135,10 @@ ENGLISH = TimeWords(
         form(r"{season}", needs="lead"),
         form(r"{weekday}", needs="lead"),
         form(r"{weekend}", needs="lead"),
-        form(r"{year}", needs="lead"),
+        form(r"(?<!\bat ){year}", needs="lead"),
         form(r"(?:the\s+|this\s+)?{period}", 0, needs="edge"),
-        form(r"(?:the\s+)?{decade}(?:['’]?s)?", needs="lead"),
+        # Not the 30 of "at 30".
+        form(r"(?:the\s+)?['’]?{decade}(?:(?<=\d)['’]?s|(?<!\d))", needs="lead"),
         form(r"{year}-{monthnum}-{day}"),
         form(r"{year}/{monthnum}/{day}"),
         # 3/4/2021 may be either; 25/4/2021 and 4/25/2021 may not.

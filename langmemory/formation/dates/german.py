@@ -30,7 +30,7 @@ GERMAN = TimeWords(
     few=r"ein\s+paar|einigen|einige|mehreren",
     units=unit_words(
         minute="minute minuten", hour="stunde stunden", day="tag tage tagen tages",
-        week="woche wochen", month="monat monate monaten monats", year="jahr jahre jahren jahres",
+        week="woche wochen", month="monat monate monaten monats", year="jahr jahre jahren jahres heuer",
         decade="jahrzehnt jahrzehnte jahrzehnten",
     ),
     weekend=r"wochenendes?",
@@ -46,6 +46,7 @@ GERMAN = TimeWords(
         "sechziger": 1960, "siebziger": 1970, "achtziger": 1980, "neunziger": 1990,
         "sechzigern": 1960, "siebzigern": 1970, "achtzigern": 1980, "neunzigern": 1990,
     },
+    weeks={"acht tagen": 1, "8 tagen": 1},
     days={
         "vorgestern": -2, "gestern": -1, "heute": 0, "morgen": 1, "übermorgen": 2,
     },
@@ -77,13 +78,18 @@ GERMAN = TimeWords(
     r"\s+(?:dem\s+|der\s+)?",
     between=r"zwischen\s+(?:dem\s+)?",
     and_=r"\s+und\s+(?:dem\s+)?",
+    within=r"\s+(?:des\s+|der\s+)?",
     never_before=r"\b(?:jede[rnms]?|alle|pro|vor|nach|zwischen|eine[smn]?)\s+(?:zweiten\s+)?(?:dem\s+|der\s+)?",
-    never_after=r"\s*(?:%|alte?[rnms]?\b)",
+    never_after=r"\s*(?:%|alte?[rnms]?\b|(?:des|im)\s+(?:monats?|jahre?s?)\b)",
     filler=r"etwa|ungefähr|circa|ca|rund|so|am|im|in|an|dem|den|der|das|die|gegen|um|irgendwann|zum|zu",
     forms=(
+        # "In acht Tagen" is in a week; before the same words counted.
+        form(r"vor\s+{weeks}", -1),
+        form(r"in\s+{weeks}", 1),
         form(r"vor\s+(?:etwa\s+|rund\s+|ungefähr\s+)?{n}\s+{unit}", -1),
         form(r"in\s+(?:etwa\s+|rund\s+|ungefähr\s+)?{n}\s+{unit}", 1),
         form(r"(?:schon\s+)?seit\s+(?:etwa\s+|rund\s+|über\s+)?{n}\s+{unit}", -1, role="since"),
+        form(r"(?P<period>heuer)", 0),
         form(r"(?:in\s+)?vorletzte[rnsm]?\s+{period}", -2),
         form(r"(?:in\s+)?übernächste[rnsm]?\s+{period}", 2),
         form(r"(?<!am )(?<!guten )(?<!jeden )(?<!eines )(?<!zum )(?<!den ){named}"),
@@ -110,7 +116,8 @@ GERMAN = TimeWords(
         form(r"{weekend}", needs="lead"),
         form(r"{year}", needs="lead"),
         form(r"{period}", 0, needs="edge"),
-        form(r"(?:den\s+)?{decade}(?:ern|er)?(?:[\s-]+jahren?)?", needs="lead"),
+        form(r"(?:den\s+)?{decade}(?:(?<=\d)ern?|(?<!\d)(?:er|ern)?)(?:[\s-]+jahren?)?",
+             needs="lead"),
         form(r"{year}-{monthnum}-{day}"),
     ),
 )  # fmt: skip

@@ -27,5 +27,6 @@ def anchor(code: str) -> str:
     """What puts a day or a week in relation to the time that follows, with its names filled in."""
     words = TIME_WORDS[code]
     units = [name for name, unit in words.units.items() if unit in ("day", "week", "month", "year")]
-    names = f"(?P<anchor>{one_of([*units, *words.weekdays])}|{words.weekend})"
+    number = rf"(?:(?P<n>\d{{1,3}}|{one_of(words.numbers)})\s+)?"
+    names = f"{number}(?P<anchor>{one_of([*units, *words.weekdays])}|{words.weekend})"
     return words.anchor.replace("ANCHOR", names)

@@ -50,8 +50,13 @@ def _span(
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     now = said_at.replace(tzinfo=None)
     midnight = around("day", now).start
+    if "unit" in groups and groups.keys() & {"weekday", "named"}:
+        return _away_from(groups, words, midnight) if "n" in groups else None
     if "unit" in groups:
         return _away(groups, words, said_at, form.step or 0)
+    if "weeks" in groups:
+        count = _value(words.weeks, groups["weeks"])
+        return around("week", moved("week", now, (form.step or 0) * count))
     if "named" in groups:
         return around("day", midnight + timedelta(days=_value(words.days, groups["named"])))
     if "night" in groups:
@@ -63,7 +68,8 @@ def _span(
     if "weekend" in groups:
         return _weekend(now, form.step, prefer)
     if "weekday" in groups:
-        return _weekday(_value(words.weekdays, groups["weekday"]), midnight, form.step, prefer)
+        day = _value(words.weekdays, groups["weekday"])
+        return _weekday(day, midnight, form.step, prefer, by_week=words.by_week)
     if "decade" in groups:
         return _decade(groups["decade"], words)
     return _calendar(groups, form, words, now, prefer)
@@ -85,8 +91,23 @@ def _away(groups: Mapping[str, str], words: TimeWords, said_at: datetime, sign: 
         first, last = sorted(_moment(said_at, unit, sign * count) for count in FEW)
         start, end = around(unit, first), around(unit, last)
         return Span(start=start.start, end=end.end, precision=start.precision)
-    unit, count = finer(unit, _number(groups["n"], words) + (0.5 if "half" in groups else 0))
+    unit, count = finer(unit, number(groups["n"], words) + (0.5 if "half" in groups else 0))
     return around(unit, _moment(said_at, unit, sign * count))
+
+
+def _away_from(groups: Mapping[str, str], words: TimeWords, midnight: datetime) -> Span | None:
+    """ "A week from Friday", "a year from tomorrow": the day; None for "a month from Friday"."""
+    unit, count = finer(_value(words.units, groups["unit"]), number(groups["n"], words))
+    if "named" in groups:
+        day = midnight + timedelta(days=_value(words.days, groups["named"]))
+    else:
+        ahead = (_value(words.weekdays, groups["weekday"]) - midnight.weekday()) % 7 or 7
+        day = midnight + timedelta(days=ahead)
+    if unit in ("day", "week"):
+        return around("day", moved(unit, day, count))
+    if unit == "year" and "named" in groups:
+        return around("day", day.replace(year=day.year + count))
+    return None
 
 
 def _moment(said_at: datetime, unit: SpanUnit, count: int) -> datetime:
@@ -103,10 +124,14 @@ def _weekend(now: datetime, step: int | None, prefer: Prefer | None) -> Span | N
     return chosen(near, now, prefer=prefer)
 
 
-def _weekday(day: int, midnight: datetime, step: int | None, prefer: Prefer | None) -> Span | None:
+def _weekday(
+    day: int, midnight: datetime, step: int | None, prefer: Prefer | None, *, by_week: bool
+) -> Span | None:
     this_week = midnight + timedelta(days=day - midnight.weekday())
     if step == 0:
         return around("day", this_week)
+    if step is not None and by_week:
+        return around("day", this_week + timedelta(days=7 * step))
     # "On Friday" and "next Friday", said on a Friday, are not today.
     near = (this_week + timedelta(days=7 * count) for count in range(-2, 3))
     spans = [around("day", other) for other in near if other != midnight]
@@ -157,8 +182,8 @@ def _maker(groups: Mapping[str, str], words: TimeWords) -> Callable[[int], Span]
         return None
     if "day" not in groups:
         return lambda year: yearly(year, month)
-    day = int(_number(groups["day"], words))
-    last = int(_number(groups["day2"], words)) if "day2" in groups else day
+    day = int(number(groups["day"], words))
+    last = int(number(groups["day2"], words)) if "day2" in groups else day
     return lambda year: Span(
         start=yearly(year, month, day=day).start,
         end=yearly(year, month, day=last).end,
@@ -176,6 +201,7 @@ def _value(table: Mapping[str, Value], word: str) -> Value:
     return table[" ".join(word.lower().split())]
 
 
-def _number(word: str, words: TimeWords) -> float:
+def number(word: str, words: TimeWords) -> float:
+    """What a number in digits or words is."""
     digits = word.replace(",", ".")
     return float(digits) if digits[0] in "0123456789" else _value(words.numbers, word)

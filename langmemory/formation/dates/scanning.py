@@ -6,16 +6,28 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Literal
 
 from langmemory.formation.dates.languages import anchor, forms
-from langmemory.formation.dates.reading import hours, read
-from langmemory.formation.dates.spans import Prefer, Span, around, in_year, moved, third
+from langmemory.formation.dates.reading import hours, number, read
+from langmemory.formation.dates.spans import Prefer, Span, around, finer, in_year, moved, third
 from langmemory.formation.dates.words import Form, Role, TimeWords
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
+_PART_OF_DATE = re.compile(r"\d\s*(?:\.|st|nd|rd|th|日|号|號)?\s*(?:of\s+|de\s+)?\Z", re.IGNORECASE)
+_REST_OF_DATE = re.compile(
+    r"\s*(?:the\s+)?\d{1,2}(?!\d|[:：点點時时]|\s*[ap]\.?m)|\s*[一二三四五六七八九十]+[日号號]",
+    re.IGNORECASE,
+)
+"""Of "31 June" and "February 30, 2020", which there are not, the month alone is no time."""
+
 CONTEXT_CHARACTERS = 40
 """How far before a time its prepositions may reach."""
+
+
+Kind = Literal["", "weekday", "named", "yearly"]
+"""What may lie within another time: a day of the week, "today", a date without a year."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +43,7 @@ class Candidate:
     role: Role = "at"
     any_week: bool = False
     """A day of the week alone: of which week, it does not say."""
+    kind: Kind = ""
 
 
 def scan(
@@ -49,7 +62,7 @@ def scan(
         if all(one.end <= other.start or one.start >= other.end for other in kept):
             kept.append(one)
     kept.sort(key=lambda one: one.start)
-    return _paired(kept, text, words)
+    return _paired(_nested(kept, text, words, said_at.replace(tzinfo=None)), text, words)
 
 
 def is_all(candidate: Candidate, text: str, words: TimeWords) -> bool:
@@ -68,6 +81,11 @@ def _candidate(
         return None
     if prefer is None and _before(words.behind, text, start, words):
         prefer = "past"
+    groups = {name for name, value in match.groupdict().items() if value}
+    if "month" in groups and "day" not in groups:
+        rest = None if "year" in groups else _REST_OF_DATE.match(text, end)
+        if rest or _PART_OF_DATE.search(text, max(0, start - CONTEXT_CHARACTERS), start):
+            return None
     span = read(match, form, words, said_at, prefer)
     if span is None:
         return None
@@ -84,10 +102,10 @@ def _candidate(
         return None
     strong = not form.needs or edged or anchored or led is not None or end > match.end()
     start = led.start() if led else start
-    any_week = {name for name, value in match.groupdict().items() if value} == {"weekday"}
+    any_week = groups == {"weekday"} and form.step is None and span.precision == "day"
     found = Candidate(
-        start=start, end=end, span=span, strong=strong, role=form.role,
-        any_week=any_week and form.step is None and span.precision == "day",
+        start=start, end=end, span=span, strong=strong, role=form.role, any_week=any_week,
+        kind="" if anchored or edged or form.year_step is not None else _kind(groups),
     )  # fmt: skip
     return _roled(text, found, words)
 
@@ -128,6 +146,10 @@ def _at_clock(found: re.Match[str], span: Span) -> Span | None:
     before_noon, after_noon = bool(groups.get("am")), bool(groups.get("pm"))
     if span.precision == "hour":
         before_noon, after_noon = span.start.hour < 12, span.start.hour >= 12
+    into_night = span.precision == "hour" and span.end.hour == 0 and (hour < 5 or hour == 12)
+    if into_night and not (groups.get("am") or groups.get("pm")):  # "last night at 3"
+        moment = span.end + timedelta(hours=hour % 12, minutes=int(minute or 0))
+        return around("minute" if minute else "hour", moment)
     if hour > 24 or not (before_noon or after_noon or hour > 12):
         return None
     if after_noon and hour < 12:
@@ -145,12 +167,23 @@ def _anchored(text: str, start: int, span: Span, words: TimeWords) -> tuple[int,
         return start, span, False
     name, groups = " ".join(found["anchor"].lower().split()), found.groupdict()
     step = -1 if groups.get("back") else 1 if groups.get("ahead") else 0
+    unit = words.units.get(name, "weekend")
+    if groups["n"]:  # "two days before Christmas"
+        if not step or name not in words.units:
+            return start, span, False
+        unit, count = finer(unit, number(groups["n"], words))
+        edge = span.start if step < 0 else span.end - timedelta(days=1)
+        return found.start(), around(unit, moved(unit, edge, step * count)), True
+    if any(name != one and name.startswith(one) for one in words.units):
+        return start, span, False  # "the days before Christmas"
+    a_unit = around("day" if name in words.weekdays else unit, span.start)
+    if not step and a_unit.end - a_unit.start < span.end - span.start and span.precision != "week":
+        return start, span, False  # "the last day of March"
     if name in words.weekdays:
         edge = span.end if step > 0 else span.start
         days = words.weekdays[name] - edge.weekday()
         days += 7 if step > 0 and days < 0 else -7 if step < 0 and days >= 0 else 0
         return found.start(), around("day", edge + timedelta(days=days)), True
-    unit = words.units.get(name, "weekend")
     return found.start(), around(unit, moved(unit, span.start, step)), True
 
 
@@ -178,6 +211,77 @@ def _roled(text: str, found: Candidate, words: TimeWords) -> Candidate:
                 role=role,
             )
     return found
+
+
+def _kind(groups: set[str]) -> Kind:
+    if "weekday" in groups:
+        return "weekday"
+    if "named" in groups:
+        return "named"
+    named = groups & {"month", "monthnum", "season", "holiday"}
+    return "yearly" if named and "year" not in groups else ""
+
+
+def _nested(
+    candidates: list[Candidate], text: str, words: TimeWords, now: datetime
+) -> list[Candidate]:
+    """Two times of which one lies within the other as one: "Friday of next week", "a week ago
+    today", "two years ago in May". Of those that do not go together, like "the last Friday of
+    June", the longer."""
+    joined: list[Candidate] = []
+    for one in candidates:
+        before = joined[-1] if joined else None
+        if (
+            before is None
+            or one.role != "at"
+            or not _regex(words.within).fullmatch(text, before.end, one.start)
+        ):
+            joined.append(one)
+            continue
+        inner, outer = (before, one) if before.kind else (one, before)
+        if not inner.kind or outer.kind == inner.kind or _days(inner) >= _days(outer):
+            joined.append(one)
+            continue
+        span = _within(inner, outer, now) if outer.strong else None
+        if span is not None:
+            outer = replace(
+                outer, start=before.start, end=one.end, span=span, strong=True, kind="",
+                role=outer.role if before.role == "at" else before.role,
+            )  # fmt: skip
+        elif inner.kind != "weekday" and (outer.span.precision, inner.kind) != ("year", "yearly"):
+            joined.append(one)
+            continue
+        joined[-1] = outer
+    return joined
+
+
+def _days(candidate: Candidate) -> float:
+    return (candidate.span.end - candidate.span.start) / timedelta(days=1)
+
+
+def _within(inner: Candidate, outer: Candidate, now: datetime) -> Span | None:
+    """The inner time moved into the outer; None where nobody knows which is meant."""
+    start, end, into = inner.span.start, inner.span.end, outer.span.start
+    precision, long = outer.span.precision, _days(outer)
+    if precision == "week" and long == 7:
+        if inner.kind == "weekday":
+            begins = into + timedelta(days=start.weekday(), hours=start.hour)
+        elif inner.kind == "named":
+            begins = start + (into - around("week", now).start)
+        else:
+            return None
+        return replace(inner.span, start=begins, end=begins + (end - start))
+    try:
+        if inner.kind == "named" and not outer.kind and precision == "month" and long <= 31:
+            begins = start.replace(year=into.year, month=into.month)
+            return replace(inner.span, start=begins, end=begins + (end - start))
+        if inner.kind in ("named", "yearly") and precision == "year" and long <= 366:
+            years = into.year - start.year
+            begins, ends = start.replace(year=into.year), in_year(end, end.year + years)
+            return replace(inner.span, start=begins, end=ends)
+    except ValueError:  # no 29 February in that year, no 31st in that month
+        return None
+    return None
 
 
 def _paired(candidates: list[Candidate], text: str, words: TimeWords) -> list[Candidate]:

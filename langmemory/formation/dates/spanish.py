@@ -21,6 +21,7 @@ SPANISH = TimeWords(
         },
         "un par de": 2, "veinte": 20, "treinta": 30, "media": 0.5, "medio": 0.5, "primero": 1,
     },
+    ordinals=("primero",),
     few=r"un[oa]s\s+(?:cuant[oa]s|poc[oa]s)|algun[oa]s|vari[oa]s|un[oa]s",
     half=r"(?=\s+\w+\s+y\s+medi[oa])",
     units=unit_words(
@@ -33,6 +34,8 @@ SPANISH = TimeWords(
         "sábado": 5, "sabado": 5, "domingo": 6,
     },
     decades={"sesenta": 1960, "setenta": 1970, "ochenta": 1980, "noventa": 1990},
+    weeks={"ocho días": 1, "ocho dias": 1, "8 días": 1, "8 dias": 1, "quince días": 2,
+           "quince dias": 2, "15 días": 2, "15 dias": 2},
     days={
         "anteayer": -2, "antes de ayer": -2, "antier": -2, "ayer": -1, "hoy": 0, "mañana": 1,
         "pasado mañana": 2,
@@ -64,10 +67,14 @@ SPANISH = TimeWords(
     anchor=r"(?:el\s+|la\s+)?ANCHOR\s+(?:(?P<back>antes)|(?P<ahead>después))\s+del?\s+(?:la\s+)?",
     between=r"entre\s+(?:el\s+)?",
     and_=r"\s+y\s+(?:el\s+)?",
+    within=r"\s+(?:del?\s+)?(?:la\s+|el\s+)?",
     never_before=r"\b(?:antes\s+del?|después\s+del?|cada|todos\s+los|todas\s+las|por\s+la|la|de\s+la|un|los)\s+",
-    never_after=r"\s*(?:%|grados|euros|\$)",
+    never_after=r"\s*(?:%|grados|euros|\$|(?:del|de\s+cada)\s+(?:mes|año)\b(?!\s+(?:pasado|que)))",
     filler=r"el|la|en|los|las|unos|aproximadamente|alrededor\s+de|sobre|como|más\s+o\s+menos|para|del|de",
     forms=(
+        # "Quince días" are two weeks; before the same words counted.
+        form(r"hace\s+{weeks}(?!\s+que\b)", -1),
+        form(r"(?:dentro\s+de|(?:de\s+hoy\s+)?en)\s+{weeks}", 1),
         form(r"desde\s+hace\s+(?:más\s+de\s+|unos\s+)?{n}\s+{unit}(?:\s+y\s+medi[oa])?", -1,
              role="since"),
         form(r"hace\s+(?:más\s+de\s+|casi\s+)?{n}\s+{unit}(?:\s+y\s+medi[oa])?(?!\s+que\b)", -1),
@@ -87,7 +94,7 @@ SPANISH = TimeWords(
         form(r"(?:{month}|{season}|{holiday})\s+de\s+este\s+año", year_step=0),
         form(
             r"(?:(?:el\s+)?(?:lunes|martes|miércoles|jueves|viernes|sábado|domingo),?\s+)?"
-            r"(?:el\s+)?(?:día\s+)?(?:{day}|primero)\s+de\s+{month}(?:\s+del?\s+{year})?"
+            r"(?:el\s+)?(?:día\s+)?{day}\s+de\s+{month}(?:\s+del?\s+{year})?"
         ),
         form(r"(?:del?\s+)?{day}\s+al?\s+{day2}\s+de\s+{month}(?:\s+del?\s+{year})?"),
         form(r"(?:{month}|{season})\s+del?\s+{year}"),
@@ -100,7 +107,8 @@ SPANISH = TimeWords(
         form(r"{weekend}", needs="lead"),
         form(r"{year}", needs="lead"),
         form(r"{period}", 0, needs="edge"),
-        form(r"(?:los\s+)?(?:años\s+)?{decade}s?", needs="lead"),
+        form(r"(?:los\s+)?años\s+{decade}s?", needs="lead"),
+        form(r"(?<!\ba )los\s+{decade}(?<!\d)s?", needs="lead"),
         form(r"{year}-{monthnum}-{day}"),
     ),
 )  # fmt: skip

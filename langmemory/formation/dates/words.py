@@ -49,6 +49,8 @@ class TimeWords:
     spaced: bool = True
     """Whether words have boundaries."""
     numbers: Mapping[str, float]
+    ordinals: tuple[str, ...] = ()
+    """Numbers that name a day of a month."""
     few: str = ""
     """An unknown small number: two to five."""
     half: str = ""
@@ -57,11 +59,15 @@ class TimeWords:
     weekend: str
     weekdays: Mapping[str, int]
     """0 is Monday."""
+    by_week: bool = False
+    """Whether "last Friday" and "next Friday" are those of last and next week."""
     months: Mapping[str, int] = field(default_factory=dict)
     seasons: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """(first month, months)."""
     decades: Mapping[str, int] = field(default_factory=dict)
     """"nineties" to 1990."""
+    weeks: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of days that stand for weeks: "a fortnight" to 2."""
     days: Mapping[str, int]
     """"yesterday" to -1."""
     nights: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -92,6 +98,8 @@ class TimeWords:
     between: str = r"(?!)"
     """Opens a range whose two ends `and_` joins."""
     and_: str = r"(?!)"
+    within: str = r"\s+"
+    """What stands between two times of which one lies within the other: "Friday *of* next week"."""
     never_before: str = r"(?!)"
     """What makes a time recurring or something else when it stands before it."""
     never_after: str = r"(?!)"
@@ -109,7 +117,10 @@ class TimeWords:
         numbers = one_of(self.numbers)
         few = f"|(?P<few>{self.few})" if self.few else ""
         half = f"(?P<half>{self.half})?" if self.half else ""
-        day_words = "|" + one_of(w for w, n in self.numbers.items() if n == int(n) and n < 32)
+        named_days = self.ordinals
+        if not self.spaced:
+            named_days = tuple(w for w, n in self.numbers.items() if n == int(n) and n < 32)
+        day_words = f"|{one_of(named_days)}"
         parts = {
             "n": rf"(?:(?P<n>\d{{1,3}}(?:[.,]5)?|{numbers}){half}{few})",
             "unit": rf"(?P<unit>{one_of(self.units)})",
@@ -119,11 +130,12 @@ class TimeWords:
             "month": rf"(?P<month>{one_of(months)})",
             "season": rf"(?P<season>{one_of(seasons)})" if seasons else "(?!)",
             "year": r"(?P<year>(?:19|20)\d\d)",
-            "day": rf"(?P<day>0?[1-9]|[12]\d|3[01]{'' if self.spaced else day_words})",
-            "day2": rf"(?P<day2>0?[1-9]|[12]\d|3[01]{'' if self.spaced else day_words})",
+            "day": rf"(?P<day>0?[1-9]|[12]\d|3[01]{day_words})",
+            "day2": rf"(?P<day2>0?[1-9]|[12]\d|3[01]{day_words})",
             "monthnum": r"(?P<monthnum>0?[1-9]|1[0-2])",
             "decade": rf"(?P<decade>(?:19|20)?\d0{'|' + one_of(self.decades) if self.decades else ''})",
             "named": rf"(?P<named>{one_of(self.days)})",
+            "weeks": rf"(?P<weeks>{one_of(self.weeks)})",
             "night": rf"(?P<night>{one_of(self.nights)})" if self.nights else "(?!)",
             "holiday": rf"(?P<holiday>{one_of(self.holidays)})" if self.holidays else "(?!)",
         }
@@ -158,7 +170,9 @@ def unit_words(**words: str) -> dict[str, SpanUnit]:
 
 def compiled(words: TimeWords) -> tuple[tuple[Form, re.Pattern[str]], ...]:
     """The forms of a language as regular expressions that match at word boundaries."""
-    before, after = (r"(?<![\w.,:/$€£-])", r"(?![\w/])(?![.,:]\d)") if words.spaced else ("", "")
+    # Not the 80 of "8-80", but the one of "mid-80s".
+    before = r"(?:(?<![\w.,:/$€£-])|(?<=\bmid-)|(?<=\bearly-)|(?<=\blate-))" if words.spaced else ""
+    after = r"(?![\w/])(?![.,:]\d)" if words.spaced else ""
     parts = words.parts_of()
     return tuple(
         (found, re.compile(f"{before}(?:{_filled(found.pattern, parts)}){after}", re.IGNORECASE))

@@ -8,19 +8,21 @@ from langmemory.lexicon.language import word_set
 KIN = {
     word: role
     for role, words in {
-        "mother": "妈妈 媽媽 母亲", "father": "爸爸 父亲", "sister": "姐姐 妹妹", "brother": "哥哥 弟弟",
+        "mother": "妈妈 媽媽 母亲 母親 老妈 老媽 妈 媽", "father": "爸爸 父亲 父親 老爸 爸",
+        "sister": "姐姐 妹妹 姐 妹", "brother": "哥哥 弟弟 哥 弟",
         "wife": "妻子 老婆 太太", "husband": "丈夫 老公 先生", "girlfriend": "女朋友",
         "boyfriend": "男朋友", "daughter": "女儿 女兒", "son": "儿子 兒子",
-        "grandmother": "奶奶 外婆", "grandfather": "爷爷 外公", "friend": "朋友",
+        "grandmother": "奶奶 外婆 姥姥", "grandfather": "爷爷 爺爺 外公 姥爷", "friend": "朋友",
         "colleague": "同事", "boss": "老板 老闆",
     }.items()
     for word in words.split()
 }  # fmt: skip
 PETS = (
-    "狗", "小狗", "猫", "小猫", "貓", "兔子",
+    "狗", "小狗", "狗狗", "猫", "小猫", "猫咪", "貓", "小貓", "貓咪", "兔子", "仓鼠", "倉鼠", "乌龟", "烏龜",
 )  # fmt: skip
 JOBS = (
-    "老师|老師|教师|医生|醫生|护士|護士|工程师|工程師|律师|律師|厨师|司机|会计|程序员|设计师|記者|记者|学生|學生|"
+    "(?:(?:小学|小學|中学|中學|高中|大学|大學|幼儿园|幼兒園|数学|數學|英语|英語|语文|語文|音乐|音樂|美术|美術|体育|體育)*"
+    "(?:老师|老師|教师|教師))|医生|醫生|护士|護士|工程师|工程師|律师|律師|厨师|廚師|司机|司機|会计|會計|程序员|程式設計師|设计师|設計師|产品经理|產品經理|記者|记者|学生|學生|"
     "教授|研究员|警察|翻译|作家|画家|音乐家|演员|建筑师|销售员|经理"
 )
 NOW = r"(?:[\s\ue000-\uf8ff]|现在|現在|目前|一直|已经|已經|也|还|還|都|很|非常|特别|最|真的)*"
@@ -40,9 +42,12 @@ CHINESE = Grammar(
     takes_back=r"(?:不对|不對|不是|抱歉|更正|我说错了)[\s，,。！!：:]*",
     no=r"不是",
     announces=r"消息|介绍|介紹|自己|情况|情況|背景|知道|回答|总之|總之|过敏|過敏",
-    breaks=r"\s*[，,；;：:]\s*|(?:而且|但是|并且)(?=我)",
-    carried=r"(?:住在|在|喜欢|喜歡|讨厌|是)",
-    i=r"(?:我|本人)(?![们們的])(?!{kin})",
+    breaks=r"\s*[，,；;：:]\s*(?!(?:它|分别)?(?:叫|名叫))|(?:而且|但是|并且)(?=我)",
+    carried=(
+        r"(?:现在|現在|目前)?(?:就)?(?:住在|在)|(?:已经|已經)?搬到|(?:也|还|還|很|不|最)*(?:喜欢|喜歡)|"
+        r"(?:讨厌|討厭)|是"
+    ),
+    i=r"(?:我|本人)(?![们們的家])(?!{kin})",
     we=r"(?:我们|我們|咱们)(?!的)",
     my=r"(?:我的?|我们的?|我們的?)",
     kin=KIN,
@@ -57,10 +62,10 @@ CHINESE = Grammar(
     resumed=r"^[，,]?(?:她|他)?",
     time_lead=r"^在",
     leaning=r"[我你他她它这那]",
-    relative=r"{my}{adjectives}(?P<kin>{kin})(?P<name>)",
+    relative=r"{my}{adjectives}(?P<kin>{kin})(?![妹弟兄])(?P<name>)",
     kin_name=r"{my}{adjectives}(?P<kin>{kin})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}",
     pet_name=(
-        r"{my}(?:的)?(?P<kin>{pet})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}(?P<name2>)"
+        r"(?:{my}|我们?家的?|我們家的?)(?:的)?(?P<kin>{pet})(?:叫|名叫|的名字是|的名字叫)(?P<name>{Name}){end}(?P<name2>)"
         r"(?P<kin2>)"
     ),
     died="死|去世|过世|過世",
@@ -79,7 +84,8 @@ CHINESE = Grammar(
         ),
         # Not "住在北京的朋友".
         "Place": (
-            r"(?![一二三四五六七八九十\d]+[楼樓层層号號])(?:(?!的)[\u4e00-\u9fffA-Za-z·]){2,8}?"
+            r"(?![一二三四五六七八九十\d]+[楼樓层層号號])(?:(?!的|附近|旁边|旁邊|里面|裡面|那[边邊]|这[边邊]|這邊)"
+            r"[\u4e00-\u9fffA-Za-z·]){2,8}?"
         ),
         "thing": r"[\u4e00-\u9fffA-Za-z]{1,8}?",
         "things": r"[\u4e00-\u9fffA-Za-z]{1,8}?(?:[、和跟][\u4e00-\u9fffA-Za-z]{1,8}?){0,3}",
@@ -114,7 +120,8 @@ CHINESE = Grammar(
             r"{gap}(?:是)?出生[在于](?![一这這那])(?!.{0,3}[天季代])<Place>(?:的)?{end}",
             "{s}出生在{o}。", "born_in", importance=0.6,
         ),
-        rule(r"{gap}来自<Place>{end}", "{s}来自{o}。", "comes_from", importance=0.6),
+        rule(r"{gap}[来來]自<Place>{end}", "{s}来自{o}。", "comes_from", importance=0.6),
+        rule(r"{gap}在<Place>[长長]大{end}", "{s}来自{o}。", "comes_from", importance=0.6),
         rule(
             r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?在<Place>(?:工作|上班)了?",
             "{s}不再在{o}工作。", "works_at", ends=True, times="any", prefer="past", importance=0.7,
@@ -124,9 +131,16 @@ CHINESE = Grammar(
             r"{gap}{now}是(?:一名|一个|一位|一個)?<jobs>{end}",
             "{s}是{o}。", "works_as", entity=False, importance=0.6,
         ),
-        rule(r"{gap}{now}在<Place>(?:学习|读书|上大学)", "{s}在{o}学习。", "studies_at", importance=0.6),
         rule(
-            r"{gap}对<thing>(?<![不没沒有会會])过敏",
+            r"{gap}{now}在<Place>(?:做|当|當|担任|擔任)(?P<other>{jobs}){end}",
+            "{s}在{o}做{other}。", "works_at", importance=0.7,
+        ),
+        rule(
+            r"{gap}{now}在<Place>(?:学习|學習|读书|讀書|上大学|上大學)",
+            "{s}在{o}学习。", "studies_at", importance=0.6,
+        ),
+        rule(
+            r"{gap}[对對]<thing>(?<![不没沒有会會])[过過]敏",
             "{s}对{o}过敏。", "allergic_to", entity=False, importance=0.9,
         ),
         rule(
@@ -138,22 +152,35 @@ CHINESE = Grammar(
             "{s}不喜欢{o}。", "dislikes", kind="preference", entity=False,
         ),
         rule(
-            r"{gap}{now}(?:喜欢|喜歡|爱吃|爱喝|热爱)<things>{end}",
+            r"{gap}{now}(?:喜欢|喜歡|[爱愛][吃喝]|热爱|熱愛)<things>{end}",
             "{s}喜欢{o}。", "likes", kind="preference", entity=False,
         ),
-        rule(r"(?:养了?|有)一[只隻条條](?P<pet>{pet})[，,]?(?:它)?(?:叫|名叫)<Name>{end}", "", "pet"),
         rule(
-            r"{gap}决定(?:了)?(?!不(?:了|下|好|出)|好|权|性|论)"
+            r"的?最喜[欢歡]的(?P<other>[\u4e00-\u9fff]{1,4}?)是<thing>{end}",
+            "{s}最喜欢的{other}是{o}。", "favourite_{other}", kind="preference", entity=False,
+        ),
+        rule(
+            r"{gap}[会會](?:弹|彈|拉|吹|打)(?P<object>钢琴|鋼琴|吉他|小提琴|大提琴|二胡|古筝|古箏|笛子|尤克里里|鼓)",
+            "{s}会{o}。", "has_hobby", entity=False,
+        ),
+        rule(
+            r"有[两兩二三四2-4][个個](?:孩子|小孩|儿子|兒子|女儿|女兒)[，,]?(?:分别)?(?:叫)"
+            r"(?P<object>{Name}[和跟]{Name}){end}",
+            "{s}的孩子叫{o}。", "parent_of", importance=0.7,
+        ),
+        rule(r"(?:[养養]了?|有)一[只隻条條](?P<pet>{pet})[，,]?(?:它)?(?:叫|名叫)<Name>{end}", "", "pet"),
+        rule(
+            r"{gap}[决決]定(?:了)?(?!不(?:了|下|好|出)|好|权|性|论)"
             r"(?P<object>[\u4e00-\u9fffA-Za-z0-9 ]{2,40}){end}",
             "{s}决定{o}。", "decided", kind="decision", entity=False, times="any", importance=0.7,
         ),
         rule(
-            r"{gap}(?:要|会|打算|计划)(?:飞|坐飞机)?去<Place>(?:旅行|旅游|出差)?{end}",
+            r"{gap}(?:要|会|會|打算|计划|計劃)(?:飞|飛|坐飞机|坐飛機)?去<Place>(?:旅行|旅游|旅遊|出差)?{end}",
             "{s}打算去{o}。", "plans_to", kind="plan", entity=False, times="must", importance=0.6,
             claimed="去{o}",
         ),
         rule(
-            r"{gap}去了<Place>(?:旅行|旅游|出差)?{end}",
+            r"{gap}去了<Place>(?:旅行|旅游|旅遊|出差)?{end}",
             "{s}去了{o}。", "visited", kind="event", times="must",
         ),
     ),

@@ -30,6 +30,14 @@ _QUOTED = re.compile(r"[\"“”„«»「『].*?[\"“”«»」』]|(?<!\w)'.*
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _QUESTION = re.compile(r"[?？]")
 _COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
+_LETTER = re.compile(
+    r"^\W*(?:(?:from|to|cc|bcc|subject|sent|von|an|betreff|gesendet|de|para|asunto|enviado(?: el)?)"
+    r"\s*:\s|(?:发件人|發件人|寄件者|收件人|主题|主題|主旨)\s*[:：])|^\W*(?:-+ ?)?"
+    r"(?:original message|forwarded message|begin forwarded|ursprüngliche nachricht|weitergeleitete"
+    r" nachricht|mensaje (?:original|reenviado)|转发邮件|轉寄郵件|原始邮件)\b",
+    re.IGNORECASE,
+)
+"""A line by which a letter begins that somebody else may have written, to the end of the text."""
 _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
 _MARKUP = re.compile(r"^\s*(?:>|```|\||#)|https?://")
 
@@ -82,11 +90,14 @@ def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
 
 def _own(text: str, patterns: Patterns) -> str:
     """Without what follows a colon where that need not be the speaker's own words: "Anna: I live in
-    Rome", "Please translate:". It is the rest of the paragraph; of the text, where a line ends so.
+    Rome", "Please translate:". It is the rest of the paragraph; of the text, where a line ends so,
+    or begins a pasted letter.
     """
     kept: list[str] = []
     quotes = False
     for line in text.splitlines():
+        if _LETTER.match(line):
+            break
         start, quotes = 0, quotes and bool(line.strip())
         if quotes:
             continue

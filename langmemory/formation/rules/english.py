@@ -72,12 +72,18 @@ ENGLISH = Grammar(
         (r"(?<![\w.'’(])(?:[Ii]['’]?m|i am)(?= )", "I'm"),
         (r"(?<![\w.'’(])i(?=['’ ])", "I"),
         (r"(?<!\w)([Dd]o|[Dd]oes|[Cc]a)nt(?!\w)", r"\1n't"),
+        (r"(?<!\w)b-?day(?!\w)", "birthday"),
+        (
+            r"(?m)(^|[.!]\s+)(?:[Jj]ust|[Ff]inally) (?=(?:moved|started|joined|switched|quit|"
+            r"got (?:a|my|promoted|engaged|married))\b)",
+            r"\1I just ",
+        ),
     ),
     unclear=(
         r"\b(?:if|unless|whether|would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|"
-        r"probably|possibly|imagine|suppose|supposed|pretend|wish|wishes|hope|hopes|hoping|dream|"
-        r"dreamt|dreamed|dreaming|almost|nearly|as though|hypothetically|joking|kidding|lol|haha|"
-        r"yeah right|as if|sure, because|not sure|i think|i guess|i doubt|"
+        r"probably|possibly|imagine|suppose|supposed|pretend|wish(?! (?:me|us) luck)|wishes|hope|"
+        r"hopes|hoping|dream|dreamt|dreamed|dreaming|almost|nearly|as though|hypothetically|joking|"
+        r"kidding|lol|haha|yeah right|as if|sure, because|not sure|i think|i guess|i doubt|"
         r"said|says|say|saying|told|tells|asked|asks|claims|claimed|thinks|thought|wrote|writes|"
         r"heard|reads|believes|believed|quote|pretended|novel|movie|film|story|character|game|"
         r"whatever|whenever|called off|cancel(?:l?ed|ling|ing)|fell through|backed out|"
@@ -182,6 +188,12 @@ ENGLISH = Grammar(
             r"lousy|better|former|retired|aspiring|future|frustrated|horrible|amateur)"
         ),
         "am": r"(?:am|'m|is|'s)", "is": r"(?: is|'s)", "dont": r"(?:do not|don't|does not|doesn't)",
+        "several": r"(?:two|three|four|five|six|[2-6])(?: [a-z]+)?",
+        "names": r"{Word}(?:, {Word}){0,4},? and {Word}",
+        "instruments": (
+            r"piano|guitar|violin|viola|cello|flute|drums|trumpet|trombone|saxophone|clarinet|oboe|"
+            r"harp|accordion|organ|bass|ukulele|banjo|mandolin"
+        ),
         "anymore": r"(?:any(?: )?more|any longer)",
         "live": r"{now}(?:live|lives|{am} living|{have} {now}lived|{have} {now}been living) {now}",
         "work": (
@@ -224,6 +236,11 @@ ENGLISH = Grammar(
             "{s} goes by {o}.", "nickname", entity=False, whole=True, importance=0.7,
         ),
         rule(
+            r"(?i:everyone|everybody|people|my friends|friends|they all|most people) calls? me "
+            r"<Name>{end}",
+            "{s} goes by {o}.", "nickname", entity=False, whole=True, importance=0.7,
+        ),
+        rule(
             r"{whosename} birthday{is} <time>",
             "{s}'s birthday is {time}.", "born_on", entity=False, whole=True, importance=0.8,
         ),
@@ -259,7 +276,10 @@ ENGLISH = Grammar(
             "{s} used to live in {o}.", "lives_in", ends=True, importance=0.6,
         ),
         rule(r"lived in <Place>", "{s} lived in {o}.", "lives_in", times="over", importance=0.6),
-        rule(r"{live}(?:in|near) <Place>", "{s} lives in {o}.", "lives_in", importance=0.8),
+        rule(
+            r"{live}(?:(?:alone|together|here) )?(?:in an? [a-z][a-z -]{2,30} )?(?:in|near) <Place>",
+            "{s} lives in {o}.", "lives_in", importance=0.8,
+        ),
         rule(r"{be}based in <Place>", "{s} lives in {o}.", "lives_in", importance=0.8),
         rule(
             r"(?:{have} )?{now}(?:moved|relocated) (?:back |over |away |house )?(?:from {Place} )"
@@ -347,6 +367,12 @@ ENGLISH = Grammar(
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
+            r"(?:{have} )?{now}(?:got|been|was|were) {now}promoted to "
+            r"(?P<object>[a-z](?:(?!\bat\b)[\w -]){2,30}?){end}",
+            "{s} works as a {o}.", "works_as", entity=False, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
             r"{study} (?P<other>[a-z][\w ]{2,30}?) at <Company>",
             "{s} studies {other} at {o}.", "studies_at", importance=0.6,
         ),
@@ -399,6 +425,15 @@ ENGLISH = Grammar(
             r"{have}(?: got)? (?:a|an|one) {adjectives}(?:\w+ )?(?P<pet>{pet})(?: called|,? named|"
             r",) <Name>",
             "", "pet",
+        ),
+        rule(
+            r"{have}(?: got)? {several} (?:kids|children|boys|girls|sons|daughters)(?:,|:| called|"
+            r",? named) (?P<object>{names})",
+            "{s} has a child called {o}.", "parent_of", importance=0.7,
+        ),
+        rule(
+            r"{have}(?: got)? {several} (?P<other>{pet})s(?:,|:| called|,? named) (?P<object>{names})",
+            "{s} has a {other} called {o}.", "has_pet", importance=0.7,
         ),
         rule(
             r"{my} {adjectives}(?P<kinship>{kin}){is}(?: called| named) <Name>",
@@ -457,10 +492,13 @@ ENGLISH = Grammar(
             entity=False, whole=True,
         ),
         rule(
-            r"{now}plays? (?:the )?(?P<object>piano|guitar|violin|viola|cello|flute|drums|trumpet|"
-            r"saxophone|clarinet|harp|bass|ukulele|chess|tennis|football|soccer|basketball|"
+            r"{now}plays? (?:the )?(?P<object>{instruments}|chess|tennis|football|soccer|basketball|"
             r"volleyball|badminton|golf|hockey|rugby|cricket)\b",
             "{s} plays {o}.", "has_hobby", entity=False,
+        ),
+        rule(
+            r"(?:{be}|{have} {now}been )learning (?:to play )?(?:the )?<instruments>\b",
+            "{s} is learning to play the {o}.", "has_hobby", entity=False,
         ),
         rule(
             r"(?:{be}taking|takes?|{have} been taking) (?P<object>[a-z]+) lessons",
@@ -494,6 +532,12 @@ ENGLISH = Grammar(
             r"{be}visiting <Place>",
             "{s} plans to visit {o}.", "plans_to", kind="plan", entity=False, times="must",
             importance=0.6, claimed="visit {o}",
+        ),
+        rule(
+            r"{have}(?: got)? an? (?P<object>(?:[a-z][\w'-]* ){0,3}(?:appointment|interview|exam|"
+            r"check-?up|surgery|operation))\b",
+            "{s} has an appointment: {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6,
         ),
         rule(
             r"{be}getting married",

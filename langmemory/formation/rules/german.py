@@ -41,7 +41,8 @@ LANGUAGES_SPOKEN = (
 )
 NOW = (
     r"(?:(?:jetzt|nun|derzeit|aktuell|momentan|gerade|noch|immer|schon|auch|eigentlich|inzwischen"
-    r"|mittlerweile|übrigens|ja|endlich|wieder|sehr|wirklich|total|besonders|am|liebsten) )*"
+    r"|aber|ewig|allein|alleine|zusammen|mittlerweile|übrigens|ja|endlich|wieder|sehr|wirklich|"
+    r"total|besonders|am|liebsten) )*"
 )
 END = (
     r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:und|aber|mit|weil|denn|so|seit|"
@@ -52,6 +53,7 @@ GERMAN = Grammar(
     code="de",
     respelled=(
         (r"(?<!\w)([Hh]ab|[Ww]ohn|[Ll]eb)(?!\w)", r"\1e"),
+        (r"(?<![\w.])[Ii] (?=(?:bin|habe|wohne|lebe|arbeite|mag)\b)", "ich "),
         (r"(?<!\w)([Hh]ei)ss(e|t)(?!\w)", r"\1ß\2"),
         (r"(?<!\w)Gross(mutter|vater)(?!\w)", r"Groß\1"),
     ),
@@ -83,6 +85,7 @@ GERMAN = Grammar(
     denied=r"(?:(?!\b(?:aber|und|oder|sondern|weil|denn)\b)[^,;])*\b(?:nicht|nie|kein\w*)\b",
     breaks=(
         r"\s*[,;:–—]\s*(?:und\s+|aber\s+|denn\s+)?(?=(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?)\b)"
+        r"|\s*[,;]\s*(?:und\s+|aber\s+)?(?=(?:wohne|lebe|arbeite|bin|habe|ziehe|studiere|spreche)\b)"
         r"|\s+(?:und|aber|denn)\s+(?=(?:ich|wir|meine?|unsere?)\b)"
         r"|\s+und\s+(?=(?:wohne|wohnt|wohnen|lebe|lebt|leben|arbeite|arbeitet|arbeiten|studiere|"
         r"studiert|spreche|spricht|liebe|liebt|mag|hasse|habe|hat|haben|spiele|spielt|bin|ist)\b)"
@@ -92,7 +95,11 @@ GERMAN = Grammar(
         r"studiert|spreche|spricht|liebe|liebt|mag|hasse|habe|hat|haben|spiele|spielt|bin|"
         r"ist)\b"
     ),
-    i=r"[Ii]ch\b",
+    # Who writes in haste leaves "ich" out; the verb still says who speaks.
+    i=(
+        r"(?:[Ii]ch\b|(?=(?:[Bb]in|[Ww]ohne|[Ll]ebe|[Aa]rbeite|[Hh]abe|[Zz]iehe|[Ss]tudiere|[Ss]preche|"
+        r"[Ff]liege|[Ff]ahre)\b))"
+    ),
     we=r"[Ww]ir\b",
     my=r"(?:[Mm]eine?[rmns]?|[Uu]nsere?[rmns]?)",
     inverted=r"(?P<verb>[a-zäöüß]+) (?P<subject>ich|wir)\b",
@@ -166,6 +173,8 @@ GERMAN = Grammar(
             r"?(?P<object>{Company})"
         ),
         "Company": r"{Word}(?: (?:für |der |und )?{Word}){0,3}",
+        "several": r"(?:zwei|drei|vier|fünf|sechs|[2-6])(?: [a-zäöüß]+)?",
+        "names": r"{Word}(?:, {Word}){0,4} und {Word}",
         "thing": r"[\wäöüß][\w-]+(?: [\w-]+)?",
         "things": (
             r"[\wäöüß][\w-]+(?: [A-ZÄÖÜ][\w-]+)?(?:(?:, | und |, und )[\wäöüß][\w-]+(?: "
@@ -193,6 +202,16 @@ GERMAN = Grammar(
             r"(?:habe|hat|haben) (?:einen?) {adjectives}(?P<kinship>{kin})(?: namens|, (?:der|die|"
             r"er|sie) heißt) <Word>",
             "", "kin",
+        ),
+        rule(
+            r"(?:habe|hat|haben) {now}{several} (?:Kinder|Söhne|Töchter|Buben|Mädchen|Jungs)"
+            r"(?:,|:| namens) (?P<object>{names})",
+            "{s} hat ein Kind namens {o}.", "parent_of", importance=0.7,
+        ),
+        rule(
+            r"(?:habe|hat|haben) {now}{several} (?:Hunde|Katzen|Kater|Kaninchen|Hamster|Pferde|"
+            r"Schildkröten|Meerschweinchen)(?:,|:| namens) (?P<object>{names})",
+            "{s} hat ein Haustier namens {o}.", "has_pet", importance=0.7,
         ),
         rule(
             r"(?:(?P<name>{Word})s|[Mm]ein) Geburtstag ist <time>",
@@ -228,7 +247,7 @@ GERMAN = Grammar(
             "{s} wohnt in {o}.", "lives_in", importance=0.8,
         ),
         rule(
-            r"(?:bin|ist|sind) {now}(?:von {Place} )?nach <Place> (?:gezogen|umgezogen)",
+            r"(?:bin|ist|sind) {now}(?:von {Place} )?nach <Place> (?:gezogen|umgezogen|gezügelt|übersiedelt)",
             "{s} wohnt in {o}.", "lives_in", times="any", prefer="past", importance=0.8,
         ),
         rule(
@@ -345,6 +364,10 @@ GERMAN = Grammar(
             "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
         ),
         rule(
+            r"(?:kann|können) {now}<things> (?:überhaupt |gar |einfach )?nicht (?:ausstehen|leiden)",
+            "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
+        ),
+        rule(
             r"(?:hasse|hasst|hassen) {now}<things>{end}",
             "{s} mag {o} nicht.", "dislikes", kind="preference", entity=False,
         ),
@@ -353,7 +376,7 @@ GERMAN = Grammar(
             "{s} mag {o}.", "likes", kind="preference", entity=False,
         ),
         rule(
-            r"(?:esse|isst|trinke|trinkt) {now}(?:sehr )?(?:gern|gerne) (?=(?:\w+\s+)?[A-ZÄÖÜ])"
+            r"(?:esse|isst|trinke|trinkt) {now}(?:sehr )?(?:gern|gerne|am liebsten) (?=(?:\w+\s+)?[A-ZÄÖÜ])"
             r"<things>{end}",
             "{s} mag {o}.", "likes", kind="preference", entity=False,
         ),
@@ -363,8 +386,9 @@ GERMAN = Grammar(
             entity=False, whole=True,
         ),
         rule(
-            r"(?:spiele|spielt) {now}(?P<object>Klavier|Gitarre|Geige|Cello|Flöte|Schlagzeug|"
-            r"Trompete|Saxofon|Klarinette|Harfe|Schach|Tennis|Fußball|Handball|Basketball|"
+            r"(?:spiele|spielt) {now}(?P<object>Klavier|Gitarre|Geige|Bratsche|Cello|Flöte|"
+            r"Querflöte|Blockflöte|Schlagzeug|Posaune|Tuba|Horn|Akkordeon|Orgel|Zither|Hackbrett|"
+            r"Ukulele|Trompete|Saxofon|Saxophon|Klarinette|Harfe|Schach|Tennis|Fußball|Handball|Basketball|"
             r"Volleyball|Badminton|Golf|Hockey)\b",
             "{s} spielt {o}.", "has_hobby", entity=False,
         ),
@@ -389,6 +413,14 @@ GERMAN = Grammar(
             r"Urlaub )?nach <Place>{end}",
             "{s} reist nach {o}.", "plans_to", kind="plan", entity=False, times="must",
             importance=0.6, claimed="nach {o} reisen",
+        ),
+        rule(
+            r"(?:habe|hat|haben) {now}(?:um \d{1,2}(?:[:.]\d\d)? Uhr )?(?:einen? |den |die )?"
+            r"(?P<object>(?:Zahnarzt|Arzt|Facharzt|Frauenarzt|Tierarzt|Friseur)(?:-?termin)?|"
+            r"Termin (?:beim?|bei der) {Word}|Vorstellungsgespräch|Prüfung|Operation|OP)"
+            r"(?=(?:\s|{time})*(?:um\b|gegen\b|$|[.,;!]))",
+            "{s} hat einen Termin: {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6,
         ),
         rule(
             r"(?:heirate|heiratet|heiraten){end}",

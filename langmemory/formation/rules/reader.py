@@ -30,7 +30,7 @@ ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den
 """May begin the name of a place or an organisation."""
 STATES = frozenset(("lives_in", "works_at"))
 """Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
-LISTS = frozenset(("allergic_to", "speaks", "parent_of"))
+LISTS = frozenset(("allergic_to", "speaks", "parent_of", "has_pet"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
 NO_NAMES = frozenset({"", "user", "human"})
 """What speakers without a name are called."""
@@ -287,6 +287,9 @@ class Reader:
                 yield thing
         elif rule.kind == "preference" or rule.relation in LISTS:
             items = [item for item in self.patterns.and_.split(thing) if item]
+            between = (found[0].strip() for found in self.patterns.and_.finditer(thing))
+            if all(mark == "," for mark in between):
+                items = items[:1]  # no list: "olives, sorry"
             if items and self._is_thing(items[0]):  # else it is no list: "you, pizza"
                 yield from filter(self._is_thing, items)
         elif rule.relation == "named" and thing.casefold() == self.me.shown.casefold():

@@ -52,6 +52,10 @@ FIRST = (
 
 SPANISH = Grammar(
     code="es",
+    respelled=(
+        (r"(?<!\w)([Ll])abur(o|a|amos)(?!\w)", r"trabaj\2"),
+        (r"(?<!\w)([Mm]i) cumple(?= es\b)", r"\1 cumpleaños"),
+    ),
     unclear=(
         r"\b(?:si|ojalá|quizás?|tal vez|a lo mejor|probablemente|posiblemente|imagina|imagínate|"
         r"supongamos|viviría|trabajaría|sería|tendría|gustaría|quisiera|podría|debería|"
@@ -134,6 +138,8 @@ SPANISH = Grammar(
         "Place": r"(?:la |el |los |las )?{Word}(?:(?: (?:de|del|de la|de los))? {Word}){0,3}",
         "Org": r"(?:una? [\wáéíóúñ -]{2,40}? (?:llamad[oa]|que se llama) )?(?P<object>{Company})",
         "Company": r"(?:la |el )?{Word}(?: (?:de |del |de la |y )?{Word}){0,4}",
+        "several": r"(?:dos|tres|cuatro|cinco|seis|[2-6])(?: [a-záéíóúñ]+)?",
+        "names": r"{Word}(?:, {Word}){0,4} (?:y|e) {Word}",
         "thing": r"[\wáéíóúñ][\w-]+(?: [\w-]+){0,2}?",
         "things": (
             r"(?:el |la |los |las )?[\wáéíóúñ][\w-]+(?: (?:de )?[\w-]+)?(?:(?:, | y |, y )"
@@ -159,6 +165,16 @@ SPANISH = Grammar(
         rule(
             r"(?:tengo|tenemos|tiene) una? (?P<kinship>{kin}),? (?:llamad[oa]|que se llama) <Word>",
             "", "kin",
+        ),
+        rule(
+            r"(?:tengo|tenemos|tiene) {several} (?:hijos|hijas|niños|niñas|nenes)(?:,|:| llamad[oa]s|"
+            r",? que se llaman) (?P<object>{names})",
+            "{o} es hijo o hija de {s}.", "parent_of", importance=0.7,
+        ),
+        rule(
+            r"(?:tengo|tenemos|tiene) {several} (?P<other>{pet})s(?:,|:| llamad[oa]s|,? que se llaman) "
+            r"(?P<object>{names})",
+            "{s} tiene una mascota que se llama {o} ({other}).", "has_pet", importance=0.7,
         ),
         rule(
             r"[Mm]i cumpleaños es <time>",
@@ -201,7 +217,7 @@ SPANISH = Grammar(
             importance=0.8, claimed="mudarse a {o}",
         ),
         rule(r"(?:soy|es) {now}de <Place>{end}", "{s} es de {o}.", "comes_from", importance=0.6),
-        rule(r"(?:crecí|creció) en <Place>", "{s} es de {o}.", "comes_from", importance=0.6),
+        rule(r"(?:crecí|creció|me crié|se crió) en <Place>", "{s} es de {o}.", "comes_from", importance=0.6),
         rule(
             r"ya no (?:trabajo|trabaja) (?:en|para) {Org}",
             "{s} ya no trabaja en {o}.", "works_at", ends=True, times="any", prefer="past",
@@ -238,7 +254,8 @@ SPANISH = Grammar(
             "{s} trabaja en {o} como {other}.", "works_at", importance=0.7,
         ),
         rule(
-            r"(?:soy|es) {now}<jobs>{end}",
+            r"(?:soy|es) {now}(?P<object>(?:{jobs})(?: de (?:primaria|secundaria|infantil|música|inglés|"
+            r"matemáticas|software|sistemas|yoga))?){end}",
             "{s} trabaja como {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
@@ -285,12 +302,17 @@ SPANISH = Grammar(
             "A {s} no le gusta: {o}.", "dislikes", kind="preference", entity=False,
         ),
         rule(
-            r"(?:odio|detesto) <things>{end}",
+            r"(?:odio|detesto|no soporto|no aguanto) <things>{end}",
             "A {s} no le gusta: {o}.", "dislikes", kind="preference", entity=False,
         ),
         rule(
             r"me (?:gustan?|encantan?) {now}<things>{end}",
             "A {s} le gusta: {o}.", "likes", kind="preference", entity=False,
+        ),
+        rule(
+            r"{my} (?P<other>[a-záéíóúñ]+) (?:favorit|preferid)[oa] es (?:el |la )?<thing>{end}",
+            "Lo favorito de {s} ({other}): {o}.", "favourite_{other}", kind="preference",
+            entity=False, whole=True,
         ),
         rule(
             r"(?:toco|toca) (?:el |la )?(?P<object>piano|guitarra|violín|violonchelo|flauta|"
@@ -309,6 +331,13 @@ SPANISH = Grammar(
             r"porque\b))",
             "Decisión de {s}: {o}.", "decided", kind="decision", entity=False, times="any",
             importance=0.7,
+        ),
+        rule(
+            r"(?:tengo|tiene|tenemos) (?:una? )?(?P<object>(?:cita|turno) con (?:el|la) [a-záéíóúñ]+|"
+            r"(?:cita|turno|examen|entrevista|operación|cirugía)(?: (?:médic[oa]|de [a-záéíóúñ]+))?)"
+            r"(?=(?:\s|{time})*(?:$|[.,;!]|a las?\b))",
+            "{s} tiene pendiente: {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6,
         ),
         rule(
             r"(?:viajo|viajamos|vuelo|volamos|voy|vamos|me voy|nos vamos) a <Place>{end}",
