@@ -11,6 +11,7 @@ from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import find as find_namespace
 from langmemory.sqlite.namespaces import from_path, to_path
 from langmemory.sqlite.ownership import open_past, open_run
+from langmemory.sqlite.rows import insert
 from langmemory.sqlite.times import from_us, maybe_datetime
 from langmemory.sqlite.values import from_json, to_json
 from langmemory.types import HistoryAction, HistoryEntry, Namespace
@@ -88,9 +89,10 @@ def record_added(
     reason: str | None,
 ) -> None:
     """Write one row for each new item."""
-    connection.executemany(
-        "INSERT INTO history (at, action, item, run, reason) VALUES (?, 'add', ?, ?, ?)",
-        [(at_us, item, run, reason) for item in items],
+    insert(
+        connection,
+        "history (at, action, item, run, reason)",
+        [(at_us, "add", item, run, reason) for item in items],
     )
 
 

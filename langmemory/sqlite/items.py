@@ -18,6 +18,7 @@ from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.rows import insert
 from langmemory.sqlite.times import from_us, maybe_datetime
 from langmemory.sqlite.values import LeafValue, from_json, readable_text
 from langmemory.sqlite.vectors import Floats, Ids
@@ -212,17 +213,12 @@ class Batch:
 
     def flush(self) -> None:
         for columns, rows in self.inserts.items():
-            marks = ", ".join("?" * len(columns))
-            self.connection.executemany(
-                f"INSERT INTO item ({', '.join(columns)}) VALUES ({marks})", rows
-            )
+            insert(self.connection, f"item ({', '.join(columns)})", rows)
         history.record_added(
             self.connection, self.now_us, [item for _, item, _ in self.fresh], self.run, self.reason
         )
         self.leaf_rows.sort(key=lambda row: (row[0], row[2], row[3]))
-        self.connection.executemany(
-            "INSERT INTO leaf (path, value, namespace, item) VALUES (?, ?, ?, ?)", self.leaf_rows
-        )
+        insert(self.connection, "leaf (path, value, namespace, item)", self.leaf_rows)
         for group, fresh in ((self.fresh, True), (self.replaced, False)):
             if not group:
                 continue

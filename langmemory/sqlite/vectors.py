@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from langmemory.errors import InvalidValueError
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.rows import insert
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -66,14 +67,9 @@ def write(
     _log_gone(connection, gone)
     if ids:
         embedded = np.concatenate(blocks)
-        connection.executemany(
-            "INSERT INTO vector (id, hash, e) VALUES (?, ?, ?)",
-            zip(ids, keys, _blobs(embedded), strict=True),
-        )
-        connection.executemany(
-            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
-            zip(ids, places, _blobs(sign_bits(embedded)), strict=True),
-        )
+        insert(connection, "vector (id, hash, e)", zip(ids, keys, _blobs(embedded), strict=True))
+        bits = _blobs(sign_bits(embedded))
+        insert(connection, "code (vector, namespace, bits)", zip(ids, places, bits, strict=True))
 
 
 def _blobs(matrix: NDArray[Any]) -> Iterator[bytes]:

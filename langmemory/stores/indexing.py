@@ -220,7 +220,9 @@ class Indexing:
         self, drafts: Sequence[Draft], pending: Pending, fresh: Floats | None, *, tokens: bool
     ) -> Embedded:
         vectors = np.empty((0, 0), np.float32)
-        if pending.texts and self.embedder is not None:
+        if fresh is not None and len(fresh) == len(pending.texts):  # all new, none twice
+            vectors = fresh
+        elif pending.texts and self.embedder is not None:
             new = dict(zip(pending.missing, fresh if fresh is not None else (), strict=True))
             vectors = np.stack(
                 [
