@@ -17,29 +17,23 @@ from langgraph.store.base import BaseStore
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.reflection.futures import JobFuture, JobFutures
-from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
-from langmemory.reflection.payload import labels_of, packed, packed_config
-from langmemory.reflection.queue import (
-    jobs_of,
-    on_loop,
-    store_of_run,
-    turns_job,
-)
+from langmemory.reflection.options import FROM_CONFIG, LONGEST_WAIT_SECONDS, Debounce, WorkOptions
+from langmemory.reflection.payload import AUTHENTICATED, labels_of, packed, packed_config
+from langmemory.reflection.queue import jobs_of, on_loop, store_of_run, turns_job
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
 from langmemory.sqlite.jobs import Enqueued, NewJob
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 
-LONGEST_WAIT_SECONDS = 100 * 365 * 86_400
-
 
 class LocalReflectionExecutor:
     """Runs a reflector in threads of this process, from a queue in the store's file.
 
     Several executors, in several processes, may share a file: jobs go to those whose ``name`` is
-    the same, and those of one namespace run one after the other. A failed job is tried again with
-    growing delays, and is kept with its reason when it is given up (`langmemory jobs`). With
+    the same, and those of one namespace run one after the other (where the reflector does not say
+    which: those of one ``user_id``). A failed job is tried again with growing delays, and is kept
+    with its reason when it is given up (`langmemory jobs`). With
     ``MemoryStore(":memory:")`` all works, and nothing survives the process.
 
     Args:
@@ -178,10 +172,12 @@ class LocalReflectionExecutor:
         config = config or {}
         scope = RunScope(context=context, configurable=config.get("configurable") or {})
         thread = scope.thread_id if thread_id is FROM_CONFIG else thread_id
-        namespace = self._namespace_of(payload, config, scope)
+        # Threads of the same name may be those of two people, whom the reflector alone tells apart.
+        who = scope.value("user_id") or scope.value(AUTHENTICATED)
+        whose = self._namespace_of(payload, config, scope) or (self.name, str(who or ""))
         return NewJob(
             kind=self.name,
-            lane=".".join(namespace) if namespace else self.name,
+            lane=".".join(filter(None, whose)),
             thread=str(thread) if thread else None,
             payload=packed(payload),
             config=packed_config(config, context),

@@ -10,6 +10,9 @@ from langmemory.errors import ConfigError
 
 _DEFAULT: Final = ReflectionConfig()
 
+LONGEST_WAIT_SECONDS: Final = 100 * 365 * 86_400
+"""A century: more than anybody means, and a time that the file can still express."""
+
 FROM_CONFIG: Final = object()
 """A ``thread_id`` that was not given: the config's."""
 
@@ -36,11 +39,13 @@ class Debounce(_Configured):
     """At the latest so long after the first turn that waits, however lively it is."""
 
     def __post_init__(self) -> None:
-        if self.quiet_seconds < 0 or self.longest_wait_seconds < 0:
-            raise ConfigError(
-                f"quiet_seconds is {self.quiet_seconds} and longest_wait_seconds is "
-                f"{self.longest_wait_seconds}; they must be 0 or more."
-            )
+        for name in ("quiet_seconds", "longest_wait_seconds"):
+            value = getattr(self, name)
+            if not 0 <= value <= LONGEST_WAIT_SECONDS:
+                raise ConfigError(
+                    f"{name} is {value}; it must be 0 or more, and at most "
+                    f"{LONGEST_WAIT_SECONDS} (a century)."
+                )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +71,11 @@ class WorkOptions(_Configured):
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            if value <= 0 and option.name != "jitter":
-                raise ConfigError(f"{option.name} is {value}; it must be above 0.")
+            if option.name != "jitter" and not 0 < value <= LONGEST_WAIT_SECONDS:
+                raise ConfigError(
+                    f"{option.name} is {value}; it must be above 0, and at most "
+                    f"{LONGEST_WAIT_SECONDS}."
+                )
         if not 0 <= self.jitter <= 1:
             raise ConfigError(f"jitter is {self.jitter}; it must be from 0 to 1.")
 
@@ -78,7 +86,9 @@ class WorkOptions(_Configured):
         """
         if attempts >= self.max_attempts:
             return None
-        delay = min(self.first_retry_seconds * 2.0 ** (attempts - 1), self.longest_retry_seconds)
+        delay = min(
+            self.first_retry_seconds * 2.0 ** min(attempts - 1, 60), self.longest_retry_seconds
+        )
         return round(delay * (1 + self.jitter * (2 * chance - 1)) * 1_000_000)
 
     @property

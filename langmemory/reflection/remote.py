@@ -100,7 +100,7 @@ class RemoteReflectionExecutor:
         return self._threads.submit(
             run,
             lambda: self._sync.runs.create(
-                thread_id=reflection_thread(self._assistant, thread_id),
+                thread_id=reflection_thread(self._assistant, namespace, thread_id),
                 assistant_id=self._assistant,
                 input=sent,
                 config={"configurable": {**kept, "namespace": list(namespace)}},
@@ -158,6 +158,9 @@ class RemoteReflectionExecutor:
         self.shutdown(wait=True)
 
 
-def reflection_thread(assistant: str, thread_id: Any) -> str:
-    """The server thread in which an assistant reflects a conversation: always the same one."""
-    return str(uuid.uuid5(THREADS, f"{assistant}\n{thread_id}") if thread_id else uuid.uuid4())
+def reflection_thread(assistant: str, namespace: Namespace, thread_id: Any) -> str:
+    """The server thread in which an assistant reflects a conversation: always the same one. Threads
+    of two namespaces may have the same name."""
+    if not thread_id:
+        return str(uuid.uuid4())
+    return str(uuid.uuid5(THREADS, "\n".join((assistant, ".".join(namespace), str(thread_id)))))

@@ -47,7 +47,7 @@ from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.reflection.payload import labels_of
+from langmemory.reflection.payload import AUTHENTICATED, labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.stores import MemoryStore
 from langmemory.stores.changes.run import TurnsReadError
@@ -58,9 +58,6 @@ from langmemory.types import Applied, Namespace, Privacy
 logger = logging.getLogger("langmemory.reflection")
 
 Update = dict[str, Any]
-
-AUTHENTICATED = "langgraph_auth_user_id"
-"""Set by a LangGraph server that knows who is calling."""
 
 MAX_PLANS = 5
 """So often a batch is planned when memory changes while it is reflected."""

@@ -23,7 +23,7 @@ from langmemory.types import Job, JobState
 
 logger = logging.getLogger("langmemory.reflection")
 
-PRUNE_EVERY_US: Final = 3_600_000_000
+TIDY_EVERY_US: Final = 3_600_000_000
 
 
 class Observer(Protocol):
@@ -86,7 +86,7 @@ class Worker:
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._renewed = 0.0
-        self._pruned_us = 0
+        self._tidied_us = 0
 
     def running(self) -> set[int]:
         """Jobs it has claimed and not recorded yet."""
@@ -191,9 +191,9 @@ class Worker:
             ).start()
             begun = True
         now = self._jobs.clock()
-        if now - self._pruned_us > PRUNE_EVERY_US:
-            self._pruned_us = now
-            self._jobs.prune(round(self._options.keep_days * 86_400_000_000))
+        if abs(now - self._tidied_us) > TIDY_EVERY_US:  # also when the clock was put back
+            self._tidied_us = now
+            self._jobs.tidy(round(self._options.keep_days * 86_400_000_000))
         if self._observer is not None:
             self._observer.looked()
         return begun

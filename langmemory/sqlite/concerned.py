@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
-from typing import Any
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -102,7 +102,7 @@ def speaking_of(
     norms: Sequence[str],
     telling_of: Callable[[Sequence[str], Sequence[str]], Callable[[str], bool]],
 ) -> Concerned:
-    """Every memory that speaks of an entity: by the graph, or by naming it.
+    """Every memory that speaks of an entity: by the graph, or by naming it, be it in its key alone.
 
     Args:
         connection: The writer.
@@ -148,19 +148,19 @@ def speaking_of(
     ]
     says = telling_of([*names, given], others)
     gone: set[int] = set()
-    for item, value, speaker in connection.execute(
-        f"SELECT id, value, speaker FROM item WHERE namespace IN {where}", bindings
+    for item, *texts in connection.execute(
+        f"SELECT id, value, key, speaker FROM item WHERE namespace IN {where}", bindings
     ):
-        if says(value) or (speaker and says(speaker)):
+        if any(text and says(text) for text in texts):
             alive.add(item)
     past: set[int] = set()
-    for seq, item, there, before in connection.execute(
-        "SELECT h.seq, h.item, i.id, h.before FROM history h LEFT JOIN item i ON i.id = h.item "
+    for seq, item, there, *texts in connection.execute(
+        "SELECT h.seq, h.item, i.id, h.before, h.key FROM history h LEFT JOIN item i ON i.id = h.item "
         f"WHERE h.before IS NOT NULL AND (i.namespace IN {where} OR h.item IN "
         f"(SELECT g.item FROM history g WHERE g.namespace IN {where} AND g.key IS NOT NULL))",
         (*bindings, *bindings),
     ):
-        if says(before):
+        if any(text and says(text) for text in texts):
             (past if there else gone).add(seq if there else item)
     return Concerned(alive=alive, gone=gone - alive, past=past, entities=entities, named_in=says)
 
@@ -205,7 +205,8 @@ def texts(connection: Connection, concerned: Concerned) -> list[str]:
 def named_aside(
     connection: Connection, prefix: Namespace, says: Callable[[str], bool]
 ) -> set[tuple[str, str | int]]:
-    """Rows that name an entity in passing, as a model's reason may: table and key of each."""
+    """Rows that name an entity in passing, as a model's reason may: table and key of each. A job is
+    one of them where what it brings along, its result or its error does."""
     where, bindings = below(prefix)
     rows = connection.execute(
         f"SELECT 'run', id, reason || ' ' || note FROM run WHERE namespace IN {where} UNION ALL "
@@ -214,12 +215,41 @@ def named_aside(
         f"WHERE h.reason IS NOT NULL AND i.namespace IN {where}",
         bindings * 3,
     )
-    jobs = connection.execute(
-        "SELECT 'job', id, payload ->> '$.messages', lane FROM job "
-        "WHERE payload ->> '$.messages' IS NOT NULL"
+    jobs = (
+        ("job", job, f"{brought} {error or ''} {result or ''}")
+        for job, brought, error, result, *place in _jobs(connection)
+        if _may_concern(prefix, *place)
     )
-    below_it = (row[:3] for row in jobs if from_path(row[3])[: len(prefix)] == prefix)
-    return {(table, key) for table, key, text in chain(rows, below_it) if says(text)}
+    return {(table, key) for table, key, text in chain(rows, jobs) if says(text)}
+
+
+def jobs_of(connection: Connection, prefix: Namespace, owner: str) -> set[tuple[str, str | int]]:
+    """Jobs of a person, submitted by or naming them: those that bring words along, not only the name
+    of a thread to read, and those that are over. Table and key of each."""
+    atoms = f"SELECT atom FROM json_tree({BROUGHT}) UNION ALL SELECT atom FROM json_tree(config)"
+    named = f"{BROUGHT} <> '{{}}' AND ?1 IN (SELECT CAST(atom AS TEXT) FROM ({atoms}))"
+    over = "state IN ('done', 'replaced') AND lane = kind || '.' || ?1"
+    return {
+        ("job", job)
+        for job, *_, kind, lane in _jobs(connection, f"{named} OR {over}", (owner,))
+        if _may_concern(prefix, kind, lane)
+    }
+
+
+BROUGHT: Final = "json_remove(payload, '$.namespace', '$.thread_id')"
+"""What a job says beyond whose turns are to be read."""
+
+
+def _jobs(connection: Connection, where: str = "1", bindings: Bindings = ()) -> Any:
+    return connection.execute(
+        f"SELECT id, {BROUGHT}, error, result, kind, lane FROM job WHERE {where}", bindings
+    )
+
+
+def _may_concern(prefix: Namespace, kind: str, lane: str) -> bool:
+    """Whether a job is of a namespace or below it, or does not say of which one it is: then its
+    lane is named after its kind."""
+    return from_path(lane)[: len(prefix)] == prefix or f"{lane}.".startswith(f"{kind}.")
 
 
 def common_namespace(connection: Connection, concerned: Concerned, prefix: Namespace) -> Namespace:

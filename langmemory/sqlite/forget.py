@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from langmemory.sqlite import history, items
-from langmemory.sqlite.concerned import Concerned, id_array, id_set, number
+from langmemory.sqlite.concerned import BROUGHT, Concerned, id_array, id_set, number
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, find, intern, lineage, to_path
 from langmemory.sqlite.runs import UNDO
@@ -122,10 +122,8 @@ def erase(
     rows = told + _blank_past(connection, concerned.past, changed)
     _seal(connection, concerned, places, now_us, run)
     _forget_vectors(connection, ids)
-    connection.execute(
-        "DELETE FROM thread WHERE id NOT IN (SELECT thread FROM item WHERE thread IS NOT NULL);"
-        "DELETE FROM path WHERE id NOT IN (SELECT path FROM leaf)"
-    )
+    _forget_threads(connection)
+    connection.execute("DELETE FROM path WHERE id NOT IN (SELECT path FROM leaf)")
     _forget_namespaces(connection, {place.namespace for place in places})
     return Erased(
         kinds=kinds,
@@ -170,6 +168,7 @@ def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
         f"SELECT run FROM {table}"
         for table in ("evidence", "mention", "edge", "reflected", "entity", "alias", "review")
     )
+    left += " UNION ALL SELECT decided_run FROM review WHERE decided_run IS NOT NULL"
     rows = connection.execute(
         "SELECT r.id, u.id FROM run r "
         "LEFT JOIN run u ON r.kind = 'undo' AND u.id = substr(r.id, length(?) + 1) "
@@ -297,6 +296,19 @@ def _blank_past(connection: Connection, past: Iterable[int], items: Iterable[int
     return count
 
 
+def _forget_threads(connection: Connection) -> None:
+    """Threads that no item is in any more, with the jobs that were to read them."""
+    gone = connection.execute(
+        "DELETE FROM thread WHERE id NOT IN (SELECT thread FROM item WHERE thread IS NOT NULL) "
+        "RETURNING name, (SELECT path FROM namespace n WHERE n.id = thread.namespace)"
+    ).fetchall()
+    connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {_READS_ONLY}", gone)
+
+
+_READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
+"""Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
+
+
 def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
     """Names of namespaces that nothing else is in go too: they are often those of people. What the
     history says of them stands one up, or in the `history.GRAVEYARD`."""
@@ -321,8 +333,9 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
         connection.execute(
             "UPDATE history SET namespace = ?1 WHERE namespace = ?2 AND key IS NOT NULL; "
             "UPDATE run SET namespace = ?1 WHERE namespace = ?2; "
-            "DELETE FROM namespace WHERE id = ?",
-            (heir, namespace, heir, namespace, namespace),
+            "DELETE FROM job WHERE lane = (SELECT path FROM namespace WHERE id = ?) "
+            f"AND {_READS_ONLY}; DELETE FROM namespace WHERE id = ?",
+            (heir, namespace, heir, namespace, namespace, namespace),
         )
 
 

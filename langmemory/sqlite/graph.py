@@ -169,6 +169,10 @@ def aliases(
     return [(int(entity), str(name), str(norm)) for entity, name, norm in rows]
 
 
+_IN_JSON: Final = "substr(json_quote(a.name), 2, length(json_quote(a.name)) - 2)"
+"""A name as it stands in a value, where ``Dwayne "The Rock" Johnson`` has backslashes."""
+
+
 def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
     """Whether a name, ``alias AS a``, is one the viewer may read.
 
@@ -180,7 +184,7 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
     where, bindings = within(scope)
     return (
         "EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower(a.name)) "
+        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) "
         "OR instr(lower(i.value), a.norm) OR lower(i.speaker) = lower(a.name)))",
         bindings,
     )

@@ -173,7 +173,8 @@ def fail(
         connection,
         job,
         "state = ?1, error = ?2, due_at = coalesce(?3, due_at), finished_at = ?4, "
-        "payload = iif(?1 = 'replaced', '{}', payload)",
+        "payload = iif(?1 = 'replaced', '{}', payload), "
+        "config = iif(?1 = 'replaced', '{}', config)",
         (state, error, retry_at_us, None if state == "pending" else now_us),
     )
     return state if kept else None
@@ -213,6 +214,25 @@ def drop(connection: Connection, ids: Sequence[int]) -> list[int]:
         (_listed(ids),),
     )
     return sorted(row[0] for row in rows)
+
+
+def set_right(connection: Connection, now_us: int) -> None:
+    """After the clock was put back: what it had put off by more than a day, or what was claimed for
+    so long by a worker that may be dead, waits from now on as long as it was to wait then."""
+    connection.execute(
+        "UPDATE job SET due_at = ?1 + max(due_at - max(created_at, coalesce(lease_until, 0)), 0), "
+        "created_at = min(created_at, ?1), lease_until = NULL "
+        "WHERE state = 'pending' AND max(created_at, coalesce(lease_until, 0)) > ?1 + ?2",
+        (now_us, _DAY_US),
+    )
+    connection.execute(
+        "UPDATE job SET lease_until = ?1 + ?2 WHERE state = 'running' AND lease_until > ?1 + ?2",
+        (now_us, _DAY_US),
+    )
+
+
+_DAY_US: Final = 86_400_000_000
+"""No clock runs so fast, and no lease is so long."""
 
 
 def prune(connection: Connection, before_us: int) -> int:

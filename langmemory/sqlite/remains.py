@@ -16,7 +16,7 @@ from typing import Final
 import apsw
 
 from langmemory.sqlite.connection import Connection, Database
-from langmemory.sqlite.values import from_json, to_json
+from langmemory.sqlite.values import from_json, readable_text, to_json
 
 _WORD: Final = re.compile(r"\w+")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
@@ -60,6 +60,9 @@ ASIDE: Final = {
     "alias": ("name", ("name", "norm")),
 }
 """Tables that speak of memories in passing: what names a row, and the columns that may tell."""
+_ASIDE: Final = tuple(
+    f"SELECT {column} FROM {table}" for table, (_, columns) in ASIDE.items() for column in columns
+)
 
 
 class _Vocabulary:
@@ -121,25 +124,29 @@ class Traces:
             for word in {word.casefold() for word in found}:
                 self._texts_with.setdefault(word, []).append(place)
 
+        self._repeated = _repeated(
+            connection,
+            {text for text, words in zip(self._texts, self.words, strict=True) if not words},
+        )
+
     def is_known(self, word: str) -> bool:
         """Whether something remaining has the word."""
         return word in self._known
 
     def tells(self, *texts: str | None) -> bool:
         """Whether a text that speaks of memories in passing speaks of a forgotten one."""
-        together = " ".join(_scalars(text) for text in texts if text)
+        together = " ".join(_scalars(text) for text in texts if text).casefold()
         hits: Counter[int] = Counter()
-        for word in set(_WORD.findall(together.casefold())):
+        for word in set(_WORD.findall(together)):
             hits.update(self._texts_with.get(word, ()))
-        return any(count >= min(FEW_WORDS, len(self.words[n])) for n, count in hits.items())
+        return any(count >= min(FEW_WORDS, len(self.words[n])) for n, count in hits.items()) or any(
+            text in together for text in self._repeated
+        )
 
     def needles(self, connection: Connection) -> list[str]:
         """What to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
         each text, then a second of each, and so on; of texts without such a word, passages."""
-        queries = [
-            f"SELECT {one} FROM {table}" for table, (_, ones) in ASIDE.items() for one in ones
-        ]
-        aside = _Vocabulary(_texts(connection, queries))
+        aside = _Vocabulary(_texts(connection, _ASIDE))
 
         def usable(word: str) -> bool:
             return word not in aside and not (
@@ -154,8 +161,28 @@ class Traces:
             if not found.keys() & set(words)
         ]
         phrases = {one for text in silent for one in _PHRASE.findall(text) if _long(one)}
-        texts = _texts(connection, (*REMAINING, *queries))
+        texts = _texts(connection, (*REMAINING, *_ASIDE))
         return [*found, *filter(usable, _unknown(texts, phrases))]
+
+
+def _repeated(connection: Connection, values: Iterable[str]) -> list[str]:
+    """What these values say, case folded, where something said in passing repeats it and nothing
+    that remains does: of a text without a distinctive word the whole tells."""
+    aside = "\n".join(map(_scalars, _texts(connection, _ASIDE))).casefold()
+    left = {said for value in values if _long(said := _sentence(value)) and said in aside}
+    for text in _texts(connection, REMAINING) if left else ():
+        folded = _scalars(text).casefold()
+        left = {said for said in left if said not in folded}
+    return sorted(left)
+
+
+def _sentence(value: str) -> str:
+    """What the value of a memory says, case folded; nothing for other text."""
+    try:
+        found = from_json(value)
+    except ValueError:
+        return ""
+    return readable_text(found).strip().casefold() if isinstance(found, dict) else ""
 
 
 def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:

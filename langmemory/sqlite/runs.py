@@ -72,6 +72,14 @@ def failed(
     return [_run(row) for row in rows]
 
 
+def undoes_what_stands(connection: Connection, run_id: str) -> bool:
+    """Whether this would be the undo of a run that was not undone here."""
+    if not run_id.startswith(UNDO):
+        return False
+    run = find(connection, run_id.removeprefix(UNDO))
+    return run is not None and run.undone_by is None
+
+
 def is_again(connection: Connection, undo: str | None) -> bool:
     """Whether this run is the undo of a reflection whose turns are to be read again."""
     if undo is None or not undo.startswith(UNDO):
@@ -84,6 +92,16 @@ def _run(row: tuple[Any, ...]) -> Run:
         id=row[0], kind=row[1], namespace=from_path(row[2]), at=from_us(row[3]), reason=row[4],
         note=from_json(row[5]), undone_by=row[6],
     )  # fmt: skip
+
+
+def forget_who(connection: Connection, namespace: Namespace, person: str) -> None:
+    """Runs in a namespace and below it do not tell any more that this person decided them."""
+    query, bindings = below(namespace)
+    connection.execute(
+        "UPDATE run SET note = json_remove(note, '$.by') "
+        f"WHERE namespace IN {query} AND note ->> '$.by' = ?",
+        (*bindings, person),
+    )
 
 
 def mark_undone(connection: Connection, run_id: str, undone_by: str) -> None:
@@ -114,6 +132,18 @@ def steps(connection: Connection, run_id: str) -> list[Step]:
     ]
 
 
+def unrecorded(connection: Connection, run_id: str) -> list[str]:
+    """Keys of items that a run gave evidence, mentions or edges without any record of it: it came
+    with an import, for items that were here and kept their own history."""
+    rows = connection.execute(
+        "SELECT key FROM item WHERE id IN (SELECT item FROM evidence WHERE run = ?1 UNION "
+        "SELECT item FROM mention WHERE run = ?1 UNION SELECT fact FROM edge WHERE run = ?1) "
+        "AND id NOT IN (SELECT item FROM history WHERE run = ?1) ORDER BY key",
+        (run_id,),
+    )
+    return [str(row[0]) for row in rows]
+
+
 class Later(NamedTuple):
     """A change of an item after a certain one."""
 
@@ -124,12 +154,12 @@ class Later(NamedTuple):
 
 def later(connection: Connection, item: int, seq: int) -> list[Later]:
     """Changes of an item after ``seq``, without those of runs that were undone and of their undos,
-    which together left everything as it was."""
+    which together left everything as it was, also where they came with an import."""
     rows = connection.execute(
         "SELECT h.action, h.at, h.run FROM history h LEFT JOIN run r ON r.id = h.run "
-        "WHERE h.item = ? AND h.seq > ? AND r.undone_by IS NULL AND r.kind IS NOT 'undo' "
-        "ORDER BY h.seq",
-        (item, seq),
+        "WHERE h.item = ? AND h.seq > ? AND r.undone_by IS NULL "
+        "AND (h.run IS NULL OR substr(h.run, 1, ?) <> ?) ORDER BY h.seq",
+        (item, seq, len(UNDO), UNDO),
     )
     return [Later(*row) for row in rows]
 

@@ -134,11 +134,12 @@ class Forgetting:
             texts.append(self.owner)
         namespace = concerned.common_namespace(connection, going, self.namespace)
         turns = verbatim.turns_around(connection, sorted(going.alive))
-        named = (
-            set[tuple[str, str | int]]()
-            if going.named_in is None
-            else concerned.named_aside(connection, self.namespace, going.named_in)
-        )
+        named: set[tuple[str, str | int]] = set()
+        if going.named_in is not None:
+            named |= concerned.named_aside(connection, self.namespace, going.named_in)
+        if self.owner is not None:
+            named |= concerned.jobs_of(connection, self.namespace, self.owner)
+            runs.forget_who(connection, self.namespace, self.owner)
         erased = forget.erase(connection, going, self.namespace, now, run)
         verbatim.refresh_contexts(connection, turns)
         traces = remains.Traces(connection, texts)

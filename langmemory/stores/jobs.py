@@ -114,10 +114,12 @@ class Jobs:
         """`drop` in the background."""
         return self._workers.later(lambda connection: jobs.drop(connection, [job]))
 
-    def prune(self, keep_us: int) -> int:
-        """Delete done and replaced jobs that ended longer ago; how many."""
+    def tidy(self, keep_us: int) -> int:
+        """Delete done and replaced jobs that ended longer ago; how many. And see `jobs.set_right`."""
         with self._engine.write() as connection:
-            return jobs.prune(connection, self.clock() - keep_us)
+            now = self.clock()
+            jobs.set_right(connection, now)
+            return jobs.prune(connection, max(now - keep_us, 0))
 
     def find(self, ids: Sequence[int]) -> list[Job]:
         """Those of the jobs that are there."""

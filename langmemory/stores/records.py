@@ -1,7 +1,8 @@
 """What stands beside the items as plain rows, and back: runs, entities, evidence, usage, reviews.
 
 Rows name items, entities and runs by key, so that they mean the same in every file. One whose item
-or entity is not there is left out; one that is there already changes nothing.
+or entity is not there is left out; one that is there already changes nothing. Nor is a run undone
+here because it was in the file that the rows come from: what it did is still here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final
 import apsw
 
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite import evidence, graph_rows, items, usage
+from langmemory.sqlite import evidence, graph_rows, items, runs, usage
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, from_path, intern
 from langmemory.sqlite.ownership import visible_to
@@ -145,7 +146,8 @@ class _Import:
     def row(self, row: Row) -> None:
         kind = row["type"]
         if kind in ("run", "review"):
-            self._whole(kind, row)
+            if kind == "review" or not runs.undoes_what_stands(self.connection, str(row["id"])):
+                self._whole(kind, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:
                 graph_rows.add_entity(

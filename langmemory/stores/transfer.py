@@ -8,6 +8,7 @@ are derived, so an import may use another model.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -141,7 +142,7 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
     batch: list[Mapping[str, Any]] = []
     count = characters = 0
     for row in rows:
-        if not isinstance(row, Mapping) or row.get("type") not in ITEM_TYPES | records.TYPES:
+        if not isinstance(row, Mapping) or str(row.get("type")) not in ITEM_TYPES | records.TYPES:
             raise ImportFormatError(
                 f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is one "
                 f"of {', '.join(sorted(ITEM_TYPES | records.TYPES))}."
@@ -180,6 +181,7 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
     try:
         _check_place(row)
         facets: dict[str, Any] = {name: row[name] for name in FACETS if name in row}
+        facets |= {name: row.get(name) for name in ("speaker", "owner", "superseded_by")}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
         draft = reindexed(
             indexing,
@@ -226,7 +228,8 @@ def write_rows(
 ) -> int:
     """Write a batch of rows; how many items are new or changed. Items already equal are left alone.
 
-    A new item comes with its own history; one that was here keeps its own, and an update more.
+    A new item comes with its own history. So does one that was here, as far as its own goes on in
+    the export; else it keeps its own, and an update more.
 
     Raises:
         ImportFormatError: A row says something that no export says; nothing of its batch was stored.
@@ -254,11 +257,13 @@ def _write_rows(
         for one in latest.values()
         if not _same(connection, one) and not _forgotten(connection, one)
     ]
-    new = {
-        (one.namespace, one.key) for one in todo if find(connection, one.namespace, one.key) is None
-    }
+    recorded = {(one.namespace, one.key): _recorded(connection, one) for one in todo}
+    known = _already_here(recorded, rows)
     ids = put(connection, todo, now_us, reason="import").ids
     items = {(one.namespace, one.key): item for one, item in zip(todo, ids, strict=True)}
+    for place in known:  # the record of the import itself gives way
+        last = max((seq for seq, *_ in recorded[place]), default=0)
+        connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
     lives: dict[Any, int] = {}
     over: set[int] = set()
     for row in rows:
@@ -269,12 +274,12 @@ def _write_rows(
         namespace = intern(connection, place[0])
         life = row.get("life")
         if life is None:
-            if place not in new:
+            if place not in known:
+                continue
+            if known[place]:
+                known[place] -= 1
                 continue
             item = items[place]
-            if (item, None) not in lives:  # the record of the import itself gives way
-                lives[(item, None)] = item
-                connection.execute("DELETE FROM history WHERE item = ?", (item,))
         elif _life_known(connection, namespace, row):
             continue
         else:
@@ -289,14 +294,41 @@ def _write_rows(
             gone_from=(namespace, row["key"]) if gone else None, run=row.get("run"),
             reason=row.get("reason"),
         )  # fmt: skip
-    for (_, life), item in lives.items():
-        if life is not None and item not in over:  # the export is cut off within its history
+    for item in lives.values():
+        if item not in over:  # the export is cut off within its history
             connection.execute("DELETE FROM history WHERE item = ?", (item,))
     for row in rows:
         if row["type"] in records.TYPES:
             records.import_row(connection, row)
     verbatim.refresh_around(connection, list(items.values()))
     return len(items)
+
+
+def _recorded(connection: Connection, write: Write) -> list[tuple[int, int, str]]:
+    """(seq, time, action) of every change of an item that is here, oldest first."""
+    item = find(connection, write.namespace, write.key)
+    rows = connection.execute(
+        "SELECT seq, at, action FROM history WHERE item = ? ORDER BY seq", (item,)
+    )
+    return list(rows)
+
+
+def _already_here(
+    recorded: Mapping[tuple[Namespace, str], Sequence[tuple[int, int, str]]],
+    rows: Iterable[Mapping[str, Any]],
+) -> dict[tuple[Namespace, str], int]:
+    """How many of its changes in the export are recorded here, for each item whose history begins in
+    the export as it does here: in the copy of a file, none for what is new."""
+    told: dict[tuple[Namespace, str], list[tuple[int, str]]] = defaultdict(list)
+    for row in rows:
+        if row["type"] == "history" and row.get("life") is None:
+            at, action, _ = _change(row)
+            told[tuple(row["namespace"]), row["key"]].append((at, action))
+    return {
+        place: len(own)
+        for place, own in recorded.items()
+        if place in told and told[place][: len(own)] == [(at, action) for _, at, action in own]
+    }
 
 
 def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
@@ -307,6 +339,8 @@ def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
             raise ValueError(f"unknown action {row['action']!r}")
         if not isinstance(row.get("life"), int | None):
             raise ValueError(f"life is {row['life']!r}")
+        if not isinstance(row.get("facets"), dict | None):
+            raise ValueError(f"facets are {row['facets']!r}")
         before = row["before"]
         return (
             to_us(datetime.fromisoformat(row["at"])),

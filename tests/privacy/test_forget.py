@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from langmemory.changes import (
 )
 from langmemory.config import load_config
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
+from langmemory.reflection import LocalReflectionExecutor
 from langmemory.sqlite import signs
 from langmemory.sqlite.connection import Database
 from langmemory.sqlite.jobs import NewJob
@@ -337,6 +339,84 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
     assert store.history(elsewhere, "k")[-1].reason is not None
     assert [review.id for review in store.reviews()] == ["q1"]
     assert [job.lane for job in store.jobs.listed()] == ["elsewhere"]
+
+
+def test_a_memory_whose_key_names_somebody_speaks_of_them(store: MemoryStore) -> None:
+    """What stands under somebody's name is forgotten with them though its text does not name them,
+    also where it was deleted before; what stands under a name that only begins alike is not."""
+    for key in ("zqxolga", "gifts/Zqxolga", "zqxolgarith", "zqxolga deleted"):
+        store.put(NS, key, {"phone": f"555 {len(key)}"})
+    store.delete(NS, "zqxolga deleted")
+    assert store.forget(NS, entity="Zqxolga").memories == 2
+    assert [item.key for item in store.search(NS)] == ["zqxolgarith"]
+    assert in_files(store, "zqxolga deleted", "123555 15") == []
+
+
+def test_what_waits_to_be_reflected_goes_with_who_said_it(store: MemoryStore) -> None:
+    """Words that were handed over and not reflected yet go with who submitted them, whose name may be
+    short, or known from others; so does that a thread waits which nothing is left of. What others
+    handed over stays."""
+    home = ("memories", "ann")
+    store.put(NS, "k", {"text": "Ann is a friend"})
+    store.remember(
+        home, [{"role": "user", "content": "Hello", "id": "1"}], thread_id="t", owner="ann"
+    )
+    executor = LocalReflectionExecutor(print, store, name="reflect", lanes=0)
+    for user in ("ann", "bob"):
+        config: Any = {"configurable": {"user_id": user, "thread_id": "t"}}
+        executor.submit({"messages": [{"role": "user", "content": "Replaced"}]}, config)
+        executor.submit({"messages": [{"role": "user", "content": "I play chess"}]}, config)
+        executor.submit(("memories", user), thread_id="t")
+    executor.submit({"messages": [{"role": "user", "name": "ann", "content": "I am in"}]})
+    executor.submit({"messages": [{"role": "user", "content": "Ann is in"}]})
+    executor.submit({"said": "Over"}, {"configurable": {"user_id": 77}})
+    assert store.forget((), owner="ann").memories == 1
+    assert not store.forget((), owner="77").memories
+    lanes = {row[0] for row in store.conn.execute("SELECT lane FROM job")}
+    assert lanes == {"reflect.bob", "memories.bob", "reflect"}
+    left = {
+        (job.lane, job.payload.get("messages", [{}])[0].get("content"))
+        for job in store.jobs.listed()
+    }
+    assert left == {
+        ("reflect.bob", "I play chess"), ("memories.bob", None), ("reflect", "Ann is in")
+    }  # fmt: skip
+
+
+def test_a_text_of_short_words_goes_from_what_repeats_it(store: MemoryStore) -> None:
+    """What a job answered, and why something was changed, may quote a memory that has no long word of
+    its own: it goes there, too. What somebody else said as well stays."""
+    store.put(NS, "k", {"text": 'My cat is "Momo"', "owner": "ann"})
+    store.put(NS, "l", {"text": "It rains", "owner": "ann"})
+    store.put(NS, "m", {"text": "Look, it rains", "owner": "bob"})
+    for told in ('My cat is "Momo"', "It rains"):
+        job = NewJob(kind="manage", lane="manage", thread=None, payload={}, config={})
+        store.jobs.enqueue(job, lambda _: None).result(10)
+        claimed = store.jobs.claim("manage", "w", lease_us=10**9, max_attempts=1)
+        assert claimed is not None
+        store.jobs.finish(claimed, json.dumps([{"content": f"{told}!"}]))
+        change = UpdateMemory(
+            key="m", facets=Facets(importance=len(told) / 20), reason=f"{told}, she says"
+        )
+        apply(store, told[:2], change)
+    store.forget(NS, owner="ann")
+    assert in_files(store, "my cat is", 'is \\"momo') == []
+    assert [job.result for job in store.jobs.listed(("done",))] == [[{"content": "It rains!"}]]
+    reasons = [entry.reason for entry in store.history(NS, "m")]
+    assert reasons == [None, None, "It rains, she says"]
+
+
+def test_who_decided_goes_with_what_was_theirs(store: MemoryStore) -> None:
+    """A question about others' memories that a person decided stays decided, and names nobody."""
+    apply(
+        store, "r",
+        fact("f", "The bins go out"),
+        OpenReview(id="q", about="approval", question="So?", memories=("f",), options={"yes": ()}),
+    )  # fmt: skip
+    decided = store.decide("q", "yes", by="ann").run_id
+    store.forget(NS, owner="ann")
+    [run] = [run for run in store.runs() if run.id == decided]
+    assert (run.reason, run.note) == ("approval decided: yes", {"review": "q", "option": "yes"})
 
 
 def test_why_names_are_linked_goes_with_what_it_may_quote(store: MemoryStore) -> None:

@@ -84,6 +84,22 @@ def test_a_namespace_without_a_thread_is_reflected_whole(store: MemoryStore) -> 
     ]  # fmt: skip
 
 
+def test_threads_of_one_name_are_those_of_their_people(store: MemoryStore) -> None:
+    """A reflector that says not whose memory it reflects: what one person said in a thread does not
+    take the place of what another said in a thread of the same name."""
+    payloads: list[Any] = []
+    executor = ReflectionExecutor(payloads.append, store=store, name="keep", lanes=0)
+    submitted = [
+        executor.submit({"n": n}, {"configurable": {"user_id": user, "thread_id": "monday"}})
+        for n, user in enumerate(("anna", "bob", "anna"))
+    ]
+    assert [future.cancelled() for future in submitted] == [True, False, False]
+    executor.shutdown()
+    with ReflectionExecutor(payloads.append, store=store, name="keep", options=OFTEN) as worker:
+        worker.submit({"n": 3}).result(10)
+    assert {payload["n"] for payload in payloads} == {1, 2, 3}
+
+
 @pytest.mark.parametrize("path_", ["file", ":memory:"])
 def test_a_submitted_payload_is_reflected(path_: str, path: Path) -> None:
     """The future has what the reflector returned, and what it wrote is in its namespace."""

@@ -296,16 +296,58 @@ def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: C
     assert job is not None
     jobs.fail(job, "TypeError", None)
     clock.forward(86_400)
-    assert jobs.prune(2 * 86_400_000_000) == 0
+    assert jobs.tidy(2 * 86_400_000_000) == 0
     clock.forward(2 * 86_400)
-    assert jobs.prune(2 * 86_400_000_000) == 2
+    assert jobs.tidy(2 * 86_400_000_000) == 2
     assert state(jobs, dead) == "dead"
     assert jobs.find([dead])[0].payload == {"n": 1}
     assert jobs.drop([dead, done]) == [dead]
 
 
-@pytest.mark.parametrize("options", [{"max_attempts": 0}, {"lease_seconds": -1}, {"jitter": 2}])
+def test_a_clock_that_was_wrong_for_a_while_puts_nothing_off(jobs: Jobs, clock: Clock) -> None:
+    """What was submitted, tried again or claimed while the clock ran years ahead waits for minutes
+    once it is right again, and not for those years; what is to wait for years, does."""
+    later = add(jobs, lane="later", wait_seconds=10 * 365 * 86_400)
+    failed = add(jobs, lane="failed")
+    clock.forward(5 * 365 * 86_400)
+    job = claim(jobs)
+    assert job is not None
+    assert job.id == failed
+    jobs.fail(job, "TimeoutError", clock() + 120_000_000)
+    claimed = add(jobs, lane="claimed")
+    assert claim(jobs, "dies") is not None
+    waiting = add(jobs, lane="waiting", wait_seconds=300)
+    clock.forward(-5 * 365 * 86_400)
+    assert claim(jobs) is None
+    jobs.tidy(86_400_000_000)
+    due = {job.id: job.due_at.timestamp() - clock() / 1e6 for job in jobs.listed(("pending",))}
+    assert due == {later: 10 * 365 * 86_400, failed: 60, waiting: 300}
+    clock.forward(86_400)
+    taken = [claim(jobs, str(n)) for n in range(4)]
+    assert [job and job.id for job in taken] == [failed, waiting, claimed, None]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_attempts": 0},
+        {"lease_seconds": -1},
+        {"lease_seconds": float("inf")},
+        {"poll_seconds": float("nan")},
+        {"jitter": 2},
+        {"quiet_seconds": float("nan")},
+        {"longest_wait_seconds": float("inf")},
+    ],
+)
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
     """The message names the option and its value."""
+    kind = Debounce if options.keys() <= {"quiet_seconds", "longest_wait_seconds"} else WorkOptions
     with pytest.raises(ConfigError, match=next(iter(options))):
-        WorkOptions(**options)
+        kind(**options)
+
+
+def test_options_that_are_very_long_work(jobs: Jobs) -> None:
+    """A job may be kept for longer than there are years, and tried more often than anybody counts."""
+    options = WorkOptions(max_attempts=100_000, keep_days=3e9)
+    assert jobs.tidy(round(options.keep_days * 86_400_000_000)) == 0
+    assert options.retry_delay_us(5_000, 0.5) == 3_600_000_000

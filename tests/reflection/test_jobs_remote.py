@@ -69,7 +69,7 @@ def test_a_run_is_scheduled_in_a_thread_of_its_own(server: FakeServer) -> None:
         executor.submit(payload, thread_id=None).result(10)
     first, second, alone = server.scheduled
     assert first == {
-        "thread_id": reflection_thread("reflect", "t"),
+        "thread_id": reflection_thread("reflect", ("memories", "anna"), "t"),
         "assistant_id": "reflect",
         "input": payload,
         "config": {"configurable": {"user_id": "anna", "namespace": ["memories", "anna"]}},
@@ -124,6 +124,16 @@ def test_remember_node_hands_turns_to_a_server(server: FakeServer) -> None:
     assert run["input"] == {"namespace": ["memories", "ben"], "thread_id": "t"}
     assert run["config"]["configurable"]["namespace"] == ["memories", "ben"]
     assert run["after_seconds"] == 60
+
+
+def test_threads_of_one_name_are_those_of_their_people(server: FakeServer) -> None:
+    """What one person said in a thread is not rolled back for what another says in a thread of the
+    same name."""
+    with connect(server) as executor:
+        for user in ("anna", "ben", "anna"):
+            executor.submit(("memories", user), thread_id="monday").result(10)
+    anna, ben, again = [run["thread_id"] for run in server.scheduled]
+    assert anna == again != ben
 
 
 def test_local_options_do_not_go_with_a_server() -> None:

@@ -226,6 +226,57 @@ def test_exports_survive_a_round_trip_through_networkx(store: MemoryStore) -> No
     assert parsed.nodes["person/odd"]["name"] == '张伟 <"&'
 
 
+def test_long_ways_through_a_large_family_are_found(store: MemoryStore) -> None:
+    """Where many know each other and few ways lead on, these are found, shortest first, however long
+    ways may be; nobody is passed twice."""
+    family = [f"f{n}" for n in range(20)]
+    names = {key: (key, "person") for key in ("s", "x", "g", *family)}
+    known = [(one, other) for n, one in enumerate(("s", *family)) for other in family[n:]]
+    claims = [*known, ("s", "x"), ("x", "g")]
+    facts = [fact(str(n), "x", one, "knows", other) for n, (one, other) in enumerate(claims)]
+    apply(store, "f", *entities(names), *(c for one in facts for c in one), namespace=("f",))
+    graph = store.graph(("f",))
+    (way,) = graph.paths("s", "g", 20)
+    assert [entity.key for entity in way.entities] == ["s", "x", "g"]
+    ways = graph.paths("f0", "g", 20, limit=30)
+    assert [len(way) for way in ways] == [3] + [4] * 19 + [5] * 10
+    stops = [tuple(entity.key for entity in way.entities) for way in ways]
+    assert len(set(stops)) == 30
+    assert all(len(set(one)) == len(one) for one in stops)
+
+
+def test_graphml_is_xml_whatever_is_said(store: MemoryStore) -> None:
+    """What XML cannot hold is left out wherever it stands, in keys, relations and values too; what it
+    can is kept, also what is not printed."""
+    apply(
+        store,
+        "odd",
+        *entities({"e/\x01": ("\ufffeZoë\xa0👩\u200d🚀\x0b", "person")}),
+        *fact("odd\x02", "x", "e/\x01", "likes\x03", literal="tea\x04 & <\u202eحليب>"),
+        namespace=("odd",),
+    )
+    parsed = networkx.parse_graphml(store.graph(("odd",)).to_graphml())
+    assert parsed.nodes["e/"]["name"] == "Zoë\xa0👩\u200d🚀"
+    [(start, end, edge)] = parsed.edges(data=True)
+    assert (start, edge["relation"], edge["fact"]) == ("e/", "likes", "odd")
+    assert parsed.nodes[end]["name"] == "tea & <\u202eحليب>"
+
+
+def test_a_name_with_quotes_is_known_to_whoever_reads_it(store: MemoryStore) -> None:
+    """A viewer who may read a memory knows the name it calls somebody, whatever letters that has."""
+    for n, name in enumerate(('Dwayne "The Rock" Johnson', "AC\\DC", "First\nSecond")):
+        namespace = ("quoted", str(n))
+        apply(
+            store,
+            f"quoted {n}",
+            *entities({"e": (name, "person")}),
+            *fact("f", f"We met {name} there.", "e", "was", literal="there"),
+            namespace=namespace,
+        )
+        graph = store.graph(namespace, viewer="paul")
+        assert graph.entity(name).name == name
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) -> None:
     """Names in any script, dollars, loops, nothing at all, hundreds of things: a picture comes out."""

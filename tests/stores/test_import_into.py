@@ -87,6 +87,7 @@ REVIEW = {
         {**CHANGE, "life": "first"},
         {**CHANGE, "life": [1]},
         {**CHANGE, "run": 2**70},
+        {**CHANGE, "facets": "none"},
         {**REVIEW, "items": None},
         {**REVIEW, "options": [1]},
         {"type": "entity", "namespace": ["a"], "key": 2**70, "name": "E", "kind": "x", "run": "r"},

@@ -12,6 +12,7 @@ from langmemory import MemoryStore
 from langmemory.cli.demo import NAMESPACE, sample_folder
 from langmemory.cli.import_file import import_conversations
 from langmemory.graphs import build_reflection_graph
+from langmemory.stores.graph.layout import places
 from langmemory.stores.graph.picture import Arrangement, arranged
 from langmemory.stores.graph.routing import FAN, bends, point
 from langmemory.stores.graph.subgraph import Subgraph
@@ -89,6 +90,18 @@ def test_nothing_lies_on_anything_else(pictures: dict[str, Subgraph], name: str)
     again = arranged(pictures[name])
     assert np.array_equal(found.at, again.at)
     assert np.array_equal(labels, np.array(again.labels))
+
+
+def test_what_nothing_connects_stands_beside_each_other() -> None:
+    """Parts without an edge between them neither overlap nor drift apart, however large one of them
+    is; the first box stays in the middle."""
+    ring = [(n, (n + 1) % 20, 1.0) for n in range(20)]
+    at = places([(1.0, 0.3)] * 30, [*ring, (21, 22, 1.0), (23, 24, 1.0)])
+    sizes = np.full((30, 2), (1.0, 0.3))
+    assert at[0].tolist() == [0, 0]
+    assert not np.triu(overlapping(at, sizes, at, sizes), 1).any()
+    whole, part = (sizes[0] + np.ptp(some, axis=0) for some in (at, at[:20]))
+    assert whole.prod() < 1.6 * part.prod()
 
 
 def test_an_arrow_goes_around_what_cannot_move() -> None:

@@ -226,6 +226,7 @@ CHANGE: dict[str, Any] = {
     [
         {"role": "user", "content": "a message"},
         "text",
+        {**GOOD, "type": ["item"]},
         {"type": "meta", "format": "something else", "version": 1},
         {"type": "meta", "format": "langmemory-export", "version": 99},
         {**GOOD, "created_at": "yesterday"},

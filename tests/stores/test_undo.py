@@ -378,3 +378,55 @@ def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> Non
     assert named == set(TABLES)
     scanned = re.compile(rf"SCAN ({'|'.join(TABLES)}|[a-z])\b(?! VIRTUAL)")
     assert {sql: plan for sql, plan in plans.items() if scanned.search("; ".join(plan))} == {}
+
+
+def test_a_copy_that_is_brought_up_to_date_can_undo_what_it_got(tmp_path: Path) -> None:
+    """A file that gets the exports of another one time and again has its runs with all that they
+    did: undone there they give back what was before them, in the right order, also where the other
+    file has undone them already; what its items had, and have no more, they have here no more."""
+    with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as copy:
+        apply(one, "first", AddEntity(key="e", name="E"), fact("k", "old"), fact("s", "source"))
+        assert copy.import_rows(one.iter_export()) == 2
+        before = known(copy)
+        update = UpdateMemory(
+            key="k",
+            value=value("new"),
+            evidence=("s",),
+            mentions=("e",),
+            facets=Facets(owner="ann"),
+        )
+        apply(one, "second", update)
+        apply(one, "third", Supersede(key="k", by="s", invalid_at=year(2024)), fact("n", "more"))
+        copy.import_rows(one.iter_export())
+        assert known(copy) == known(one)
+        assert [entry.run_id for entry in copy.history(NS, "k")] == ["first", "second", "third"]
+        with pytest.raises(UndoRefusedError, match="First undo third"):
+            copy.undo("second")
+        one.undo("third")
+        one.undo("second")
+        copy.import_rows(one.iter_export())
+        (row,) = [
+            row
+            for row in copy.iter_export(history=False)
+            if row.get("key") == "k" and row["type"] == "item"
+        ]
+        assert (row["status"], row["value"]["text"]) == ("active", "old")
+        assert not row.keys() & {"superseded_by", "owner", "invalid_at"}
+        for run in ("third", "second"):
+            copy.undo(run)
+        assert known(copy) == before
+        assert problems(copy) == []
+
+
+def test_a_run_of_which_an_import_tells_half_is_not_undone(tmp_path: Path) -> None:
+    """Where a memory was changed here meanwhile, it keeps its own history: undoing a run that changed
+    it elsewhere is refused, and says which memory it is."""
+    with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as other:
+        apply(one, "first", fact("k", "old"), fact("s", "source"))
+        other.import_rows(one.iter_export())
+        other.put(NS, "k", {"text": "by hand"})
+        apply(one, "second", UpdateMemory(key="k", value=value("new"), evidence=("s",)))
+        other.import_rows(one.iter_export())
+        with pytest.raises(UndoRefusedError, match=r"came with an import.* k said before"):
+            other.undo("second")
+        assert [entry.reason for entry in other.history(NS, "k")][1:] == [None, "import"]

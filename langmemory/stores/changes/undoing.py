@@ -165,7 +165,12 @@ def _remembered(run_id: str, trail: Trail) -> str:
 
 
 def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
-    """Refuse if anything later stands on the run."""
+    """Refuse if anything later stands on the run, or if not all that it did is known."""
+    if foreign := runs.unrecorded(connection, run_id):
+        raise UndoRefusedError(
+            f"Run {run_id} cannot be undone: it came with an import, which does not tell what "
+            f"{some(foreign)} said before it. Nothing was changed."
+        )
     by_run: dict[str, set[str]] = {}
     by_hand: list[str] = []
     for trail in trails:

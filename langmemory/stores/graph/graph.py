@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice, pairwise
+from heapq import heappop, heappush
+from itertools import count, islice, pairwise
 from os import PathLike
 from typing import Any
 
@@ -182,24 +183,39 @@ class Graph:
 def _ways(
     steps: Mapping[int, Iterable[int]], start: int, goal: int, max_length: int
 ) -> Iterator[tuple[int, ...]]:
-    """Ways without a repeated stop, shortest first. From each stop only those are followed that
-    can still reach the goal in time, so that hubs cost no more than the ways through them."""
+    """Ways without a repeated stop, shortest first. A beginning is followed only as long as the goal
+    can be reached from it in time, past none of its stops (best first, as in Yen 1971): so each
+    way costs a look at the graph for each of its stops, however many stops lead nowhere."""
+    begun = count(1)
+    left = _distances(steps, goal, ())
+    # Length of the shortest way it can become; the longest first, and in order, among equals.
+    ways: list[tuple[int, int, int, tuple[int, ...]]] = []
+    if start in left and start != goal:
+        ways.append((left[start], 0, 0, (start,)))
+    while ways:
+        length, _, _, way = heappop(ways)
+        if length > max_length:
+            return
+        if way[-1] == goal:
+            yield way
+            continue
+        left = _distances(steps, goal, way)
+        for after in steps[way[-1]]:
+            if after in left:
+                longer = (*way, after)
+                heappush(ways, (len(way) + left[after], -len(longer), next(begun), longer))
+
+
+def _distances(
+    steps: Mapping[int, Iterable[int]], goal: int, without: tuple[int, ...]
+) -> dict[int, int]:
+    """Edges from each stop to the goal, past none of those ``without``."""
     left = {goal: 0}
     queue = deque([goal])
     while queue:
         here = queue.popleft()
         for before in steps.get(here, ()):
-            if before not in left:
+            if before not in left and before not in without:
                 left[before] = left[here] + 1
                 queue.append(before)
-    ways: deque[tuple[int, ...]] = deque([(start,)] if start in left and start != goal else [])
-    while ways:
-        way = ways.popleft()
-        if way[-1] == goal:
-            yield way
-            continue
-        ways.extend(
-            (*way, after)
-            for after in steps[way[-1]]
-            if after not in way and len(way) + left[after] <= max_length
-        )
+    return left

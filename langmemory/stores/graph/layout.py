@@ -12,8 +12,10 @@ from langmemory.stores.graph.untangling import Places, untangled
 
 CROWD: Final = 0.085
 """Inches more for each edge of the busier end, so that a hub's neighbours have room around it."""
-APART: Final = 1.4
-"""Parts that nothing connects are this much farther apart than the farthest connected."""
+APART: Final = 0.6
+"""Inches between parts that nothing connects."""
+WIDER: Final = 1.3
+"""How much wider than high a picture of many parts is to be."""
 CLOSE: Final = 4
 """How much more the length of an edge counts than other distances: a hub's neighbours form a ring."""
 ROUNDS: Final = 200
@@ -29,16 +31,67 @@ def places(
     """float64[n, 2]: the middle of each box in inches, the centre's at (0, 0). Deterministic.
 
     Distances in the picture follow those along the edges (SMACOF: Gansner, Koren and North 2004);
-    boxes that would overlap are then pushed apart, and moved out of the way of arrows.
+    boxes that would overlap are then pushed apart, and moved out of the way of arrows. Parts that
+    nothing connects stand beside each other.
 
     Args:
         boxes: Width and height of each, inches.
         edges: Pairs of indices, in any direction, and the inches an edge needs between the boxes.
         centre: Which box stays in the middle.
     """
-    count = len(boxes)
-    if count < 2:
-        return np.zeros((count, 2))
+    at, sizes = np.zeros((len(boxes), 2)), np.array(boxes).reshape(-1, 2)
+    parts = _parts(len(boxes), edges)
+    for part in parts:
+        number = {box: place for place, box in enumerate(part)}
+        own = [(number[one], number[other], room) for one, other, room in edges if one in number]
+        at[part] = _part([boxes[box] for box in part], own, number.get(centre, 0))
+    if len(parts) > 1:
+        _set_in_rows(parts, at, sizes)
+        at -= at[centre]
+    return at
+
+
+def _parts(count: int, edges: Sequence[tuple[int, int, float]]) -> list[list[int]]:
+    """The boxes by what connects them, of each part its busiest first."""
+    near: list[set[int]] = [{box} for box in range(count)]
+    for one, other, _ in edges:
+        near[one].add(other)
+        near[other].add(one)
+    parts: list[list[int]] = []
+    left = set(range(count))
+    while left:
+        part, rest = {min(left)}, [min(left)]
+        while rest:
+            new = near[rest.pop()] - part
+            part |= new
+            rest.extend(new)
+        left -= part
+        parts.append(sorted(part, key=lambda box: (-len(near[box]), box)))
+    return parts
+
+
+def _set_in_rows(parts: Sequence[Sequence[int]], at: Places, sizes: Places) -> None:
+    """Move the parts beside and below each other, the highest first."""
+    low = np.array([(at[part] - sizes[part] / 2).min(axis=0) for part in parts])
+    extent = np.array([(at[part] + sizes[part] / 2).max(axis=0) for part in parts]) - low + APART
+    wide = max(float(extent[:, 0].max()), WIDER * float(np.sqrt(extent.prod(axis=1).sum())))
+    row = np.zeros(2)
+    below = 0.0
+    for place in np.argsort(-extent[:, 1], kind="stable"):
+        if row[0] + extent[place, 0] > wide + 1e-9:
+            row[:] = 0, below
+        corner = np.array((row[0], row[1] - extent[place, 1]))
+        at[parts[place]] += corner - low[place]
+        below = min(below, float(corner[1]))
+        row[0] += extent[place, 0]
+
+
+def _part(
+    boxes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int, float]], centre: int
+) -> Places:
+    """`places` of boxes that are all connected."""
+    if len(boxes) < 2:
+        return np.zeros((len(boxes), 2))
     wanted = _distances(boxes, edges)
     weight = np.where(wanted > 0, 1 / np.maximum(wanted, 1e-9) ** 2, 0)
     for one, other in {(min(edge[:2]), max(edge[:2])) for edge in edges}:
@@ -75,8 +128,6 @@ def _distances(
             between[other, one] = between[one, other]
     for middle in range(count):
         between = np.minimum(between, between[:, middle, None] + between[None, middle])
-    connected = between[np.isfinite(between)]
-    between[np.isinf(between)] = APART * max(float(connected.max()), 2.0)
     return between
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -114,15 +115,7 @@ class Subgraph:
         Raises:
             ImportError: networkx is not installed; the message says how to get it.
         """
-        networkx = require_networkx()
-        made = networkx.MultiDiGraph()
-        data = self.to_json()
-        made.graph.update(data["graph"])
-        for node in data["nodes"]:
-            made.add_node(node.pop("id"), **node)
-        for edge in data["edges"]:
-            made.add_edge(edge.pop("source"), edge.pop("target"), **edge)
-        return made
+        return _networkx(self.to_json())
 
     def to_graphml(self) -> str:
         """GraphML, as Gephi, yEd, Cytoscape and networkx read it; other names joined by ``;``.
@@ -131,13 +124,13 @@ class Subgraph:
             ImportError: networkx is not installed; the message says how to get it.
         """
         networkx = require_networkx()
-        made = self.to_networkx()
-        for attributes in [made.graph, *(data for _, data in made.nodes(data=True))]:
-            if "aliases" in attributes:
-                attributes["aliases"] = "; ".join(attributes["aliases"])
-        for _, data in made.nodes(data=True):
-            data.update({name: _printable(text) for name, text in data.items()})
-        return "\n".join(networkx.generate_graphml(made)) + "\n"
+        data = self.to_json()
+        for node in data["nodes"]:
+            if "aliases" in node:
+                node["aliases"] = "; ".join(node["aliases"])
+        for row in (data["graph"], *data["nodes"], *data["edges"]):
+            row.update({k: _in_xml(v) for k, v in row.items() if isinstance(v, str)})
+        return "\n".join(networkx.generate_graphml(_networkx(data))) + "\n"
 
     def draw(self, path: str | os.PathLike[str]) -> None:
         """Draw it to a file; the ending says as what (``.png``, ``.svg``, ``.pdf``).
@@ -169,6 +162,19 @@ def require_networkx() -> Any:
     return networkx
 
 
-def _printable(text: str) -> str:
-    """Without the control characters that XML cannot hold."""
-    return "".join(sign for sign in text if sign.isprintable() or sign in "\t\n")
+def _networkx(data: Json) -> Any:
+    """Node-link data as a `networkx.MultiDiGraph`."""
+    made = require_networkx().MultiDiGraph(**data["graph"])
+    for node in data["nodes"]:
+        made.add_node(node.pop("id"), **node)
+    for edge in data["edges"]:
+        made.add_edge(edge.pop("source"), edge.pop("target"), **edge)
+    return made
+
+
+_NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold (2.2), escaped or not."""
+
+
+def _in_xml(text: str) -> str:
+    return _NOT_IN_XML.sub("", text)
