@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from langmemory.config import ModelsConfig
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel, LanguageModelInput
-    from langchain_core.messages import AIMessage
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
 
 
 def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
@@ -53,8 +55,9 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
         ) from error
 
 
-def unheard(model: BaseChatModel) -> Runnable[LanguageModelInput, AIMessage]:
-    """The model for what nobody is to read along: a graph that it is asked in does not stream it."""
+def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
+    """The model, or what is made of it, for what nobody is to read along: a graph that it is asked in
+    does not stream it."""
     from langgraph.constants import TAG_NOSTREAM  # 10 MB that a store by itself has no use for
 
     return model.with_config(tags=[TAG_NOSTREAM])

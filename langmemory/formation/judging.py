@@ -18,6 +18,7 @@ from langmemory.formation.asking.verdicts import verdicts_in
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement
 from langmemory.formation.prompts import prompt
+from langmemory.formation.wording import wording
 
 MAX_CHARACTERS = 600
 """Of a statement, shown to a judge."""
@@ -115,12 +116,13 @@ def decided(
     group: Group,
     verdicts: Mapping[int, Verdict],
     *,
+    answered: bool = False,
     model_calls: int = 0,
     failure: str | None = None,
     problem: str | None = None,
 ) -> Verdicts:
-    """The group with verdicts on its open pairs, numbered from 1; without one a pair is what it
-    says, unclear as a rule."""
+    """The group with verdicts on its open pairs, numbered from 1. Without one a pair is what it
+    says, unclear as a rule; of what a model was asked and gave no answer to, it always is."""
     decisions: list[Decision] = []
     number = 0
     for pair in group.pairs:
@@ -129,8 +131,11 @@ def decided(
             continue
         number += 1
         verdict = verdicts.get(number)
+        if verdict == "duplicate" and _says_more(pair):
+            verdict = "unclear"
+        undecided = "unclear" if answered else pair.undecided
         decisions.append(
-            Decision(pair=pair, verdict=verdict or pair.undecided, by="model" if verdict else None)
+            Decision(pair=pair, verdict=verdict or undecided, by="model" if verdict else None)
         )
     return Verdicts(
         group=group,
@@ -139,6 +144,14 @@ def decided(
         failure=failure,
         problem=problem,
     )
+
+
+def _says_more(pair: Pair) -> bool:
+    """Whether the new statement has a number or a date that the old one has not: taken for a
+    repetition, it would be lost."""
+    new = wording(pair.new.text, pair.new.language)
+    old = wording(pair.old.text, pair.old.language)
+    return not (new.numbers <= old.numbers and new.dates <= old.dates)
 
 
 _Read = tuple[Mapping[int, Verdict], str | None]
@@ -179,7 +192,7 @@ def _read(answer: str) -> _Read:
 
 def _answered(group: Group, answered: Answered[_Read]) -> Verdicts:
     verdicts, problem = answered.value
-    return decided(group, verdicts, model_calls=answered.calls, problem=problem)
+    return decided(group, verdicts, answered=True, model_calls=answered.calls, problem=problem)
 
 
 def _failed(group: Group, error: Exception) -> Verdicts:

@@ -12,11 +12,12 @@ from langmemory.lexicon.language import Language, word_set
 
 NEGATIONS = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent
-    wasnt werent wont wouldnt couldnt shouldnt hasnt havent hadnt aint longer stopped quit
+    wasnt werent wont wouldnt couldnt shouldnt hasnt havent hadnt aint stopped quit
     nicht kein keine keinen keiner keinem nie niemals nichts ohne
     nunca jamás jamas nada nadie sin ningún ninguna tampoco"""
 )
-"""Words that turn a statement round. Spanish "no" is the English one."""
+"""Words that turn a statement round, each by itself: of "no longer" it is the "no". Spanish "no" is
+the English one."""
 
 UNSPACED_NEGATIONS = ("不", "没", "沒", "无", "無", "未", "别", "非")
 

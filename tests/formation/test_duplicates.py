@@ -30,6 +30,7 @@ def kind_of(division: Division) -> str:
         ("Lena has bought a red bike", "Lena rides a red motorbike daily", 0.87, "fresh"),
         ("Lena has 2 cats", "Lena has 3 cats", 0.99, "grey"),
         ("Lena is not allergic to nuts", "Lena is allergic to nuts", 0.99, "grey"),
+        ("Lena no longer works at Initech", "Lena works at Initech", 0.99, "grey"),
         ("They met Anna", "They met Peter", 0.99, "fresh"),
         ("The dentist is on Monday", "The dentist is on Tuesday", 0.99, "fresh"),
     ],

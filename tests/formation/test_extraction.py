@@ -87,13 +87,14 @@ SCHEMA_ECHO = json.dumps(SCHEMA)
         json.dumps([json.loads(GOOD)]),
         json.dumps([FACT]),
         json.dumps({"facts": FACT}),
+        json.dumps(FACT),
         GOOD.replace('"', "'"),
         GOOD.replace("]}]", "]},]").replace("}, ", "},\n// more\n"),
         GOOD.replace('"facts"', "facts"),
         AIMessage("", tool_calls=[{"name": "Answer", "args": json.loads(GOOD), "id": "1"}]),
         AIMessage([{"type": "text", "text": GOOD}]),
     ],
-    ids=range(20),
+    ids=range(21),
 )
 def test_however_it_is_wrapped_a_readable_answer_is_read(said: str | AIMessage) -> None:
     """Fences, prose, thoughts closed or not, wrappers, loose JSON: the facts come out, in one call."""
@@ -381,3 +382,61 @@ def test_the_schema_is_accepted_by_other_integrations(class_path: str) -> None:
     model = getattr(pytest.importorskip(module), name)(model="any", api_key="none")
     for method in (None, "function_calling"):
         ModelExtractor(model, method=method)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("livesIn", "lives_in"),
+        ("worksAt", "works_at"),
+        ("LIVES_IN", "lives_in"),
+        ("is in", "is_in"),
+    ],
+)
+def test_relations_are_read_in_any_spelling(said: str, expected: str) -> None:
+    """Words of a relation may be joined by capitals."""
+    claim = {"subject": "Maria", "relation": said, "object": "Lisbon"}
+    [found] = extract(answer(fact("Maria lives in Lisbon", claims=[claim]))).facts
+    assert [each.relation for each in found.claims] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("object", "is_name"),
+    [("10 mg", False), ("30 hours a week", False), ("42", False), ("2023-05-01", False),
+     ("20 %", False), ("3M", True), ("5th Avenue", True), ("7-Eleven", True)],
+)  # fmt: skip
+def test_an_amount_is_no_name(object: str, is_name: bool) -> None:
+    """Numbers with or without a unit are values, even where the model calls them names."""
+    claim = {"subject": "Maria", "relation": "has", "object": object, "object_is_entity": True}
+    [found] = extract(answer(fact("Maria has something", claims=[claim]))).facts
+    assert [each.object_is_entity for each in found.claims] == [is_name]
+
+
+@pytest.mark.parametrize("word", ["confidential", "SECRET", "sensitive"])
+def test_a_word_for_private_that_nobody_gave_is_private(word: str) -> None:
+    """What a model calls neither public nor shared is not for everybody."""
+    talk = batch(turn(1, "Between us: I have diabetes.", owner="maria"))
+    [found] = extract(answer(fact("Maria has diabetes", privacy=word)), talk).facts
+    assert (found.privacy, found.owner) == ("private", "maria")
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "words", "kind", "expected"),
+    [
+        ("I live here since 2019.", "Maria lives in Lisbon since 2019", "", "fact", "since 2019"),
+        ("I was in Rome last week.", "Maria was in Rome last week", "", "event", "last week"),
+        ("I moved yesterday.", "Maria moved yesterday", "2024-05-05", "fact", "yesterday"),
+        ("I moved yesterday.", "Maria moved on 2024-05-05", "2024-05-05", "fact", "yesterday"),
+        ("I moved in May 2023.", "Maria moved in May 2023", "2023-05", "fact", "in May 2023"),
+        ("I moved yesterday.", "Maria moved in 2021", "2021", "fact", None),
+        ("I open on Friday.", "Maria's shop opens on Friday", "", "fact", None),
+        ("I moved.", "Maria moved last May", "", "event", None),
+    ],
+)
+def test_times_are_those_that_were_said(
+    said: str, text: str, words: str, kind: str, expected: str | None
+) -> None:
+    """A time that the model calculated, or left in its text, is the one the person named; one that
+    nobody named is none."""
+    found = extract(answer(fact(text, kind=kind, time_words=words)), batch(turn(1, said)))
+    assert [each.time_words for each in found.facts] == [expected]

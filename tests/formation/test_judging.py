@@ -46,6 +46,7 @@ def answer(*given: str) -> str:
         (answer("perhaps", "duplicate"), ["unclear", "duplicate"]),
         ('{"verdicts": [{"pair": 1, "verdict": "both_true"}, {"pair": 1, "verdict": "supersedes"}]}',
          ["unclear", "unclear"]),
+        ('{"pair": 2, "verdict": "both_true"}', ["unclear", "both_true"]),
         ("I cannot help with that.", ["unclear", "unclear"]),
         ("", ["unclear", "unclear"]),
     ],
@@ -116,3 +117,19 @@ def test_statements_cannot_speak_to_the_judge() -> None:
     ModelJudge(model).judge(found)
     shown = str(model.prompts[0][-1].content)
     assert "\n| Pair 1: supersedes" in shown
+
+
+def test_what_a_model_was_asked_in_vain_a_person_is_asked() -> None:
+    """Of a relation nobody knows both hold where no model is; one that gives no answer leaves a
+    question."""
+    knowledge = MemoryKnowledge(
+        known("fact/1", "Lena takes 10 mg", claim("person/lena-1", "takes", "10 mg", literal=True))
+    )
+    later = fact("Lena takes 20 mg", claim("person/lena-1", "takes", "20 mg", literal=True))
+    [found] = groups([later], [], knowledge)
+    assert verdicts(StructuralJudge().judge(found)) == ["both_true"]
+    for said in ("No idea.", answer("perhaps")):
+        assert verdicts(ModelJudge(ScriptedModel(otherwise=said)).judge(found)) == ["unclear"]
+    assert verdicts(ModelJudge(ScriptedModel(otherwise=answer("duplicate"))).judge(found)) == [
+        "unclear"
+    ]

@@ -10,9 +10,10 @@ from typing import Any
 
 import langmem
 import pytest
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.func import entrypoint
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
@@ -21,7 +22,7 @@ from langmemory import MemoryStore
 from langmemory.context.marking import mark_injected
 from langmemory.errors import ConfigError, ExtractionError, ModelUnavailableError
 from langmemory.reflection.managers.memory_manager import create_memory_manager
-from langmemory.reflection.managers.schemas import RemoveDoc
+from langmemory.reflection.managers.schemas import Memory, RemoveDoc
 from langmemory.reflection.managers.store_manager import create_memory_store_manager
 from tests.scripted import ScriptedModel
 
@@ -372,3 +373,112 @@ def test_what_is_not_supported_says_so() -> None:
         create_memory_store_manager(model, unknown=1)  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="string"):
         create_memory_manager(model).invoke({**says("x"), "existing": [3]})
+
+
+class Employee(BaseModel):
+    name: str
+    employer: str | None = None
+    city: str | None = None
+    hobbies: list[str] = []
+
+
+ANNA = {"kind": "Employee", "content": {"name": "Anna", "employer": "Initech", "city": "Kiel"}}
+
+
+def test_two_updates_of_one_memory_both_count(store: BaseStore) -> None:
+    """The second is made over the first, not over what was stored."""
+    store.put(PLACE, "anna", ANNA)
+    model = ScriptedModel(
+        script=[
+            changes(
+                update("m1", {"employer": "Globex"}, "Employee"),
+                update("m1", {"city": "Bonn"}, "employee"),
+            )
+        ]
+    )
+    create_memory_store_manager(model, schemas=[Employee], store=store).invoke(says("Hi"), CONFIG)
+    [found] = stored(store)
+    assert (found["content"]["employer"], found["content"]["city"]) == ("Globex", "Bonn")
+
+
+def test_a_field_can_become_empty(store: BaseStore) -> None:
+    """Null takes nothing away, a field named in ``clear`` does; memories without such fields are
+    not told of it."""
+    store.put(PLACE, "anna", ANNA)
+    gone = {**update("m1", {"city": None}, "Employee"), "clear": ["employer"]}
+    model = ScriptedModel(script=[changes(gone)])
+    create_memory_store_manager(model, schemas=[Employee], store=store).invoke(says("Hi"), CONFIG)
+    [found] = stored(store)
+    assert (found["content"]["employer"], found["content"]["city"]) == (None, "Kiel")
+    assert "clear" in model.prompts[0][0].text
+    plain = ScriptedModel(otherwise=changes())
+    create_memory_manager(plain).invoke({**says("Hi"), "existing": ["Anna likes tea"]})
+    assert "clear" not in plain.prompts[0][0].text
+
+
+def test_what_an_application_keeps_beside_a_memory_stays(store: BaseStore) -> None:
+    """Other fields of an item are no reason to write it, and survive when it is written."""
+    value = {"kind": "Memory", "content": {"content": "Anna likes tea"}, "source": "import"}
+    store.put(PLACE, "1", value)
+    model = ScriptedModel(script=[changes(), changes(update("m1", {"content": "Anna likes rum"}))])
+    manager = create_memory_store_manager(model, store=store)
+    assert manager.invoke(says("Hi"), CONFIG) == []
+    manager.invoke(says("Hi"), CONFIG)
+    assert stored(store) == [{**value, "content": {"content": "Anna likes rum"}}]
+
+
+def test_plain_text_as_content_can_be_changed() -> None:
+    """An existing memory may be text without a schema."""
+    model = ScriptedModel(otherwise=changes(update("m1", {"content": "Anna likes rum"})))
+    [found] = create_memory_manager(model).invoke({**says("Hi"), "existing": [("1", "tea")]})
+    assert found.content == Memory(content="Anna likes rum")
+
+
+def test_an_answer_that_contradicts_itself_is_asked_for_again(store: BaseStore) -> None:
+    """A memory that is both updated and deleted is neither; one that is added twice is one."""
+    store.put(PLACE, "1", {"kind": "Memory", "content": {"content": "Anna likes tea"}})
+    rum, dog = {"content": "Anna likes rum"}, {"content": "Anna has a dog"}
+    model = ScriptedModel(
+        script=[
+            changes({"action": "delete", "id": "m1"}, update("m1", rum)),
+            changes(update("m1", rum), insert(dog), insert(dog)),
+        ]
+    )
+    manager = create_memory_store_manager(model, store=store, enable_deletes=True)
+    manager.invoke(says("Hi"), CONFIG)
+    assert len(model.prompts) == 2
+    assert sorted(one["content"]["content"] for one in stored(store)) == [
+        "Anna has a dog", "Anna likes rum",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ['{"queries": []}', "I cannot help with that."])
+async def test_a_query_model_without_queries_costs_no_memory(store: BaseStore, said: str) -> None:
+    """The conversation is the query then: nothing fails, and a profile is not begun anew."""
+    move = changes(update("m1", {"city": "Bonn"}, "Employee"))
+    manager = create_memory_store_manager(
+        ScriptedModel(script=[move, changes(), changes()]),
+        schemas=[Employee],
+        default=Employee(name="Anna"),
+        query_model=ScriptedModel(otherwise=said),
+        store=store,
+    )
+    manager.invoke(says("Hi"), CONFIG)
+    manager.invoke(says("Hi"), CONFIG)
+    await manager.ainvoke(says("Hi"), CONFIG)
+    assert [one["content"]["city"] for one in stored(store)] == ["Bonn"]
+
+
+def test_what_the_model_writes_is_not_streamed(store: BaseStore) -> None:
+    """A chat graph that calls the manager in a node shows its clients none of the manager's JSON."""
+    model = ScriptedModel(otherwise=changes(insert({"content": "Anna likes tea"})))
+    manager = create_memory_store_manager(model, query_model=model, store=store)
+
+    def remember(state: MessagesState) -> dict[str, Any]:
+        manager.invoke({"messages": state["messages"]})
+        return {"messages": [AIMessage("Noted.")]}
+
+    graph = StateGraph(MessagesState).add_node(remember).add_edge(START, "remember").compile()
+    streamed = graph.stream(says("I like tea"), CONFIG, stream_mode="messages")
+    assert [message.text for message, _ in streamed] == ["Noted."]
+    assert len(stored(store)) == 1

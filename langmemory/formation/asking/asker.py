@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from langmemory.chat_models import unheard
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.prompts import prompt
@@ -66,7 +67,7 @@ class Answered(Generic[T]):
 
 
 class Asker:
-    """A chat model that is to answer in JSON.
+    """A chat model that is to answer in JSON, which a graph it is asked in does not stream.
 
     Args:
         model: Any LangChain chat model.
@@ -81,7 +82,7 @@ class Asker:
     ) -> None:
         self._name = getattr(model, "model", None) or getattr(model, "model_name", None)
         self._name = self._name or model.get_name()
-        self._ask: Runnable[Any, Any] = _structured(model, dict(schema), method)
+        self._ask = unheard(_structured(model, dict(schema), method))
 
     def ask(self, question: Question[T], config: RunnableConfig | None = None) -> Answered[T]:
         """The model's answer.

@@ -55,8 +55,12 @@ class Found:
     """The answer broke off: the last thing in it may be half a thing."""
 
 
-def json_object(answer: str, *, field: str) -> Found:
+def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
     """The object of an answer whose ``field`` is a list.
+
+    Args:
+        entry: a field of what the list holds; an object that has it is the only one of the list,
+            which small models leave out.
 
     Raises:
         BadAnswerError: There is none.
@@ -78,6 +82,9 @@ def json_object(answer: str, *, field: str) -> Found:
         last_first = reversed(list(_starts(thought)))
         if (value := _first(thought, last_first, field)) is not None:
             return Found(value=value)
+    for text in texts if entry is not None else ():
+        if isinstance(alone := _parsed(text), dict) and entry in alone:
+            return Found(value={field: [alone]})
     raise BadAnswerError(_problem(spoken, field))
 
 

@@ -26,7 +26,8 @@ def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:
     Raises:
         BadAnswerError: There is no verdict in the answer.
     """
-    entries: Sequence[Any] = json_object(answer, field="verdicts").value["verdicts"]
+    answered = json_object(answer, field="verdicts", entry="verdict")
+    entries: Sequence[Any] = answered.value["verdicts"]
     found: dict[int, list[Given[V]]] = {}
     for entry in entries:
         if not isinstance(entry, dict):

@@ -14,7 +14,7 @@ from langmemory.formation.contradiction.statements import (
 )
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.facts import Claim
-from langmemory.formation.relations.vocabulary import NO_LONGER, Relation, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.lexicon import ENGLISH, split_words
 
@@ -47,6 +47,8 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
     if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
         return _ended_before(new, mine, old, theirs)
     same_object = _same_object(mine, theirs)
+    if _calls_off(mine, theirs):
+        return _called_off(new, old) if same_object else None
     if normalised(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
     if mine.relation == theirs.relation and same_object:
@@ -104,7 +106,10 @@ def _values_compared(
         return replace(pair, reason=f"{relation.name} may have one value")
     if relation.values == "usually one" and not speaks_of_change(second):
         return replace(pair, reason=f"{relation.name} has one value as a rule")
-    if _is_country(mine.object) != _is_country(theirs.object) and not speaks_of_change(second):
+    one_in_other = _is_country(mine.object) != _is_country(theirs.object) or (
+        relation.object == "place" and (_names(new, theirs.object) or _names(old, mine.object))
+    )  # "lives in Holtenau, a quarter of Kiel"
+    if one_in_other and not speaks_of_change(second):
         return replace(pair, reason="one place may lie in the other")
     return replace(pair, verdict="supersedes", reason=f"{relation.name} has one value at a time")
 
@@ -164,6 +169,17 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
+def _called_off(new: Statement, old: Statement) -> Pair | None:
+    """The new fact says that something is over which was planned before: the plan, or what was so
+    until it is again."""
+    if new.said_at < old.said_at or old.end <= new.start:
+        return None
+    return Pair(
+        new=new, old=old, about="contradiction", until=max(old.start, new.start),
+        reason="the plan may be off",
+    )  # fmt: skip
+
+
 def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
     """The new fact is known to be over: news that comes late; a later beginning is a new one."""
     if not _same_object(mine, theirs) or new.start >= old.start or new.end <= old.start:
@@ -172,6 +188,12 @@ def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) ->
         new=new, old=old, about="contradiction", verdict="supersedes",
         reason="it is known to be over",
     )  # fmt: skip
+
+
+def _calls_off(mine: Claim, theirs: Claim) -> bool:
+    """Whether one says to be over what the other says to be planned."""
+    over, planned = mine.relation.removeprefix(NO_LONGER), theirs.relation.removeprefix(PLANNED)
+    return over == planned and over != mine.relation and planned != theirs.relation
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
@@ -213,6 +235,12 @@ def _part_of(one: Claim, other: Claim) -> bool:
 
 def _name(value: str) -> str:
     return " ".join(split_words(spoken_name(value)))
+
+
+def _names(statement: Statement, place: str) -> bool:
+    """Whether a statement speaks of a place, too."""
+    words = _name(place).split()
+    return bool(words) and set(words) <= set(split_words(statement.text))
 
 
 def _is_country(place: str) -> bool:

@@ -20,7 +20,7 @@ from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
 from langmemory.formation.contradiction.statements import Statement, overlap_in_time
 from langmemory.formation.facts import Fact, Knowledge, KnownFact
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, normalised
 
 
 def groups(
@@ -114,7 +114,8 @@ def _candidates(
 def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
     """Relations whose facts a new one under this relation may stand against."""
     if name.startswith(NO_LONGER):
-        return (name.removeprefix(NO_LONGER),)
+        over = name.removeprefix(NO_LONGER)
+        return (over, PLANNED + over)
     relation = normalised(name)
     others = [NO_LONGER + name, *_ENDED_BY.get(name, ())]
     if relation.values != "many" or corrects:

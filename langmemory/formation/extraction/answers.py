@@ -24,6 +24,10 @@ MAX_CLAIMS = 8
 _TURN = re.compile(r"(?<![a-z0-9])(?:t|turn)\s*[-_#]?\s*(\d{1,6})(?!\d)", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*\[?\s*(\d{1,6})\s*\]?\s*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where the words of "livesIn" meet."""
+_QUANTITY = re.compile(r"[+-]?\d[\d.,:/%+-]*(?:\Z|\s+[%°µa-z]|°|(?:[mk]?g|m?l|[cmk]?m|h)\b)")
+"""A number, alone or with a unit, is no name, whatever the model says: "10 mg", but not "3M"."""
 _NOTHING = frozenset({"", "null", "none", "n/a", "unknown", "-", "undefined"})
 _AMOUNTS = {"certain": 1.0, "very high": 0.95, "high": 0.9, "medium": 0.6, "low": 0.3}
 _KINDS: Mapping[str, FactKind] = {
@@ -91,7 +95,7 @@ def read(raw: str, *, turns: int) -> Reading:
     Raises:
         BadAnswerError: It holds no answer, refuses, or has entries of which none can be used.
     """
-    found = json_object(raw, field="facts")
+    found = json_object(raw, field="facts", entry="evidence")
     value = _without_last(found.value) if found.cut else found.value
     ids = {f"t{number}" for number in range(1, turns + 1)}
     facts: list[AnswerFact] = []
@@ -151,11 +155,18 @@ def _fact(entry: Any, ids: set[str]) -> AnswerFact | str:
         claims=_claims(_first(entry, "claims", "claim", "triples", "edges")),
         ends=_truth(entry.get("ends")),
         corrects=_truth(entry.get("corrects")),
-        privacy=privacy if privacy in get_args(Privacy) else "shared",  # type: ignore[arg-type]
+        privacy=_privacy(privacy),
         confidence=_amount(entry.get("confidence"), 0.8),
         importance=_amount(entry.get("importance"), 0.5),
         language=language if _LANGUAGE.fullmatch(language) else "",
     )
+
+
+def _privacy(word: str) -> Privacy:
+    """What is called otherwise ("confidential", "sensitive") is not for everybody."""
+    if word in get_args(Privacy):
+        return word  # type: ignore[return-value]
+    return "shared" if word in _NOTHING else "private"
 
 
 def _text_of(entry: Any) -> str:
@@ -215,15 +226,17 @@ def _claim(value: Any) -> AnswerClaim | None:
     if not all(isinstance(part, str | int | float) for part in parts):
         return None
     subject, relation, target = (clean(str(part)) for part in parts)
+    relation = _HUMP.sub("_", relation)
     relation = re.sub(r"[\W_]+", "_", relation.casefold()).strip("_")
     if {subject.casefold(), relation, target.casefold()} & _NOTHING:
         return None
-    literal = not isinstance(parts[2], str) or target[:1].isdigit()
+    number = not isinstance(parts[2], str) or _QUANTITY.match(target) is not None
+    unclear = entity is None and target[:1].isdigit()
     return AnswerClaim(
         subject=subject,
         relation=relation,
         object=target,
-        object_is_entity=not literal if entity is None else _truth(entity),
+        object_is_entity=not (number or unclear) and (entity is None or _truth(entity)),
     )
 
 

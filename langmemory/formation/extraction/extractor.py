@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -10,6 +12,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from langmemory.formation.asking.asker import Answered, Asker, Method, Question
 from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
     SCHEMA,
     AnswerClaim,
@@ -18,10 +21,13 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
+from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
 from langmemory.formation.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.prompts import prompt
+from langmemory.formation.relations.vocabulary import PLANNED
+from langmemory.formation.times import find
 from langmemory.lexicon import detect_language
 from langmemory.lexicon.language import word_set
 
@@ -31,8 +37,14 @@ MAX_NAMES = 100
 _SPEAKER = frozenset({"i", "me", "myself", "user", "the user", "the speaker", "speaker"})
 """What models call the speaker in claims although they were given a name."""
 _PRONOUNS = word_set(
-    """he she it they we you him her them us his hers its their your this that er sie es wir ihr ich
-    él ella ellos ellas yo tú 我 他 她 它 我们 他们 她们"""
+    """he she it they we you him her them us his hers its their your this that there here
+    er sie es wir ihr ich él ella ellos ellas yo tú dort hier allí aquí 我 他 她 它 我们 他们 她们"""
+)
+
+
+_USER = re.compile(
+    r"(?:(?:the )?user|(?:der|die) (?:be)?nutzer(?:in)?|(?:el|la) usuari[oa])(?=['’]s\b|\s)",
+    re.IGNORECASE,
 )
 
 
@@ -150,34 +162,84 @@ def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
 
 
 def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
+    turns, tellers = _told_by(entry, turns)
     first = turns[0]
-    claims = (_claim(each, first.speaker) for each in entry.claims)
+    language = entry.language or detect_language(f"{entry.text} {first.text}").code
+    claims, over = _claims(entry, first.speaker if tellers == 1 else None, language)
     return Fact(
-        text=entry.text,
+        text=_named_text(entry, first.speaker) if tellers == 1 else entry.text,
         kind=entry.kind,
         speaker=first.speaker,
         owner=first.owner,
         privacy=entry.privacy,
         confidence=entry.confidence,
         importance=entry.importance,
-        language=entry.language or detect_language(f"{entry.text} {first.text}").code,
+        language=language,
         evidence=tuple(turn.key for turn in turns),
         said_at=first.said_at,
-        time_words=_time_words(entry, turns),
-        claims=tuple(claim for claim in claims if claim is not None),
-        ends=entry.ends,
+        time_words=_time_words(entry, turns, language),
+        claims=claims,
+        ends=entry.ends or over,
         corrects=entry.corrects,
     )
 
 
-def _claim(entry: AnswerClaim, speaker: str) -> Claim | None:
-    """The claim with the speaker's name; None if it is about a pronoun."""
+def _told_by(entry: AnswerFact, turns: Sequence[Turn]) -> tuple[Sequence[Turn], int]:
+    """The turns, first those of who tells it, and how many may be: of several people whose turns
+    are named ("Where do you live, Tom?", "In Bonn"), it is the one the fact is about."""
+    speakers = dict.fromkeys(turn.speaker for turn in turns if is_person(turn))
+    subject = entry.claims[0].subject.casefold() if entry.claims else ""
+    text = entry.text.casefold()
+    about = [
+        one for one in speakers if subject == one.casefold() or text.startswith(one.casefold())
+    ]
+    if len(about) != 1:
+        return turns, max(len(speakers), 1)
+    return sorted(turns, key=lambda turn: (not is_person(turn), turn.speaker != about[0])), 1
 
-    def named(name: str) -> str:
+
+def _named_text(entry: AnswerFact, speaker: str) -> str:
+    """The text with the speaker's name, where it says "The user" of somebody who has one."""
+    begun = _USER.match(entry.text)
+    subjects = (claim.subject.casefold() for claim in entry.claims)
+    if begun is None or speaker.casefold() in SELF:
+        return entry.text
+    if not any(one in SELF or _USER.match(one) for one in subjects):
+        return entry.text
+    return speaker + entry.text[begun.end() :]
+
+
+def _claims(
+    entry: AnswerFact, speaker: str | None, language: str
+) -> tuple[tuple[Claim, ...], bool]:
+    """The claims of a fact as far as its text goes, and whether it says that they are over though
+    the model does not."""
+    found: list[tuple[Claim, Stance]] = []
+    for each in entry.claims:
+        claim = _claim(each, speaker)
+        if claim is None:
+            continue
+        as_said: Stance = "holds"
+        if not (entry.ends or entry.kind == "plan"):
+            text = entry.text if speaker is None else _named_text(entry, speaker)
+            as_said = stance(text, claim.subject, claim.relation, each.object, language=language)
+        if as_said == "wished" and not claim.relation.startswith(PLANNED):
+            claim = replace(claim, relation=PLANNED + claim.relation)
+        if as_said != "unsaid":
+            found.append((claim, as_said))
+    over = bool(found) and found[0][1] == "over"
+    return tuple(claim for claim, said in found if (said == "over") == over), over
+
+
+def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
+    """The claim with the speaker's name; None if it is about a pronoun, or about the speaker where
+    several may be."""
+
+    def named(name: str) -> str | None:
         return speaker if name.casefold() in _SPEAKER else name
 
     subject, target = named(entry.subject), named(entry.object)
-    if {subject.casefold(), target.casefold()} & _PRONOUNS:
+    if subject is None or target is None or {subject.casefold(), target.casefold()} & _PRONOUNS:
         return None
     return Claim(
         subject=subject,
@@ -187,12 +249,25 @@ def _claim(entry: AnswerClaim, speaker: str) -> Claim | None:
     )
 
 
-def _time_words(entry: AnswerFact, turns: Sequence[Turn]) -> str | None:
-    """The words that say when, if somebody said them: models like to calculate dates instead."""
+def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str | None:
+    """The words that say when, as somebody said them. Models like to calculate dates instead: then
+    those count that mean the same time, or the only ones of the text. Where a model leaves them in
+    the text alone, they count as far as they say when it happened, or since when it is so.
+    """
     words = _squeezed(entry.time_words)
     if words and any(words in _squeezed(turn.text) for turn in turns):
         return entry.time_words
-    return None
+    said_at = turns[0].said_at
+    meant = {(one.when.start, one.when.end) for one in find(entry.time_words, said_at=said_at)}
+    for turn in turns if meant else ():
+        for one in find(turn.text, said_at=turn.said_at):
+            if (one.when.start, one.when.end) in meant:
+                return turn.text[one.start : one.end]
+    found = find(entry.text, said_at=said_at, language=language)
+    if len(found) != 1 or not (words or found[0].role == "since" or entry.kind == "event"):
+        return None
+    told = entry.text[found[0].start : found[0].end]
+    return told if any(_squeezed(told) in _squeezed(turn.text) for turn in turns) else None
 
 
 def _squeezed(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 
 from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch
@@ -16,6 +17,7 @@ from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
+from langmemory.formation.planning.remainder import phrase, remainder
 
 
 class Outcome:
@@ -111,6 +113,31 @@ class Outcome:
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
+
+    @cached_property
+    def all_names(self) -> Mapping[str, str]:
+        """Of everybody known or met, by key."""
+        known = {entity.key: entity.name for _, entity in self.knowledge.names()}
+        return {**known, **self.resolution.names}
+
+    def remaining(self) -> Iterator[tuple[str, Fact]]:
+        """What facts that give way say besides and nothing changes, by key."""
+        told = {claim for fact in self.facts.values() for claim in fact.claims}
+        for one in self.pairs:
+            change = self.supersede(one.pair) if one.verdict == "supersedes" else None
+            new, old = one.pair.new, one.pair.old
+            gone = isinstance(change, Supersede) and change.key == old.key
+            if not gone or self.waits(new.key) or old.past:
+                continue
+            known = self.knowledge.by_key(old.key)
+            claims = known.claims if known else self.facts[old.key].claims
+            for claim, fact in remainder(old, claims, told, self.knowledge):
+                ends = [self.all_names.get(key, "") for key in (claim.subject, claim.object)]
+                if not claim.object_is_entity or not all(ends):
+                    continue
+                fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
+                if self.knowledge.by_key(fact_key(fact)) is None:
+                    yield fact_key(fact), fact
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known; what is over

@@ -125,6 +125,7 @@ def _changes(
         )
         yield from edges(key, fact.claims, outcome.own(key))
     if not failures:
+        yield from _remaining(outcome)
         yield from effects
         yield from dependants(outcome.knowledge, outcome.batch.namespace, effects)
     yield from questions.undecided(outcome)
@@ -139,6 +140,20 @@ def _changes(
         summary = summary_memory(extraction.summary, outcome.batch, status=became)
         if summary is not None:
             yield summary
+
+
+def _remaining(outcome: Outcome) -> Iterator[Change]:
+    for key, fact in dict(outcome.remaining()).items():
+        [claim] = fact.claims
+        yield fact_memory(
+            key,
+            fact,
+            status="active",
+            mentions=(claim.subject, claim.object),
+            names=outcome.all_names,
+            reason="still so",
+        )
+        yield from edges(key, fact.claims, {})
 
 
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:

@@ -297,7 +297,8 @@ RELATIONS: tuple[Relation, ...] = (
         values="one",
         object="place",
         phrases=phrases(
-            """live in; lives at; lives; living in; resides in; resident of; residence; home is in;
+            """live in; lives at; lives; living in; lives in city; lives in the city of; home city;
+            city of residence; place of residence; resides in; resident of; residence; home is in;
             based in; moved to; moves to; moving to; relocated to; moved into; settled in; stays in;
             wohnt in; lebt in; wohnhaft in; zog nach; zieht nach; gezogen nach; umgezogen nach;
             wohnort;

@@ -33,9 +33,9 @@ _BY_PHRASE: dict[str, Relation] = {
     phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
 }
 
-_AUXILIARY = word_set("""is are was were be been being am has have had currently now recently just a an the s
-    still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era fue ahora
-    actualmente 现在 目前 是""")
+_AUXILIARY = word_set("""is are was were be been being am has have had current currently now recently just
+    a an the s still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era
+    fue ahora actualmente 现在 目前 是""")
 
 
 def normalised(relation: str) -> Relation:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.store.base import BaseStore, SearchItem
+from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, UpdateMemory
@@ -21,7 +21,7 @@ class Pass:
 
     store: BaseStore
     namespace: Namespace
-    found: dict[str, SearchItem] = field(default_factory=dict)
+    found: dict[str, Item] = field(default_factory=dict)
     """Stored memories, by the id the model's changes come back with."""
     current: dict[str, tuple[str, Any]] = field(default_factory=dict)
     """Kind and content of each memory as it is to be."""
@@ -40,7 +40,7 @@ class Pass:
         for item in sorted(items.values(), key=score, reverse=True)[:limit]:
             self.add(item)
 
-    def add(self, item: SearchItem) -> None:
+    def add(self, item: Item) -> None:
         id = "/".join((*item.namespace, item.key))
         self.found[id] = item
         self.current[id] = (item.value["kind"], item.value["content"])
@@ -62,6 +62,8 @@ class Pass:
         for id, (kind, content) in self.current.items():
             value = {"kind": kind, "content": content}
             old = self.found.get(id)
+            if old is not None:
+                value = {**old.value, **value}  # what the application keeps beside them stays
             if old is None:
                 puts.append({"namespace": self.namespace, "key": id, "value": value})
             elif old.value != value:

@@ -26,12 +26,15 @@ _ACTIONS: Mapping[str, Action] = {
 }  # fmt: skip
 _EXPLAINED: Mapping[Action, str] = {
     "insert": "- insert: a new memory, with its kind and content.",
-    "update": "- update: a memory whose id is given gets this content; fields left out or null stay.",
+    "update": "- update: a memory whose id is given gets this content; fields left out or null stay. A "
+    "list replaces the one before, so it repeats what stays in it.",
     "delete": "- delete: a memory whose id is given is wrong or outdated and is removed.",
 }
-_FORMS: Mapping[Action, str] = {
+_CLEARING = " A field that is no longer so is named in clear."
+_FORMS: Mapping[Action | Literal["clear"], str] = {
     "insert": '{"action": "insert", "kind": "…", "content": {…}}',
     "update": '{"action": "update", "id": "m1", "kind": "…", "content": {…}}',
+    "clear": '{"action": "update", "id": "m1", "kind": "…", "content": {…}, "clear": []}',
     "delete": '{"action": "delete", "id": "m1"}',
 }
 
@@ -84,9 +87,15 @@ class Proposals:
         ids = {f"m{number}": one for number, one in enumerate(known, 1)}
         system = Template(prompt("manage")).substitute(
             instructions=self._instructions,
-            actions="\n".join(_EXPLAINED[action] for action in actions),
+            actions="\n".join(
+                _EXPLAINED[action] + (_CLEARING if action == "update" and self._clears() else "")
+                for action in actions
+            ),
             kinds="\n".join(_described(schema) for schema in self._schemas.values()),
-            forms=", ".join(_FORMS[action] for action in actions),
+            forms=", ".join(
+                _FORMS["clear" if action == "update" and self._clears() else action]
+                for action in actions
+            ),
         )
         shown = "\n\n".join(_shown(id, one) for id, one in ids.items())
         human = f"# Memories\n\n{shown or '(none yet)'}\n\n# Conversation\n\n{talk or '(none)'}"
@@ -94,6 +103,11 @@ class Proposals:
             messages=(SystemMessage(system), HumanMessage(human)),
             read=lambda raw: self._read(raw, ids, actions),
         )
+
+    def _clears(self) -> bool:
+        """Whether there is a field that may be empty."""
+        fields = (one for each in self._schemas.values() for one in each.model_fields.values())
+        return not all(one.is_required() for one in fields)
 
     def schema(self, known: Sequence[Known]) -> dict[str, Any]:
         """JSON schema of the answer."""
@@ -108,6 +122,8 @@ class Proposals:
                 continue
             for name, schema in self._schemas.items():
                 typed = {**fields, "kind": (Literal[name], ...), "content": (schema, ...)}
+                if action == "update" and self._clears():
+                    typed["clear"] = (list[str], [])
                 forms.append(create_model(f"{action.title()}{name}", **typed))
         union: Any = forms[0] if forms else BaseModel
         for form in forms[1:]:
@@ -120,7 +136,7 @@ class Proposals:
         """Raises `BadAnswerError` if a change cannot be made: half a plan is not carried out."""
         written: dict[str, BaseModel] = {}
         removed: dict[str, None] = {}
-        found = json_object(raw, field="changes")
+        found = json_object(raw, field="changes", entry="action")
         if found.cut:
             raise BadAnswerError("it breaks off. Write fewer or shorter changes")
         for entry in found.value["changes"]:
@@ -136,24 +152,29 @@ class Proposals:
             if action == "delete" and old is not None:
                 removed[old.id] = None
                 continue
+            if old is not None and action == "update" and old.id in written:  # twice in one answer
+                so_far = written[old.id]
+                old = Known(id=old.id, kind=type(so_far).__name__, content=so_far)
             content = self._content(entry, old if action == "update" else None)
             if action == "insert" or old is None:
+                if content in written.values():
+                    continue
                 alone = not self._permits.insert
                 if alone and any(type(each) is type(content) for each in written.values()):
                     raise BadAnswerError("there is to be one memory of each kind")
                 written[str(uuid.uuid4())] = content
             elif content.model_dump(mode="json") != old.plain:
                 written[old.id] = content
-        return Changes(
-            written={id: content for id, content in written.items() if id not in removed},
-            removed=tuple(removed),
-        )
+        if not removed.keys().isdisjoint(written):
+            raise BadAnswerError("one memory is both updated and deleted")
+        return Changes(written=written, removed=tuple(removed))
 
     def _content(self, entry: Mapping[str, Any], old: Known | None) -> BaseModel:
         """The memory of an entry, over what was there before."""
         default = old.kind if old is not None else next(iter(self._schemas))
         kind = str(entry.get("kind") or default)
-        schema = self._schemas.get(kind)
+        named = {name.casefold(): each for name, each in self._schemas.items()}
+        schema = self._schemas.get(kind) or named.get(kind.strip().casefold())
         if schema is None:
             raise BadAnswerError(f"the kinds are: {', '.join(self._schemas)}")
         content = entry.get("content")
@@ -161,9 +182,13 @@ class Proposals:
             content = {"content": content}
         if not isinstance(content, Mapping):
             raise BadAnswerError("the content of a change is not an object")
-        before = old.plain if old is not None and old.kind == kind else None
+        before = old.plain if old is not None and old.kind == schema.__name__ else None
+        whole = _completed(before if isinstance(before, Mapping) else None, _as_written(content))
+        cleared = entry.get("clear")
+        for name in cleared if isinstance(cleared, list) and before is not None else ():
+            whole.pop(str(name), None)
         try:
-            return schema.model_validate(_completed(before, _as_written(content)))
+            return schema.model_validate(whole)
         except ValidationError as error:
             problems = "; ".join(
                 f"{kind}.{'.'.join(map(str, each['loc']))}: {each['msg']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import Any, TypedDict
@@ -11,7 +12,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore
 
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, ExtractionError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.prompts import prompt
@@ -31,6 +32,9 @@ from langmemory.stores import MemoryStore
 QUERY_CHARS = 2_000
 """So much of the end of a conversation is a query where no model writes one."""
 
+logger = logging.getLogger("langmemory.reflection")
+
+_NO_QUERIES = "the last words of the conversation are the query: %s"
 _QUERIES_SCHEMA = {
     "title": "Queries",
     "type": "object",
@@ -102,20 +106,26 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         Raises:
             ConfigError: There is no store, or a variable of the namespace is missing.
             ModelUnavailableError: A model could not be asked; nothing was changed.
-            ExtractionError: A model's answers could not be used; nothing was changed.
+            ExtractionError: The model's answers could not be used; nothing was changed. Where those
+                of the query model cannot, the conversation's last words are the query.
         """
         config = ensure_config(config)
         run = self._begin(config)
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
-            queries = self._asker.ask(self._question(input), config).value
+            try:
+                queries = self._asker.ask(self._question(input), config).value or queries
+            except ExtractionError as error:
+                logger.warning(_NO_QUERIES, error)
         run.take(
             [run.store.search(run.namespace, **each) for each in self._searches(queries)],
             self.query_limit,
         )
         if not run.found and (default := self._default(run.namespace, config)) is not None:
-            run.store.put(default.namespace, default.key, default.value)
-            run.add(default)
+            begun = run.store.get(default.namespace, default.key)
+            if begun is None:
+                run.store.put(default.namespace, default.key, default.value)
+            run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(manager.invoke(self._input(input, run, with_messages), config))
         puts = run.puts()
@@ -137,14 +147,20 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         run = self._begin(config)
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
-            queries = (await self._asker.aask(self._question(input), config)).value
+            try:
+                answered = await self._asker.aask(self._question(input), config)
+                queries = answered.value or queries
+            except ExtractionError as error:
+                logger.warning(_NO_QUERIES, error)
         run.take(
             [await run.store.asearch(run.namespace, **each) for each in self._searches(queries)],
             self.query_limit,
         )
         if not run.found and (default := self._default(run.namespace, config)) is not None:
-            await run.store.aput(default.namespace, default.key, default.value)
-            run.add(default)
+            begun = await run.store.aget(default.namespace, default.key)
+            if begun is None:
+                await run.store.aput(default.namespace, default.key, default.value)
+            run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
         puts = run.puts()

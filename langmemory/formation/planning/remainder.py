@@ -1,0 +1,91 @@
+"""What a fact that gives way says besides: "Lena's sister Katrin lives in Bremen" is over when Katrin
+moves, and she is Lena's sister still.
+
+A fact holds or is over as a whole, and its edges with it. So what it claims under other relations
+than the one that changed becomes a fact of its own, of the same evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+from langmemory.formation.contradiction.statements import BEGINNING, Statement
+from langmemory.formation.facts import Claim, Fact, Knowledge
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+
+
+def remainder(
+    over: Statement, claims: Sequence[Claim], told: Collection[Claim], knowledge: Knowledge
+) -> Iterator[tuple[Claim, Fact]]:
+    """Claims of a fact that nothing touches, each with the fact it becomes but for its text.
+
+    Args:
+        over: the fact that gives way.
+        claims: its own, with entity keys.
+        told: what the batch claims.
+    """
+    changed = {
+        theirs.relation
+        for theirs in claims
+        for mine in told
+        if mine.subject in (theirs.subject, theirs.object) and _touches(mine, theirs)
+    }
+    if not changed or not over.evidence:
+        return
+    kept: list[Claim] = []
+    for claim in claims:
+        turned = Claim(subject=claim.object, relation=claim.relation, object=claim.subject)
+        if claim.relation in changed or turned in kept:
+            continue
+        if phrase(claim.relation) and not _known_otherwise(claim, over.key, knowledge):
+            kept.append(claim)
+            yield claim, _fact(over, claim)
+
+
+def phrase(relation: str) -> str:
+    """The relation between two names in a sentence; empty where its name does not make one."""
+    words = relation.split("_")
+    if relation not in BY_NAME or BY_NAME[relation].ends is not None:
+        return ""
+    if words[0].endswith("s"):
+        return " ".join(words)  # lives in, has pet
+    return " ".join(("is", *words)) if words[-1] in ("of", "to") else ""
+
+
+def _touches(mine: Claim, theirs: Claim) -> bool:
+    relation = normalised(mine.relation)
+    return theirs.relation in (
+        mine.relation.removeprefix(NO_LONGER), relation.ends, relation.opposite
+    )  # fmt: skip
+
+
+def _known_otherwise(claim: Claim, key: str, knowledge: Knowledge) -> bool:
+    """Whether another fact says so, or has another value where there is one."""
+    others = (
+        one for one in knowledge.about(claim.subject, claim.relation) if one.memory.key != key
+    )
+    if normalised(claim.relation).is_single:
+        return any(True for _ in others)
+    return any(
+        {claim.subject, claim.object} == {each.subject, each.object}
+        for one in others
+        for each in one.claims
+        if each.relation == claim.relation
+    )
+
+
+def _fact(over: Statement, claim: Claim) -> Fact:
+    timeless = normalised(claim.relation).timeless or over.start == BEGINNING
+    start: datetime | None = None if timeless else over.start
+    return Fact(
+        text="",
+        speaker=over.speaker,
+        owner=over.owner,
+        privacy=over.privacy,
+        confidence=over.confidence,
+        evidence=over.evidence,
+        said_at=over.said_at,
+        valid_at=start,
+        claims=(claim,),
+    )
