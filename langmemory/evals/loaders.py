@@ -8,10 +8,10 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ from langmemory.evals.corpus import Conversation, Corpus, Observation, Question,
 
 SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
 """Two small conversations of our own, to try the evaluation with."""
+
+UTF_8 = "utf-8-sig"
+"""Of what Windows saves, too, which begins with a byte order mark."""
 
 LOCOMO_CATEGORIES: Mapping[int, str] = {
     1: "multi-hop",
@@ -69,13 +72,18 @@ def _check(name: str, corpus: Corpus) -> None:
     """Refuses what would be scored wrongly.
 
     Raises:
-        ImportFormatError: A turn's id is given twice, a text is none, or there is no question.
+        ImportFormatError: An id is given twice, a text or a speaker is none, or there is no question.
     """
+    twice = Counter(conversation.id for conversation in corpus.conversations).most_common(1)
+    if twice and twice[0][1] > 1:
+        raise ImportFormatError(f"{name}: there are two conversations called {twice[0][0]!r}")
     for conversation in corpus.conversations:
         seen: set[str] = set()
         for turn in conversation.turns:
             if not isinstance(turn.text, str):
                 raise ImportFormatError(f"{name}: the text of {turn.id} is {turn.text!r}")
+            if not isinstance(turn.speaker, str | None):
+                raise ImportFormatError(f"{name}: the speaker of {turn.id} is {turn.speaker!r}")
             if turn.id in seen:
                 raise ImportFormatError(
                     f"{name}: the id {turn.id!r} stands for two turns of {conversation.id!r}; "
@@ -97,7 +105,7 @@ def load_locomo(path: Path) -> Corpus:
     A shared picture is part of its turn, by its caption. Sessions without turns are left out.
     """
     try:
-        samples = json.loads(path.read_text(encoding="utf-8"))
+        samples = json.loads(path.read_text(encoding=UTF_8))
         conversations = tuple(_locomo_conversation(sample) for sample in samples)
         questions = tuple(
             question
@@ -198,11 +206,15 @@ def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:
     )
     conversation = Conversation(id=folder.name, sessions=sessions)
     gains: dict[str, dict[str, float]] = defaultdict(dict)
-    with judgements.open(encoding="utf-8", newline="") as lines:
+    with judgements.open(encoding=UTF_8, newline="") as lines:
         for number, row in enumerate(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)):
+            if not row:
+                continue
             try:
                 query, document, judged = row
                 gain = float(judged)
+                if not isfinite(gain):
+                    raise ValueError("no score")
             except ValueError:
                 if number == 0 and len(row) == 3:
                     continue  # the header
@@ -320,7 +332,7 @@ def _jsonl_question(
 
 
 def _rows(path: Path, *, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding=UTF_8) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

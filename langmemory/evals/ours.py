@@ -13,7 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
-from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session
+from langmemory.context import is_injected
+from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
 from langmemory.evals.systems import Found, TurnKeys, spoken
 from langmemory.stores import MemoryStore
 from langmemory.types import Granularity, RecallResult, SearchMode
@@ -83,14 +84,10 @@ class MemorySystem:
 
     def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
         namespace = self._keys.namespace(conversation.id)
-        turns = [turn for turn in session.turns if turn.text.strip()]  # nothing else is stored
-        messages = [
-            (AIMessage if turn.speaker == "assistant" else HumanMessage)(
-                content=turn.text, name=turn.speaker
-            )
-            for turn in turns
-        ]
-        keys = self._store.remember(namespace, messages, thread_id=thread_id, at=session.at)
+        turns = said(session)
+        keys = self._store.remember(
+            namespace, map(_message, turns), thread_id=thread_id, at=session.at
+        )
         for key, turn in zip(keys, turns, strict=True):
             self._keys.bind(namespace, key, turn)
 
@@ -123,6 +120,16 @@ class MemorySystem:
 
     def close(self) -> None:
         self._resources.close()
+
+
+def said(session: Session) -> list[Turn]:
+    """The turns that are remembered: what says nothing, or looks injected, is not."""
+    return [one for one in session.turns if one.text.strip() and not is_injected(_message(one))]
+
+
+def _message(turn: Turn) -> AIMessage | HumanMessage:
+    of_role = AIMessage if turn.speaker == "assistant" else HumanMessage
+    return of_role(content=turn.text, name=turn.speaker)
 
 
 def _index(mode: SearchMode, embed: Any) -> dict[str, Any] | Literal[False] | None:

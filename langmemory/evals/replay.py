@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmemory.errors import LangMemoryError
 from langmemory.evals.corpus import Conversation, Question, Session
-from langmemory.evals.ours import MemorySystem
+from langmemory.evals.ours import MemorySystem, said
 from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
@@ -37,8 +37,7 @@ class ReplayModel(BaseChatModel):
 
     def turn_to(self, session: Session) -> None:
         """From now on it reads this session."""
-        said = [turn.id for turn in session.turns if turn.text.strip()]
-        number = {turn: f"t{place}" for place, turn in enumerate(said, start=1)}
+        number = {turn.id: f"t{place}" for place, turn in enumerate(said(session), start=1)}
         facts = [
             {
                 "text": note.text,

@@ -52,9 +52,8 @@ def _parts(report: Report) -> Iterator[RenderableType]:
 def _table(title: str, *columns: str, first: str = "system") -> Table:
     """Narrow enough for 80 columns."""
     table = Table(
-        title=title,
+        title=Text(title, style="bold"),
         title_justify="left",
-        title_style="bold",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,
@@ -116,7 +115,7 @@ def _by_category(report: Report, metric: str) -> Table:
                 f"{cell} [dim]{_interval(score)}[/dim]"
                 for cell, score in zip(cells, scores, strict=True)
             ]
-        table.add_row(category, str(questions), *cells)
+        table.add_row(Text(category), str(questions), *cells)
     return table
 
 

@@ -188,6 +188,10 @@ NARROW = 60
 """Columns of a terminal below which results stand under each other instead of in a table."""
 
 
+LEFT_OUT = 10
+"""Lines for what was left out; the JSON has all."""
+
+
 class _Rendered:
     def __init__(self, recall: Recall) -> None:
         self._recall = recall
@@ -260,7 +264,10 @@ def _facts(trace: Trace) -> list[str]:
         lines.append("candidates: " + ", ".join(f"{n} {c}" for n, c in trace.candidates.items()))
     if trace.milliseconds:
         lines.append("ms: " + ", ".join(f"{n} {ms:.2f}" for n, ms in trace.milliseconds.items()))
-    lines.extend(f"left out {key}: {reason}" for key, reason in trace.removed.items())
+    removed = list(trace.removed.items())
+    lines.extend(f"left out {key}: {reason}" for key, reason in removed[:LEFT_OUT])
+    if len(removed) > LEFT_OUT:
+        lines.append(f"left out {len(removed) - LEFT_OUT} more")
     lines.extend(f"degraded: {what}" for what in trace.degraded)
     return lines
 

@@ -51,13 +51,14 @@ def fuse(
 
 
 def normalised(scores: Floats) -> Floats:
-    """Min-max to 0..1; all zero when there is nothing to tell apart."""
+    """Min-max to 0..1; where all scores are the same, 1 for those above 0: a single memory that is
+    found is not one that nothing speaks for."""
     if len(scores) == 0:
         return scores
     low = scores.min()
     spread = scores.max() - low
     if spread <= 0:
-        return np.zeros_like(scores)
+        return (scores > 0).astype(np.float32)
     scaled: Floats = (scores - low) / spread
     return scaled
 

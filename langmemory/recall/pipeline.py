@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,11 @@ from langmemory.types import Granularity, Recall, RecallResult, SearchMode, Trac
 
 Milliseconds = dict[str, float]
 
+GROWTH: Final = 8
+"""Times as many candidates are looked at where most of those there were say the same …"""
+MOST_CANDIDATES: Final = 2000
+"""… but no more than a preset may ask for."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranking:
@@ -48,10 +54,14 @@ class Ranking:
     signals: Mapping[str, Floats]
     relevance: Floats
     multipliers: Mapping[str, Floats]
+    own: Floats
+    """float32[n]: relevance times multipliers, or the profile's score times these."""
     score: Floats
-    """float32[n]."""
+    """float32[n]: as ``own``, or that of the source a derived memory stands for."""
+    settled: NDArray[np.int64]
+    """int64: candidates by score, without those that another stands for."""
     order: NDArray[np.int64]
-    """int64[n]: candidates, best first."""
+    """int64: the same, best first."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
@@ -111,18 +121,13 @@ def run(
         elif expansions:
             query = _query(text, intent, preset, mode, expansions)
             ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
-    stages = {"": np.argsort(-ranking.relevance, kind="stable"), "scoring": _by_score(ranking)}
-    order = stages["diversity"] = ranking.order
-    if granularity == "session":
-        rows = ranking.pool.rows
-        order = stages["session"] = first_of_each(sessions(rows.thread, rows.said_at), order)
-    if min_score is not None:
-        order = order[ranking.score[order] >= min_score]
-    removed: dict[str, str] = {}
     wanted = max(limit, preset.rerank_depth) if reranker else limit
-    # What two sessions say is said in both: only single memories are folded.
-    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
-    results = _results(source, ranking, order, wanted, folding, removed)
+    chosen = _chosen(source, ranking, preset, granularity, min_score, wanted)
+    while chosen.crowded(wanted) and (deeper := _deeper(ranking, preset, limit)):
+        preset = deeper
+        ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+        chosen = _chosen(source, ranking, preset, granularity, min_score, wanted)
+    results, removed = chosen.results, chosen.removed
     found = [result.memory.id for result in results]
     clock.lap("results")
     if reranker and results:
@@ -137,7 +142,14 @@ def run(
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     ids = ranking.pool.rows.ids
     for memory in source.memories(ids[ranking.folded]):
-        removed[memory.key] = "derivation: a fact that rests on it is shown"
+        removed[memory.key] = "derivation: a fact that rests on it stands for it"
+    stages = {
+        "": np.argsort(-ranking.relevance, kind="stable"),
+        "scoring": np.lexsort((ids, -ranking.own)),
+        "derivation": ranking.settled,
+        "diversity": ranking.order,
+        "session": chosen.order,
+    }
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
     orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
     return explained(
@@ -233,9 +245,12 @@ def rank(
         score = scoring.composite(relevant, properties, priority, preset.profile)
     for factor in factors.values():
         score *= factor
-    folded = np.zeros(len(score), np.bool_) if families is None else families.settle(score, found)
+    own, folded = score, np.zeros(len(score), np.bool_)
+    if families is not None:
+        own = score.copy()
+        folded = families.settle(score, found)
     order = np.lexsort((pool.rows.ids, -score))
-    order = order[~folded[order]]
+    settled = order = order[~folded[order]]
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
     clock.lap("scoring")
@@ -244,7 +259,9 @@ def rank(
         signals=found,
         relevance=relevant,
         multipliers=factors,
+        own=own,
         score=score,
+        settled=settled,
         order=order,
         channels=candidates.channels,
         hops=hops,
@@ -252,16 +269,20 @@ def rank(
     )
 
 
+def _deeper(ranking: Ranking, preset: Preset, limit: int) -> Preset | None:
+    """The preset with more candidates; None where there are no more, or enough were looked at."""
+    depth = max(preset.depth, limit)
+    full = any(len(ranking.channels.get(name, ())) >= depth for name in ("dense", "keyword"))
+    if not full or depth >= MOST_CANDIDATES:
+        return None
+    return preset.model_copy(update={"depth": min(depth * GROWTH, MOST_CANDIDATES)})
+
+
 def _signal(ranking: Ranking) -> float:
     """Share of the query, 0..1, that the text of a single candidate meets; without a token table
     whether any word was found."""
     overlap = ranking.signals.get("overlap", ranking.pool.keyword > 0)
     return float(overlap.max(initial=0))
-
-
-def _by_score(ranking: Ranking) -> NDArray[np.int64]:
-    order: NDArray[np.int64] = np.lexsort((ranking.pool.rows.ids, -ranking.score))
-    return order
 
 
 def _pool(
@@ -316,6 +337,44 @@ def _diverse(
     return np.concatenate((head[picked], order[len(head) :]))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Chosen:
+    """What of a ranking is returned."""
+
+    order: NDArray[np.int64]
+    """int64: candidates, best first, of each session the best where these are ranked."""
+    results: list[RecallResult]
+    removed: dict[str, str]
+
+    def crowded(self, wanted: int) -> bool:
+        """Whether results are missing and most candidates said what others had said: a daily
+        reminder, say, took the places of whatever else there is."""
+        return len(self.results) < wanted and len(self.removed) > len(self.results)
+
+
+def _chosen(
+    source: CandidateSource,
+    ranking: Ranking,
+    preset: Preset,
+    granularity: Granularity,
+    min_score: float | None,
+    limit: int,
+) -> _Chosen:
+    """Results in order, without those that say what one before them said, at most ``limit``."""
+    order = ranking.order
+    if granularity == "session":
+        rows = ranking.pool.rows
+        order = first_of_each(sessions(rows.thread, rows.said_at), order)
+    ranked = order
+    if min_score is not None:
+        order = order[ranking.score[order] >= min_score]
+    # What two sessions say is said in both: only single memories are folded.
+    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
+    removed: dict[str, str] = {}
+    results = _results(source, ranking, order, limit, folding, removed)
+    return _Chosen(order=ranked, results=results, removed=removed)
+
+
 def _results(
     source: CandidateSource,
     ranking: Ranking,
@@ -324,7 +383,7 @@ def _results(
     folding: Folding | None,
     removed: dict[str, str],
 ) -> list[RecallResult]:
-    """Results in order, without those that say what one before them said, at most ``limit``."""
+    """The results of `_chosen`."""
     results: list[RecallResult] = []
     ids, score = ranking.pool.rows.ids, ranking.score
     for start in range(0, len(order), limit):
@@ -343,6 +402,8 @@ def _results(
                 "keyword": float(ranking.pool.keyword[place]),
                 "relevance": float(ranking.relevance[place]),
             }
+            if score[place] > ranking.own[place]:
+                parts["derivation"] = float(score[place])
             results.append(RecallResult(memory=memory, score=float(score[place]), parts=parts))
             if len(results) == limit:
                 return results
@@ -364,7 +425,7 @@ class _Clock:
     def milliseconds(self) -> Milliseconds:
         spent: Milliseconds = {}
         for (_, before), (stage, after) in zip(self._laps, self._laps[1:], strict=False):
-            spent[stage] = (after - before) * 1000
+            spent[stage] = spent.get(stage, 0.0) + (after - before) * 1000
         return spent | self.total()
 
 

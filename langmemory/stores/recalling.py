@@ -80,6 +80,8 @@ def scope_of(
     for name, values in (("kinds", kinds), ("exclude", exclude)):
         if isinstance(values, str):
             raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{values!r}].")
+    exclude = tuple(exclude)  # a generator can be read but once
+    kinds = None if kinds is None else tuple(kinds)
     if unknown := sorted(set(kinds or ()) - set(get_args(Kind))):
         raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
     for key in exclude:
@@ -95,7 +97,7 @@ def scope_of(
     return Scope(
         namespace=namespace,
         filter=options.get("filter"),
-        kinds=None if kinds is None else tuple(kinds),
+        kinds=kinds,
         statuses=statuses,
         viewer=options.get("viewer"),
         as_of=options.get("as_of"),
@@ -187,13 +189,20 @@ def run(
 def within(recall: Recall, budget_tokens: int) -> Recall:
     """The recall without the results that do not fit into the budget any more."""
     kept = []
+    removed = {}
     left = budget_tokens
     for result in recall.results:
         tokens = count_text(result.text)
         if tokens <= left:
             kept.append(result)
             left -= tokens
-    return replace(recall, results=tuple(kept))
+        else:
+            removed[result.memory.key] = f"budget: {tokens} tokens, {left} were left"
+    trace = recall.trace
+    if trace.candidates:  # the whole trace was asked for
+        candidates = {**trace.candidates, "results": len(kept)}
+        trace = replace(trace, candidates=candidates, removed={**trace.removed, **removed})
+    return replace(recall, results=tuple(kept), trace=trace)
 
 
 def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:

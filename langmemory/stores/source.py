@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from langmemory.recall.source import (
 from langmemory.sqlite import candidates, graph, hops, items
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.scopes import CompiledScope
+from langmemory.stores.operations import NO_LIMIT
 from langmemory.types import Memory
 
 
@@ -51,7 +53,13 @@ class SnapshotSource:
         )
 
     def window(self, since: int, until: int, limit: int) -> Ids:
-        return candidates.window(self._snapshot.connection, self._scope, since, until, limit)
+        residual = self._scope.residual
+        asked = limit if residual is None else NO_LIMIT
+        ids = candidates.window(self._snapshot.connection, self._scope, since, until, asked)
+        if residual is None:
+            return ids
+        passing = (one for one in ids.tolist() if residual(self._snapshot.value(one)))
+        return np.fromiter(islice(passing, limit), np.int64)
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         found = self._snapshot.rough_cosines(vector, ids)
@@ -75,7 +83,10 @@ class SnapshotSource:
         return Uses(np.array(columns[0], np.int64), np.array(columns[1], np.int64), columns[2])
 
     def at(self, places: Ids) -> Rows:
-        return _rows(candidates.at_places(self._snapshot.connection, self._scope, places))
+        found = candidates.at_places(self._snapshot.connection, self._scope, places)
+        if (residual := self._scope.residual) is not None:
+            found = [row for row in found if residual(self._snapshot.value(row[0]))]
+        return _rows(found)
 
     @cached_property
     def _unconnected(self) -> bool:

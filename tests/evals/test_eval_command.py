@@ -55,3 +55,19 @@ def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint
     result = _run(*arguments)
     assert result.exit_code == 2
     assert complaint in " ".join(result.output.replace("│", " ").split())
+
+
+def test_names_in_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
+    """A category or a conversation of a data set is no markup of the table."""
+    lines = [
+        {"conversation": "[/red]", "session": "s", "turns": [{"id": "a", "text": "kites"}]},
+        {"conversation": "b", "session": "s", "turns": [{"id": "a", "text": "boats"}]},
+        {"conversation": "[/red]", "question": "kites", "evidence": ["a"], "category": "[/x]"},
+        {"conversation": "b", "question": "boats", "evidence": ["a"], "category": "[red]"},
+    ]
+    data = tmp_path / "data.jsonl"
+    data.write_text("\n".join(map(json.dumps, lines)))
+    result = _run(str(data), "--system", "langmemory", "--split", "[/red]")
+    assert result.exit_code == 0, result.output
+    for name in ("[/red]", "[/x]", "[red]"):
+        assert name in result.output

@@ -90,6 +90,24 @@ def test_beir_folders_are_read_with_graded_judgements(tmp_path: Path) -> None:
         load(folder, qrels="dev")
 
 
+def test_what_windows_saves_is_read(tmp_path: Path) -> None:
+    """A byte order mark, carriage returns and an empty last line are no part of the data."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    files = {
+        "corpus.jsonl": '{"_id": "d1", "text": "Kites fly."}',
+        "queries.jsonl": '{"_id": "q1", "text": "what flies"}',
+        "qrels/test.tsv": "q1\td1\t1",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(f"{text}\r\n\r\n", encoding="utf-8-sig", newline="")
+    (question,) = load(folder).questions
+    assert dict(question.evidence) == {"d1": 1.0}
+    sample = tmp_path / "sample.jsonl"
+    sample.write_text(SAMPLE.read_text(encoding="utf-8"), encoding="utf-8-sig", newline="\r\n")
+    assert load(sample).questions == load(SAMPLE).questions
+
+
 def test_the_sample_is_whole() -> None:
     """Every piece of evidence in the shipped sample exists, and each question has some."""
     corpus = load(SAMPLE)
@@ -121,6 +139,17 @@ def test_the_sample_is_whole() -> None:
         ),
         ("a.jsonl", '{"session": "s", "turns": []}\n{"question": "q", "evidence": null}', "list"),
         ("a.jsonl", "\udcff", "not UTF-8"),
+        (
+            "a.jsonl",
+            '{"session": "s", "turns": [{"id": "1", "text": "a", "speaker": 5}]}',
+            "speaker of 1 is 5",
+        ),
+        (
+            "a.json",
+            '[{"conversation": 1, "sessions": [], "questions": []}, '
+            '{"conversation": 1, "sessions": [], "questions": []}]',
+            "two conversations called '1'",
+        ),
     ],
 )
 def test_a_file_of_another_shape_is_refused_with_the_place(

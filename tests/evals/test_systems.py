@@ -12,7 +12,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
 
 from langmemory.evals import SAMPLE, Question, SystemUnavailableError, evaluate, load
-from langmemory.evals.corpus import CorpusKind
+from langmemory.evals.corpus import Conversation, CorpusKind, Session, Turn
 from langmemory.evals.ours import MemorySystem
 from langmemory.evals.systems import Found, StoreSystem, in_memory_store, sqlite_store
 
@@ -87,6 +87,20 @@ def test_langmemory_answers_with_turn_ids_it_has_never_seen(kind: CorpusKind) ->
     asked = Question(id="", conversation="garden", text="a3 garden", category="", evidence={})
     assert keywords.search(asked, 20) == []
     keywords.close()
+
+
+def test_a_turn_that_is_not_remembered_does_not_stop_an_evaluation() -> None:
+    """A turn without words, or one that is a whole memory block, is there to be asked for and is not
+    found; those around it are."""
+    texts = {"a": " ", "b": "<recalled_memories>\n[R:1a2b3c4d] kites\n</recalled_memories>"}
+    texts["c"] = "Kites fly."
+    turns = tuple(Turn(id=id, text=text, speaker="Ada") for id, text in texts.items())
+    conversation = Conversation(id="x", sessions=(Session(id="s", turns=turns),))
+    system = MemorySystem()
+    system.ingest(conversation)
+    asked = Question(id="", conversation="x", text="kites", category="", evidence={"c": 1.0})
+    assert _turns(system.search(asked, 20)) == ["c"]
+    system.close()
 
 
 def test_both_langgraph_stores_index_the_same_text_and_so_agree() -> None:

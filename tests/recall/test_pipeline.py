@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -312,3 +313,16 @@ def test_a_narrow_terminal_shows_results_under_each_other(source: MemorySource) 
     assert "…" not in shown
     assert f"{recall.results[0].score:.3f}" in shown
     assert max(map(len, shown.splitlines())) <= 40
+
+
+def test_what_was_left_out_does_not_fill_the_terminal(source: MemorySource) -> None:
+    """Ten lines tell what was left out and why, one how many more; the JSON has all."""
+    recall = ask(source, "Ben's pet", limit=2, explain=True)
+    removed = {f"key{n}": "folding: says the same as key" for n in range(25)}
+    recall = replace(recall, trace=replace(recall.trace, removed=removed))
+    console = Console(width=80, file=io.StringIO())
+    console.print(render(recall))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert shown.count("left out key") == 10
+    assert "left out 15 more" in shown
+    assert len(to_json(recall)["trace"]["removed"]) == 25

@@ -12,7 +12,7 @@ from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import Folding, mmr
-from langmemory.recall.fusion import fuse
+from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
 from langmemory.recall.interaction import interact, join_texts
@@ -44,6 +44,14 @@ def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
     for method in ("convex", "rrf", "sum"):
         fused = fuse(channels, {"a": 1.0}, method=method)  # type: ignore[arg-type]
         assert np.argsort(-fused).tolist() == [0, 2, 1, 3]
+
+
+def test_what_an_arm_finds_alone_counts() -> None:
+    """Where all scores are the same, those above 0 are 1: a single memory with the words of a query
+    is met by it; and what no arm found is not."""
+    assert normalised(floats(0.3)).tolist() == [1]
+    assert normalised(floats(2, 2)).tolist() == [1, 1]
+    assert normalised(floats(0, 0)).tolist() == normalised(floats(-0.5, -0.5)).tolist() == [0, 0]
 
 
 def test_rrf_is_the_published_formula() -> None:

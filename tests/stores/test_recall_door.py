@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.config import Config
+from langmemory.context import disclose
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError, InvalidFilterError
 from langmemory.recall.presets import BALANCED
@@ -18,6 +20,7 @@ from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("home",)
+LONG = "A long story about gardens and what grows there. " * 4
 
 
 def index(embeddings: WordEmbeddings) -> Any:
@@ -120,6 +123,15 @@ def test_any_number_of_keys_may_be_excluded() -> None:
     found = store.recall("Who saw a heron?", NS, exclude=many)
     assert {result.memory.key for result in found.results} <= {"plain", "fact/1"}
     assert found.results
+
+
+def test_keys_and_kinds_may_come_from_a_generator() -> None:
+    """What can be read but once is left out, and kept to, as a list is."""
+    store = MemoryStore(":memory:")
+    for key in "abc":
+        store.put(NS, key, {"text": f"heron {key}", "kind": "core" if key == "b" else "semantic"})
+    options: dict[str, Any] = {"exclude": iter(["a"]), "kinds": iter(["semantic"])}
+    assert [result.memory.key for result in store.recall("heron", NS, **options).results] == ["c"]
 
 
 def test_what_a_thread_was_given_is_known_to_one_store(tmp_path: Path) -> None:
@@ -225,3 +237,88 @@ def test_a_named_assistant_is_one(tmp_path: Path) -> None:
         assert preferred("Which dentist is mine?") == {"Lena": 1, "Juno": 0}
         assert preferred("Which dentist did you recommend?") == {"Lena": 0, "Juno": 1}
         assert preferred("What does Juno say of dentists?") == {"Lena": 0, "Juno": 1}
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [{"content": {"$contains": "heron"}}, {"content": {"$gt": "I"}}, {"content": {"$ne": LONG}}],
+)
+def test_neighbours_pass_the_filter_too(filter: dict[str, Any]) -> None:
+    """What was said around a match, or in the period asked about, is returned where the filter holds
+    for it, however long its text is."""
+    store = MemoryStore(":memory:")
+    said = [
+        ("user", "I saw a heron"),
+        ("assistant", LONG),
+        ("user", "Nice"),
+        ("user", "HERON" * 40),
+    ]
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    store.remember(NS, said, thread_id="t", at=datetime(2026, 11, 21, 9, tzinfo=UTC))
+    passing = {item.key for item in store.search(NS, filter=filter)}
+    for query in ("Who saw a heron?", "What did I say yesterday?"):
+        found = store.recall(query, NS, filter=filter, now=now)
+        assert found.results
+        assert {result.memory.key for result in found.results} <= passing
+
+
+def test_a_daily_reminder_does_not_hide_what_else_is_known(tmp_path: Path) -> None:
+    """Where one text was said so often that it alone fills the candidates, recall looks further, and
+    the other memories are found."""
+    with MemoryStore(tmp_path / "m.db") as store:
+        for day in range(120):
+            store.remember(
+                NS, [("assistant", "Reminder: take your pills now.")], thread_id=f"day{day}"
+            )
+        doctor = "The doctor changed my tablets: the white ones at eight in the evening, with food."
+        store.remember(NS, [("user", doctor)], thread_id="visit")
+        found = store.recall("Which pills do I take?", NS, explain=True)
+        assert [result.text for result in found.results].count(doctor) == 1
+        assert len(found.results) == 2
+        assert len(found.trace.removed) == 119
+
+
+def test_the_parts_of_a_score_make_the_score() -> None:
+    """A score is the relevance times the multipliers, that of a fact which stands for a turn the
+    turn's; and each stage tells where it moved a result, to the place where it is."""
+    store = MemoryStore(":memory:")
+    said = [("user", f"I saw heron number {n} by the lake") for n in range(6)]
+    keys = store.remember(NS, said, thread_id="t")
+    store.put(NS, "sure", {"text": "A heron stands by the lake", "importance": 0.9})
+    facts = tuple(
+        AddMemory(key=f"fact/{n}", value={"text": f"Ada saw heron {n} by a lake"}, evidence=(key,))
+        for n, key in enumerate(keys)
+    )
+    store.apply(
+        ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="a walk", changes=facts)
+    )
+    results = store.recall("Who saw a heron by the lake?", NS, explain=True).results
+    for place, result in enumerate(results, start=1):
+        why = result.explanation
+        assert why is not None
+        own = result.parts["relevance"] * math.prod(why.multipliers.values())
+        assert result.score == pytest.approx(max(own, result.parts.get("derivation", 0)))
+        assert not why.moves or why.moves[-1].endswith(f"-> {place}")
+        assert not any(move.startswith("diversity") for move in why.moves)
+    assert any("derivation" in result.parts for result in results)
+
+
+def test_what_had_no_room_is_told() -> None:
+    """The trace of a recall within a budget counts what was returned, and names what was too long."""
+    store = MemoryStore(":memory:")
+    store.put(NS, "short", {"text": "a heron"})
+    store.put(NS, "long", {"text": "a heron " * 100})
+    found = store.recall("heron", NS, budget_tokens=20, explain=True)
+    assert [result.memory.key for result in found.results] == ["short"]
+    assert found.trace.candidates["results"] == 1
+    assert found.trace.removed["long"].startswith("budget: ")
+
+
+def test_a_single_memory_with_the_words_has_a_score() -> None:
+    """One memory, embedded by somebody's model, that says what is asked scores above 0, so that a
+    guardrail is shown."""
+    store = MemoryStore(":memory:", index=index(WordEmbeddings()))
+    store.put(NS, "k", {"text": "Maria must not eat peanuts", "priority": "guardrail"})
+    found = store.recall("What must Maria not eat?", NS)
+    assert found.results[0].score > 0.3
+    assert disclose(found.results).entries
