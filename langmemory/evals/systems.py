@@ -93,12 +93,15 @@ class StoreSystem:
 
     def ingest(self, conversation: Conversation) -> None:
         namespace = self._keys.namespace(conversation.id)
-        puts = [
-            PutOp(namespace, self._keys.new(namespace, turn), _value(turn))
-            for turn in conversation.turns
-        ]
-        for start in range(0, len(puts), BATCH):
-            self._store.batch(puts[start : start + BATCH])
+        puts: dict[str, PutOp] = {}
+        for turn in conversation.turns:
+            value = _value(turn)
+            # LangGraph's InMemoryStore refuses a batch that says the same twice.
+            if value["text"] in puts or len(puts) == BATCH:
+                self._store.batch(puts.values())
+                puts.clear()
+            puts[value["text"]] = PutOp(namespace, self._keys.new(namespace, turn), value)
+        self._store.batch(puts.values())
 
     def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
@@ -109,7 +112,7 @@ class StoreSystem:
         self._resources.close()
 
 
-def _value(turn: Turn) -> dict[str, Any]:
+def _value(turn: Turn) -> dict[str, str]:
     return {"text": spoken(turn.speaker, turn.text)}
 
 

@@ -31,7 +31,15 @@ from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query
-from langmemory.recall.ranking import Pool, extended, first_pool, signals, widened, with_families
+from langmemory.recall.ranking import (
+    Pool,
+    extended,
+    first_pool,
+    signals,
+    weights_for,
+    widened,
+    with_families,
+)
 from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.source import CandidateSource, Floats, Ids
 from langmemory.recall.validity import stale
@@ -223,7 +231,7 @@ def rank(
     found = signals(pool, query, intent, vocabulary, preset, origins, families)
     if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
-    relevant = scoring.relevance(found, preset.weights_for(intent.asks))
+    relevant = scoring.relevance(found, weights_for(pool, intent, preset))
     clock.lap("signals")
     wanted = {name for name, spread in preset.spreads.items() if spread}
     wanted |= scoring.PROFILES.get(preset.profile, {}).keys()

@@ -124,6 +124,12 @@ class Preset(BaseModel):
     window_channel: bool = Field(
         default=True, description="Fetch what was said in a fixed period, too."
     )
+    document_tokens: tuple[float, float] = Field(
+        default=(32.0, 128.0),
+        description="Mean length of the candidates from which the weight of `lead` begins to go to "
+        "`keyword`, and at which all of it has, where none of them was said in a thread. In a long text "
+        "every word of a query meets something akin; BM25 knows lengths.",
+    )
     kin_depth: int = Field(
         default=40,
         ge=0,
@@ -205,6 +211,13 @@ class Preset(BaseModel):
         ):
             raise ValueError("a weight is below 0, or none")
         return weights
+
+    @field_validator("document_tokens")
+    @classmethod
+    def _ascending(cls, tokens: tuple[float, float]) -> tuple[float, float]:
+        if not 0 < tokens[0] < tokens[1] < inf:
+            raise ValueError(f"{tokens} are not two lengths above 0, the shorter first")
+        return tokens
 
     @field_validator("spreads")
     @classmethod

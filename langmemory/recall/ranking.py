@@ -23,6 +23,10 @@ SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """What makes a turn count for its session; who said it does not."""
 
 
+TOKEN_BYTES = 2
+"""Of a token in `Rows.tokens`."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
     """n candidates, their facets, and their raw scores in the same order."""
@@ -128,6 +132,19 @@ def signals(
     if families is not None:
         found |= families.signals(found)
     return found
+
+
+def weights_for(pool: Pool, intent: Intent, preset: Preset) -> dict[str, float]:
+    """The signal weights of a query among these candidates: those of the preset, of what it asks for,
+    and of documents as far as the candidates are some (see `Preset.document_tokens`)."""
+    weights = preset.weights_for(intent.asks)
+    rows = pool.rows
+    if (rows.thread >= 0).any() or not any(rows.tokens) or not pool.keyword.any():
+        return weights
+    mean = sum(len(blob or b"") for blob in rows.tokens) / len(rows.tokens) / TOKEN_BYTES
+    long = np.interp(np.log(max(mean, 1)), np.log(preset.document_tokens), (0, 1))
+    moved = weights["lead"] * float(long)
+    return weights | {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
 
 
 def _text_signals(

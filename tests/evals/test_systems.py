@@ -119,6 +119,17 @@ def test_both_langgraph_stores_index_the_same_text_and_so_agree() -> None:
     assert memory == sqlite
 
 
+def test_what_is_said_twice_does_not_stop_an_evaluation() -> None:
+    """LangGraph's InMemoryStore refuses a batch with the same text twice; it is given two."""
+    turns = tuple(Turn(id=str(n), speaker="Ada", text=text) for n, text in enumerate("aab"))
+    system = in_memory_store(Letters())
+    conversation = Conversation(id="c", sessions=(Session(id="s", at=None, turns=turns),))
+    system.ingest(conversation)
+    question = Question(id="q", conversation="c", text="a", category="", evidence=("0", "1"))
+    assert sorted(_turns(system.search(question, 3))) == ["0", "1", "2"]
+    system.close()
+
+
 def test_sqlite_store_says_why_it_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without extension loading and pysqlite3 the reason names both, and the way out."""
 

@@ -15,9 +15,11 @@ from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
+from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.ranking import Pool, weights_for
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -123,6 +125,32 @@ def test_neighbours_lend_their_words() -> None:
     lead, both = context.surroundings(matches, floats(1), around, decay=0.9)
     assert lead.tolist() == pytest.approx([1, 0.9, 0, 0])
     assert both.tolist() == pytest.approx([1, 0.9, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("words", "thread", "lead"),
+    [(10, None, 1.0), (64, None, 0.5), (500, None, 0.0), (500, "t", 1.0)],
+    ids=["notes", "pages", "chapters", "long turns"],
+)
+def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, lead: float) -> None:
+    """Where nothing was said in a thread, the weight of `lead` goes to `keyword` as texts get longer."""
+    text = " ".join(["tea"] * words)
+    memories = [memory(n, text, thread_id=thread, position=n if thread else None) for n in (1, 2)]
+    source = MemorySource(memories)
+    met = np.array([1, 0.5], np.float32)
+    pool = Pool(rows=source.rows(source.ids), keyword=met, dense=met)
+    weights = weights_for(pool, read_intent("tea", NOW), BALANCED)
+    plain = BALANCED.weights_for(())
+    assert weights["lead"] == pytest.approx(plain["lead"] * lead, rel=0.02)
+    assert sum(weights.values()) == pytest.approx(sum(plain.values()))
+
+
+def test_words_that_found_nothing_get_no_weight() -> None:
+    """A search by meaning alone keeps late interaction, however long the documents are."""
+    source = MemorySource([memory(1, " ".join(["tea"] * 500))])
+    none = np.zeros(1, np.float32)
+    pool = Pool(rows=source.rows(source.ids), keyword=none, dense=none + 1)
+    assert weights_for(pool, read_intent("tea", NOW), BALANCED) == BALANCED.weights_for(())
 
 
 def test_an_answer_inherits_its_question() -> None:
@@ -326,6 +354,7 @@ def test_presets_change_by_mapping() -> None:
         {"spreads": {"recency": -3}},
         {"intent_weights": {"where": {"speaker": -1}}},
         {"context_weight": float("inf")},
+        {"document_tokens": [128, 32]},
     ],
 )
 def test_unknown_options_are_refused(changes: dict[str, object]) -> None:
