@@ -80,14 +80,26 @@ def nearest(
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
                 selection.found(len(ids), len(near.ids))
-                return found
+                return found if near.complete else _by_best(connection, query, ids, found)
         # Predicates, or items with many vectors, left too few: start from what they leave, or ask
         # for as many more.
         selected = selection.after(len(ids), len(near.ids), read=True)
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
     chosen = None if exact else index.closest_of(query, selected, wanted)
     ids, vectors = _of_items(connection, selected) if chosen is None else fetch(connection, chosen)
-    return _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
+    found = _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
+    return found if chosen is None else _by_best(connection, query, ids, found)
+
+
+def _by_best(
+    connection: Connection, query: Floats, ids: Ids, found: tuple[Ids, Floats]
+) -> tuple[Ids, Floats]:
+    """What was found, each item with its best vector, which may not be among those compared."""
+    if not _several(ids):
+        return found
+    best = cosines(connection, query, found[0])
+    order = np.lexsort((found[0], -best))
+    return found[0][order], best[order]
 
 
 def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
@@ -146,6 +158,11 @@ def _kept(
     return candidates[keep], scores[keep]
 
 
+def _several(ids: Ids) -> bool:
+    """Whether an item may have several of these vectors."""
+    return bool((ids & ((1 << SLOT_BITS) - 1)).any())
+
+
 def _pool(ids: Ids, cosines: Floats, limit: int) -> tuple[Ids, Floats]:
     """Best cosine per item, best items first."""
     if not len(ids):
@@ -153,7 +170,7 @@ def _pool(ids: Ids, cosines: Floats, limit: int) -> tuple[Ids, Floats]:
     items = ids >> SLOT_BITS
     order = np.lexsort((items, -cosines))
     items, cosines = items[order], cosines[order]
-    if (ids & ((1 << SLOT_BITS) - 1)).any():  # several vectors an item: keep the first, the best
+    if _several(ids):  # keep the first of each item, the best
         first = np.sort(np.unique(items, return_index=True)[1])
         items, cosines = items[first], cosines[first]
     return items[:limit], cosines[:limit]

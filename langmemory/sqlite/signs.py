@@ -254,7 +254,10 @@ class SignIndex:
         if len(ids) > 1:
             together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
-            best = np.argpartition(-score, limit - 1)[:limit]
+            least = np.partition(score, len(score) - limit)[len(score) - limit]
+            best = np.flatnonzero(score >= least)
+            if len(best) > limit:  # equal texts: the same ones each time
+                best = best[np.lexsort((together[best], -score[best]))[:limit]]
             together, score = together[best], score[best]
         if self._streaming:  # a changed vector stands in several segments
             together, first = np.unique(together, return_index=True)

@@ -177,9 +177,10 @@ class Words:
                 found = self._scored(tokens, held, weights, _without(brought, gone))
         rows, scores = found
         if len(rows) > limit:
-            kept = np.argpartition(-scores, limit - 1)[:limit]
+            least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+            kept = np.flatnonzero(scores >= least)  # with all of those that are as good as the last
             rows, scores = rows[kept], scores[kept]
-        order = np.lexsort((rows, -scores))
+        order = np.lexsort((rows, -scores))[:limit]
         return self.ids[rows[order]], scores[order], frequent
 
     def _brought(

@@ -161,6 +161,16 @@ def test_pages_of_any_depth_join(tmp_path: Path) -> None:
         assert len(shown) == len(set(shown)) == 1000
 
 
+def test_of_what_is_equally_good_the_oldest_comes_first(tmp_path: Path) -> None:
+    """Which of many equal texts are found does not depend on whether the copy is there."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.batch([PutOp(("a",), f"k{n:03}", {"text": "red wine"}) for n in range(500)])
+        before = [item.key for item in store.search(("a",), query="wine", limit=20)]
+        load(store)
+        after = [item.key for item in store.search(("a",), query="wine", limit=20)]
+        assert before == after == [f"k{n:03}" for n in range(20)]
+
+
 def test_what_was_written_since_is_found_and_what_is_gone_is_not(store: MemoryStore) -> None:
     """Additions, other texts, deletions, and turns whose neighbours changed, by this store and by
     another one on the file."""
