@@ -6,12 +6,12 @@ imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
@@ -19,6 +19,7 @@ from langgraph.store.base import BaseStore
 from langmemory.chat_models import unheard
 from langmemory.context.citations import Usage
 from langmemory.context.disclosure import BlockState, DisclosureBudget
+from langmemory.context.turns import is_human
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.recall import RecallNode
@@ -53,8 +54,12 @@ class AgentMemoryState(AgentState[Any]):
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
     voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
+    unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
+    said: NotRequired[Annotated[list[AnyMessage], PrivateStateAttr]]
+    """What people said and nobody remembered yet, as the model was shown it. Other middleware may
+    take it out of the messages, in a run of many steps before its end."""
     condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
 
 
@@ -62,6 +67,9 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
     """Recall before the agent starts, memory in its system prompt, tools, remember at the end.
 
         agent = create_agent(model, middleware=[MemoryMiddleware(store)])
+
+    Middleware that writes the system prompt anew, as ``@dynamic_prompt`` does, must stand before it
+    in the list: behind it, it overwrites the memories there.
 
     Args:
         store: where memory is; None takes the store `create_agent` or the server has.
@@ -129,17 +137,52 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
     ) -> ModelResponse[Any]:
         return await handler(with_memory(request))
 
+    def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return _with_said(state)
+
+    async def aafter_model(
+        self, state: AgentMemoryState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        return _with_said(state)
+
     def after_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        update = self.remember.invoke(state, get_config())
+        update = self.remember.invoke(_with_all_messages(state), get_config())
+        update |= _still_said(state, update)
         if self.condense is not None:
             update |= self.condense.invoke(state, get_config())
         return update
 
     async def aafter_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        update = await self.remember.ainvoke(state, get_config())
+        update = await self.remember.ainvoke(_with_all_messages(state), get_config())
+        update |= _still_said(state, update)
         if self.condense is not None:
             update |= await self.condense.ainvoke(state, get_config())
         return update
+
+
+def _with_said(state: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Keep what a person said for the end of the run; None when there is nothing new."""
+    messages, last = state["messages"], state.get("remembered_id")
+    start = next((at for at, m in enumerate(messages, start=1) if last and m.id == last), 0)
+    kept: Sequence[AnyMessage] = state.get("said") or ()
+    known = {message.id for message in kept}
+    new = [m for m in messages[start:] if is_human(m) and m.id not in known]
+    return {"said": [*kept, *new]} if new else None
+
+
+def _with_all_messages(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state with what was said and is among the messages no more."""
+    there = {message.id for message in state["messages"]}
+    gone = [message for message in state.get("said") or () if message.id not in there]
+    return {**state, "messages": [*gone, *state["messages"]]}
+
+
+def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:
+    """What of it waits for a run of somebody else."""
+    said = state.get("said")
+    if not said or "remembered_id" not in remembered:
+        return {}
+    return {"said": [m for m in said if m.id in remembered.get("unremembered", ())]}
 
 
 def with_memory(request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    SummarizationMiddleware,
+    before_model,
+    dynamic_prompt,
+)
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -55,6 +60,66 @@ async def test_an_agent_recalls_and_remembers_across_threads(store: BaseStore, w
         assert ("Bello" in system) == (user == "anna")
     await agent.ainvoke(message("What is my dog called?"), run("t4"))
     assert "Bello" in model.prompts[-1][0].text
+
+
+async def test_memories_follow_a_prompt_written_by_middleware_before(store: BaseStore) -> None:
+    """`@dynamic_prompt` writes the system prompt of every call; memory comes after it."""
+
+    @dynamic_prompt
+    def prompt(request: Any) -> str:
+        return "You are Ada."
+
+    model = ScriptedModel()
+    agent = create_agent(
+        model, middleware=[prompt, MemoryMiddleware(store)], checkpointer=InMemorySaver()
+    )
+    agent.invoke(message("My dog is called Bello."), run("t1"))
+    await agent.ainvoke(message("What is my dog called?"), run("t2"))
+    system = model.prompts[-1][0].text
+    assert system.startswith("You are Ada.")
+    assert "Bello" in system
+
+
+@pytest.mark.parametrize("memory_first", [True, False])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_is_summarized_within_a_run_is_remembered(
+    store: BaseStore, call: str, memory_first: bool
+) -> None:
+    """In a run of many steps other middleware takes out of the messages what the person said; it is
+    remembered once, as the model was shown it."""
+
+    @before_model
+    def redact(state: Any, runtime: Any) -> dict[str, Any]:
+        said = (m for m in state["messages"] if isinstance(m, HumanMessage))
+        hidden = (m.model_copy(update={"content": m.text.replace("1234", "****")}) for m in said)
+        return {"messages": list(hidden)}
+
+    steps = [tool_call("search_memory", f"call-{number}", query="Mia") for number in range(8)]
+    others = [
+        redact,
+        SummarizationMiddleware(
+            ScriptedModel(otherwise="A summary"), trigger=("messages", 6), keep=("messages", 2)
+        ),
+    ]
+    memory = MemoryMiddleware(store)
+    agent = create_agent(
+        ScriptedModel(script=[*steps, "On Monday."]),
+        middleware=[memory, *others] if memory_first else [*others, memory],
+        checkpointer=InMemorySaver(),
+    )
+    for text in ("My daughter Mia starts school on Monday. PIN 1234.", "Thanks."):
+        if call == "invoke":
+            result = agent.invoke(message(text), run("t1"))
+        else:
+            result = await agent.ainvoke(message(text), run("t1"))
+    assert "My daughter" not in "".join(m.text for m in result["messages"])
+    assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
+        "My daughter Mia starts school on Monday. PIN ****.",
+        "On Monday.",
+        "Thanks.",
+        "Understood.",
+    ]
+    assert agent.get_state(run("t1")).values["said"] == []
 
 
 async def test_an_agent_edits_its_core_memory(store: BaseStore) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
+from langmemory.cli.terminal import read_any_bytes
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,11 +59,13 @@ def chat(
         }
         console.print(f"{name}, thread {thread_id}. {HELP}", style="dim")
         failed = False
+        read_any_bytes()
         for line in _lines(console):
             if line == "/memory":
                 block = graph.get_state(config).values.get("memory_block") or {}
                 console.print(block.get("text") or "Nothing.", style="dim", markup=False)
                 continue
+            failed = True
             try:
                 for piece in _answer(graph, line, config):
                     console.print(piece, end="", markup=False)
@@ -72,7 +75,10 @@ def chat(
                 if os.environ.get(DEBUG_VARIABLE) == "1":
                     raise
                 typer.echo(f"\nNo answer: {line_of(error)}", err=True)
-                failed = True
+            finally:
+                if failed:  # what was said is remembered, also when nothing is said after it
+                    said = graph.get_state(config).values.get("messages", [])[-1:]
+                    store.remember(place, said, thread_id=thread_id, owner=place[-1])
     if failed:
         raise typer.Exit(1)
 

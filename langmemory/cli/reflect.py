@@ -46,8 +46,8 @@ def reflect(
 ) -> None:
     """Turn what was said into knowledge now, instead of leaving it to a worker.
 
-    Works by rules, or by the model that the configuration names as models.deep. Without
-    --namespace, the whole file.
+    Works by rules, or by the model that the configuration names as models.deep.
+    Without --namespace, the whole file.
     """
     from rich.console import Console
 

@@ -19,6 +19,13 @@ def forgive_encoding() -> None:
             stream.reconfigure(errors="replace")
 
 
+def read_any_bytes() -> None:
+    """Read what is no text in stdin's encoding as �. In a chat it would else end it or, as half a
+    surrogate pair, stay among the messages and fail every later turn."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+
+
 def json_text(value: Any) -> str:
     """JSON for stdout, that loses nothing: escaped where stdout is not UTF-8."""
     return json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding))

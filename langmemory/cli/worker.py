@@ -33,8 +33,9 @@ def worker(
 ) -> None:
     """Reflect conversations in the background, until stopped.
 
-    Any number of workers and applications may share a file. Ctrl-C or SIGTERM finishes what is under
-    way and leaves the rest in the file; a second one ends at once, and what was begun is begun again.
+    Any number of workers and applications may share a file.
+    Ctrl-C or SIGTERM finishes what is under way and leaves the rest in the file;
+    a second one ends at once, and what was begun is begun again.
     """
     from langmemory.graphs.reflection import build_reflection_graph
     from langmemory.reflection.options import WorkOptions

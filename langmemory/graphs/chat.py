@@ -9,7 +9,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallWithContext
+from langgraph.types import Send
 
 from langmemory.chat_models import unheard
 from langmemory.context.budget import ContextBudget
@@ -117,9 +119,26 @@ def build_chat_graph(
     graph.add_edge("recall", before_model)
     if tools:
         graph.add_node("tools", ToolNode(list(tools)))
-        graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: "remember"})
+        graph.add_conditional_edges("model", _after_model, ["tools", "remember"])
         graph.add_edge("tools", before_model)
     else:
         graph.add_edge("model", "remember")
     graph.add_edge("remember", after_remember)
     return graph.compile(name=name, **compile_options)
+
+
+def _after_model(state: ChatState) -> list[Send] | str:
+    """Each of several tool calls is a task of its own, as in `create_agent`: where one is interrupted
+    and resumed, the others are not made again. (Each carries the state, one alone reads it.)"""
+    calls = getattr(state["messages"][-1], "tool_calls", None)
+    if not calls:
+        return "remember"
+    if len(calls) == 1:
+        return "tools"
+    return [
+        Send(
+            "tools",
+            ToolCallWithContext(__type="tool_call_with_context", tool_call=call, state=state),
+        )
+        for call in calls
+    ]

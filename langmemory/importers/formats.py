@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.chatgpt import read_chatgpt
-from langmemory.importers.json_stream import iterate_array
+from langmemory.importers.json_stream import NOT_UTF8, iterate_array
 from langmemory.importers.jsonl import read_jsonl
 from langmemory.importers.langgraph import STATE_KEYS, read_langgraph
 from langmemory.importers.message import ImportedMessage, fields_of
@@ -48,6 +48,8 @@ def detect(file: BinaryIO) -> Format:
         raise ImportFormatError(
             f"{file.name} is a zip archive: unpack it and import the conversations.json inside"
         )
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's redirection
+        raise ImportFormatError(f"{file.name} is UTF-16, {NOT_UTF8}")
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if not text and len(head) < HEAD_BYTES:
         raise ImportFormatError(f"{file.name} is empty; {EXPECTED}")
@@ -76,6 +78,8 @@ def _of_object(file: BinaryIO, head: str) -> Format:
     number, first_line = next((n, line) for n, line in enumerate(lines, start=1) if line.strip())
     try:
         first = json.loads(first_line)
+    except UnicodeDecodeError:
+        raise ImportFormatError(f"{file.name}, line {number}: {NOT_UTF8}") from None
     except ValueError:
         # An object over several lines is one thread; anything else is a broken first line.
         if any(f'"{key}"' in head for key in STATE_KEYS):

@@ -12,6 +12,8 @@ from langmemory.errors import ImportFormatError
 CHUNK_BYTES = 1 << 16
 """First read of an array; doubled while one element does not fit, so that parsing stays linear."""
 
+NOT_UTF8 = "not UTF-8 text; save the file as UTF-8 and import it again"
+
 
 def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSONL file with their 1-based line numbers; blank lines are skipped."""
@@ -22,7 +24,7 @@ def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             value = json.loads(line)
         except UnicodeDecodeError:
-            raise ImportFormatError(f"{file.name}, line {number}: not UTF-8 text") from None
+            raise ImportFormatError(f"{file.name}, line {number}: {NOT_UTF8}") from None
         except json.JSONDecodeError as error:
             raise ImportFormatError(
                 f"{file.name}, line {number}: not JSON ({error.msg} at column {error.colno}); "
@@ -102,7 +104,7 @@ class _Window:
         try:
             self._text += self._decoder.decode(raw, final=not raw)
         except UnicodeDecodeError:
-            raise self._error(self.line, "not UTF-8 text") from None
+            raise self._error(self.line, NOT_UTF8) from None
         return bool(raw)
 
     def _drop(self, characters: int) -> None:

@@ -29,8 +29,8 @@ RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archi
 UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
 
-THREAD_TURNS = 1000
-"""Turns of a thread that are looked at to know messages again."""
+THREAD_PAGE = 1000
+"""Turns of a thread that are asked for at a time, to know messages again."""
 
 MANDATES = 100
 """At most so many memories of priority ``mandate`` are looked at."""
@@ -210,12 +210,22 @@ class StoreAccess:
 
     def thread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
         """What is stored of a thread."""
-        options: dict[str, Any] = {"filter": {"thread_id": thread_id}, "limit": THREAD_TURNS}
-        return self._store.search(namespace, **options, refresh_ttl=False)
+        found: list[SearchItem] = []
+        while len(found) % THREAD_PAGE == 0:
+            page = self._store.search(namespace, **_thread_page(thread_id, found))
+            found += page
+            if not page:
+                break
+        return found
 
     async def athread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
-        options: dict[str, Any] = {"filter": {"thread_id": thread_id}, "limit": THREAD_TURNS}
-        return await self._store.asearch(namespace, **options, refresh_ttl=False)
+        found: list[SearchItem] = []
+        while len(found) % THREAD_PAGE == 0:
+            page = await self._store.asearch(namespace, **_thread_page(thread_id, found))
+            found += page
+            if not page:
+                break
+        return found
 
     def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
         """Store turns verbatim; those already stored are left alone. Returns the keys added."""
@@ -309,6 +319,16 @@ def _options(request: RecallRequest) -> dict[str, Any]:
         "since": request.since,
         "until": request.until,
         "exclude": request.exclude,
+    }
+
+
+def _thread_page(thread_id: str, found: Sequence[SearchItem]) -> dict[str, Any]:
+    """Options of the search for what follows those found."""
+    return {
+        "filter": {"thread_id": thread_id},
+        "limit": THREAD_PAGE,
+        "offset": len(found),
+        "refresh_ttl": False,
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -82,6 +83,18 @@ class NamespaceTemplate:
     def varies(self) -> bool:
         """Whether runs may have different namespaces by it."""
         return any(_VARIABLE.search(label) for label in self.labels)
+
+    @property
+    def fixed(self) -> Namespace:
+        """The labels before the first variable: where the namespaces of all runs are."""
+        return tuple(takewhile(lambda label: not _VARIABLE.search(label), self.labels))
+
+    def fits(self, namespace: Namespace) -> bool:
+        """Whether it may be the namespace of some run."""
+        return len(namespace) == len(self.labels) and all(
+            label == template or _VARIABLE.search(template)
+            for label, template in zip(namespace, self.labels, strict=True)
+        )
 
     def resolve(self, scope: RunScope) -> Namespace:
         """The namespace of this run.

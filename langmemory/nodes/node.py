@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
@@ -48,7 +48,8 @@ def run_of(
 ) -> tuple[BaseStore, RunScope]:
     """The store and the scope of the run under way; a `store` given here wins over the graph's.
 
-    With a `viewer`, a template, the store is as that person may see it.
+    With a `viewer`, a template, the store is as that person may see it. Whoever calls a node within
+    a graph without a config means that of the run, as with any LangChain runnable.
 
     Raises:
         ConfigError: neither `name` (a node or tool) nor the graph has a store.
@@ -60,7 +61,7 @@ def run_of(
             f"{name!r} has no store: compile the graph with store=… (create_agent takes it, too), or "
             f"give {name!r} one with store=…"
         )
-    scope = RunScope.of(runtime, config)
+    scope = RunScope.of(runtime, ensure_config(config))
     return seen_by(found, viewer_of(viewer, scope)), scope
 
 

@@ -21,7 +21,7 @@ from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_b
 from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import may_repeat, spoken, stored_keys
+from langmemory.nodes.repeats import may_repeat, spoken, stored_keys, without_stored
 from langmemory.nodes.state import value_of
 from langmemory.nodes.voices import speaker_of, without_others
 from langmemory.stores import verbatim
@@ -56,6 +56,7 @@ class RememberNode(MemoryNode):
 
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
+        ``unremembered``: ids of messages before it that wait for a run of the person who said them.
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`MemoryStore.usage`).
@@ -83,33 +84,41 @@ class RememberNode(MemoryNode):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = new = self._new_turns(input, scope)
+        turns, others = self._new_turns(input, scope)
         if not turns:
             return {}
+        new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
         if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
             new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
+            if self._may_be_of_others(turns, new):
+                everybodys = access.thread(self.namespace.fixed, scope.thread_id)
+                new = self._without_stored_of_others(new, everybodys)
         keys = access.remember(conversation, _plain(new))
         if len(keys) < len(turns):
             last = _plain(_last_exchange(turns))
             keys += access.correct(conversation, last, keys)
-        return self._apply(input, store, scope, conversation, keys, new)
+        return self._apply(input, store, scope, conversation, keys, new, others)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns = new = self._new_turns(input, scope)
+        turns, others = self._new_turns(input, scope)
         if not turns:
             return {}
+        new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
         if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
             new = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
+            if self._may_be_of_others(turns, new):
+                everybodys = await access.athread(self.namespace.fixed, scope.thread_id)
+                new = self._without_stored_of_others(new, everybodys)
         keys = await access.aremember(conversation, _plain(new))
         if len(keys) < len(turns):
             last = _plain(_last_exchange(turns))
             keys += await access.acorrect(conversation, last, keys)
-        return self._apply(input, store, scope, conversation, keys, new)
+        return self._apply(input, store, scope, conversation, keys, new, others)
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -126,18 +135,39 @@ class RememberNode(MemoryNode):
             privacy=self.privacy,
         )
 
-    def _new_turns(self, state: Any, scope: RunScope) -> list[BaseMessage]:
+    def _new_turns(self, state: Any, scope: RunScope) -> tuple[list[BaseMessage], list[str]]:
         """Turns after the last one known to be stored, all of them when that one is gone; without
-        those that somebody else's run brought, unless what is said here is everybody's."""
+        those that somebody else's run brought, unless what is said here is everybody's. These wait
+        for a run of theirs: their ids are the second list."""
         messages = messages_of(state, self.messages_key)
+        waiting = value_of(state, "unremembered", [])
         last = value_of(state, "remembered_id")
         start = next(
             (at for at in range(len(messages) - 1, -1, -1) if last and messages[at].id == last), -1
         )
-        new = messages[start + 1 :]
-        if self.namespace.varies or self.privacy == "private":
-            new = without_others(new, value_of(state, "voices", []), speaker_of(scope))
-        return [message for message in new if is_said(message)]
+        new: list[BaseMessage] = [
+            message
+            for at, message in enumerate(messages)
+            if (at > start or message.id in waiting) and is_said(message)
+        ]
+        if not self.namespace.varies and self.privacy != "private":
+            return new, []
+        own = without_others(messages, value_of(state, "voices", []), speaker_of(scope))
+        own_ids = {message.id for message in own}
+        others = [str(message.id) for message in new if message.id not in own_ids]
+        return [message for message in new if message.id in own_ids], others
+
+    def _may_be_of_others(self, turns: list[BaseMessage], new: list[BaseMessage]) -> bool:
+        """Whether what nobody knows of as this person's was said in runs before this one: a graph
+        within a graph has forgotten whose they were, and the thread may be several people's."""
+        last = _last_exchange(turns)
+        return self.namespace.varies and bool(new) and not any(new[0] is turn for turn in last)
+
+    def _without_stored_of_others(
+        self, new: list[BaseMessage], everybodys: list[SearchItem]
+    ) -> list[BaseMessage]:
+        namespaces = (item for item in everybodys if self.namespace.fits(item.namespace))
+        return without_stored(new, namespaces)
 
     def _apply(
         self,
@@ -147,6 +177,7 @@ class RememberNode(MemoryNode):
         conversation: Conversation,
         keys: list[str],
         turns: list[BaseMessage],
+        others: list[str],
     ) -> dict[str, Any]:
         if keys and self.reflection is not None:
             self.reflection.submit(
@@ -159,7 +190,17 @@ class RememberNode(MemoryNode):
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
         if counts and facets is not None:
             facets.count_usage(counts)
-        return {"remembered_id": turns[-1].id, **counted}
+        update = {"remembered_id": self._last(state, turns), **counted}
+        if others or value_of(state, "unremembered"):
+            update["unremembered"] = others
+        return update
+
+    def _last(self, state: Any, turns: list[BaseMessage]) -> str | None:
+        """Id of the last message that is stored now: the newest of these, or the one before, where
+        these had waited."""
+        stored = (value_of(state, "remembered_id"), turns[-1].id)
+        messages = messages_of(state, self.messages_key)
+        return next((m.id for m in reversed(messages) if m.id in stored), turns[-1].id)
 
 
 def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:

@@ -56,6 +56,16 @@ def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list
     return keys
 
 
+def without_stored(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list[BaseMessage]:
+    """The messages that are not among the stored, by id and words: in other places than where one
+    is looked for, either alone may be a coincidence."""
+    marks = (
+        tuple(item.value.get(each) for each in ("message_id", "role", "content")) for item in stored
+    )
+    known = {mark for mark in marks if all(isinstance(part, str) for part in mark)}
+    return [message for message in messages if (message.id, *_words(message)) not in known]
+
+
 def spoken(answer: AIMessage) -> str:
     """What of an answer is to be remembered: not its citations, which are for this prompt alone, nor
     the thoughts that small models put in front of it."""

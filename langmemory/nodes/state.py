@@ -91,6 +91,9 @@ class MemoryState(MessagesState, total=False):
     """Whose words the messages are: one entry, unless several people share the thread."""
     remembered_id: str
     """Id of the last message that is safely in the store."""
+    unremembered: list[str]
+    """Ids of messages before it that are not: the run of whoever said them failed, and somebody else
+    spoke next. They are remembered when that person speaks again."""
     memory_usage: Annotated[list[Usage], latest_usage]
     """How often memories were shown in this thread, cited by an answer, and cited by one that was
     not corrected."""

@@ -29,7 +29,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def run(tmp_path: Path) -> Run:
     """Run a command on `memory.db` in tmp_path."""
 
-    def invoke(*arguments: str | Path, input: str | None = None) -> Result:
+    def invoke(*arguments: str | Path, input: str | bytes | None = None) -> Result:
         words = ["--db", str(tmp_path / "memory.db"), *map(str, arguments)]
         return CliRunner().invoke(app, words, input=input)
 

@@ -68,6 +68,28 @@ def test_an_answer_that_fails_does_not_end_the_chat(
     assert run("chat", input="Hello?\n").exit_code == 1
 
 
+def test_what_got_no_answer_is_remembered_once(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """A person who leaves after a failure has still said it; one who goes on has said it once."""
+    configure(fast="ollama:llama-test")
+    ollama.script(Reply(fault="http_500"), "Fine.", Reply(fault="http_500"))
+    run("chat", input="My cat is called Momo.\nAre you there?\nShe likes tuna.\n")
+    told = [row["text"] for row in found(run, "Momo tuna") if row["speaker"] == "user"]
+    assert sorted(told) == ["Are you there?", "My cat is called Momo.", "She likes tuna."]
+
+
+def test_bytes_of_another_encoding_end_no_chat(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """A terminal that is not UTF-8 costs some letters of one turn, not every turn after it."""
+    configure(fast="ollama:llama-test")
+    chat = run("chat", input=b"Sch\xf6n.\nAre you there?\n")
+    assert chat.exit_code == 0
+    assert "You said: Sch�n." in chat.stdout
+    assert "You said: Are you there?" in chat.stdout
+
+
 def test_what_a_reranker_says_is_no_part_of_the_answer(
     run: Run, ollama: OllamaServer, configure: Configure
 ) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
+from langgraph.types import Command, interrupt
 
 from langmemory.context import ContextBudget, note_id
 from langmemory.errors import ConfigError
@@ -230,3 +232,40 @@ def test_studio_can_read_the_schemas_and_the_steps() -> None:
     assert "Whose memories" in asked["properties"]["user_id"]["description"]
     nodes = set(graph.get_graph().nodes) - {"__start__", "__end__"}
     assert nodes == {"recall", "summarize", "model", "tools", "remember", "condense"}
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_a_tool_call_is_not_made_again_when_another_is_resumed(
+    tmp_path: Path, call: str
+) -> None:
+    """Of several calls in one answer one waits for a person; what the others did is done once."""
+
+    @tool
+    def ask(question: str) -> str:
+        """Ask the person."""
+        return str(interrupt(question))
+
+    calls = [
+        tool_call("manage_memory", "call-1", content="Anna likes Barolo."),
+        tool_call("core_memory_append", "call-2", block="human", content="Likes Barolo."),
+        tool_call("ask", "call-3", question="Really?"),
+    ]
+    thread: Any = run("t1")
+    together = AIMessage("", tool_calls=[each.tool_calls[0] for each in calls])
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        graph = build_chat_graph(
+            ScriptedModel(script=[together, "Noted."]),
+            tools=[*create_memory_tools(NAMESPACE), ask],
+            store=store,
+            checkpointer=InMemorySaver(),
+        )
+        given: list[Any] = [{"messages": [HumanMessage("I like Barolo.")]}, Command(resume="Yes.")]
+        for each in given:
+            if call == "invoke":
+                state = graph.invoke(each, thread)
+            else:
+                state = await graph.ainvoke(each, thread)
+        texts = [item.value["content"] for item in store.search(("memories", "anna"), limit=50)]
+    assert sorted(texts) == ["Anna likes Barolo.", "I like Barolo.", "Likes Barolo.", "Noted."]
+    answers = [m.text for m in state["messages"] if m.type == "tool"]
+    assert [text.partition(" ")[0] for text in answers] == ["created", "Block", "Yes."]

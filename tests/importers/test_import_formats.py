@@ -238,6 +238,26 @@ def test_bytes_that_are_not_utf8_are_an_error_with_a_line(tmp_path: Path) -> Non
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("encoding", "problem"),
+    [
+        ("latin-1", "line 1: not UTF-8"),
+        ("utf-16", "is UTF-16, not UTF-8"),
+        ("cp1252", "line 1: not"),
+    ],
+)
+@pytest.mark.parametrize("shape", ["{}", "[{}]"])
+def test_a_file_in_another_encoding_is_told_to_be_saved_as_utf8(
+    tmp_path: Path, encoding: str, problem: str, shape: str
+) -> None:
+    """An editor or shell of Windows writes such files; what they hold is not the problem."""
+    file = tmp_path / "messages.json"
+    file.write_bytes(shape.replace("{}", '{"role": "user", "content": "Köln"}').encode(encoding))
+    with file.open("rb") as stream, pytest.raises(ImportFormatError, match=problem) as raised:
+        list(read_messages(stream, detect(stream)))
+    assert "save the file as UTF-8" in str(raised.value)
+
+
 def test_an_export_is_recognised_and_its_rows_are_checked(tmp_path: Path) -> None:
     """Our own export is told apart from messages, and a foreign row in it is named by line."""
     path = write(

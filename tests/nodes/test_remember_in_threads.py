@@ -10,13 +10,15 @@ from typing import Annotated, Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
 from langmemory.errors import InvalidValueError
+from langmemory.graphs import build_chat_graph
 from langmemory.nodes import MemoryState, RecallNode, RememberNode
 from langmemory.stores import MemoryStore
+from tests.scripted import ScriptedModel
 from tests.stores_in_use import StoreName, open_store
 
 ANNA = ("memories", "anna")
@@ -208,6 +210,34 @@ async def test_a_failed_turn_is_not_remembered_as_the_next_persons(
     assert "My dog is called Wanda." in of(store, *ANNA)
 
 
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_what_a_failed_run_left_is_remembered_when_that_person_speaks_again(
+    store: BaseStore, call: str
+) -> None:
+    """Where people share a thread, others may speak, and be remembered, meanwhile."""
+    failures = [True, False, False, False]
+
+    def answer(state: Any) -> AIMessage:
+        if failures.pop(0):
+            raise ConnectionError("no model")
+        return AIMessage("Fine.")
+
+    graph = build(MemoryState, store, answer)
+    texts = ["My dog is called Wanda.", "I am Eve.", "Eve again.", "Anna again."]
+    for config, text in zip([CONFIG, EVE, EVE, CONFIG], texts, strict=True):
+        try:
+            if call == "sync":
+                state = speak(graph, config, text)
+            else:
+                state = await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
+        except ConnectionError:
+            continue
+    assert of(store, *ANNA) == ["Anna again.", "Fine.", "My dog is called Wanda."]
+    assert of(store, "memories", "eve") == ["Eve again.", "Fine.", "Fine.", "I am Eve."]
+    assert state["remembered_id"] == state["messages"][-1].id
+    assert state["unremembered"] == []
+
+
 def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> None:
     """When the last answer is taken out to be made anew, earlier turns of others stay theirs."""
     graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
@@ -218,6 +248,60 @@ def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> Non
     assert of(store, "memories", "eve") == ["Again, please.", "Fine.", "Fine.", "I am Eve."]
     assert of(store, *ANNA) == ["Fine.", "My PIN is 1234."]
     assert [voice["who"] for voice in state["voices"]] == ["anna", "eve"]
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_chat_within_a_graph_keeps_people_apart(store: BaseStore, call: str) -> None:
+    """A subgraph forgets between runs whose words the thread holds; what is remembered as one
+    person's does not become another's, and nothing is lost."""
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("chat", build_chat_graph(ScriptedModel(otherwise="Fine.")))
+        .add_edge(START, "chat")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+    for config, text in (
+        (CONFIG, "My PIN is 1234."),
+        (EVE, "I am Eve."),
+        (CONFIG, "Anna again."),
+        (EVE, "Eve again."),
+    ):
+        if call == "sync":
+            speak(graph, config, text)
+        else:
+            await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
+    assert of(store, *ANNA) == ["Anna again.", "Fine.", "Fine.", "My PIN is 1234."]
+    assert of(store, "memories", "eve") == ["Eve again.", "Fine.", "Fine.", "I am Eve."]
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_node_called_within_a_node_is_in_the_thread(store: BaseStore, call: str) -> None:
+    """Called by somebody's own node without a config, the nodes know person and thread of the run."""
+    recall, remember = RecallNode(), RememberNode()
+
+    def sync_talk(state: Any) -> dict[str, Any]:
+        return {"recalled": recall.invoke(state)["recalled"], **remember.invoke(state)}
+
+    async def async_talk(state: Any) -> dict[str, Any]:
+        return {"recalled": (await recall.ainvoke(state))["recalled"]} | await remember.ainvoke(
+            state
+        )
+
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("talk", sync_talk if call == "sync" else async_talk)
+        .add_edge(START, "talk")
+        .compile(store=store)
+    )
+    for _ in range(2):  # the same message twice
+        said_now = {"messages": [HumanMessage("My dog is called Wanda.", id="one")]}
+        done = (
+            graph.invoke(said_now, CONFIG)
+            if call == "sync"
+            else await graph.ainvoke(said_now, CONFIG)
+        )
+        assert done["recalled"] == []
+    assert said(store) == ["My dog is called Wanda."]
 
 
 def test_a_namespace_of_everybody_gets_what_everybody_said(store: BaseStore) -> None:

@@ -13,6 +13,7 @@ from langgraph.store.base import BaseStore
 
 from langmemory.context import note_id
 from langmemory.graphs import NoModel, build_chat_graph
+from langmemory.nodes.access import THREAD_PAGE
 from langmemory.stores import MemoryStore
 from tests.scripted import ScriptedModel
 from tests.stores_in_use import StoreName, open_store
@@ -61,6 +62,21 @@ def test_a_window_of_the_conversation_is_known_again(store: BaseStore) -> None:
         done = graph.invoke({"messages": history[-3:]}, CONFIG)
         history.append({"role": "assistant", "content": done["messages"][-1].text})
     assert len(said(store)) == 12
+
+
+def test_a_very_long_conversation_is_known_again(tmp_path: Path) -> None:
+    """However many messages a client sends anew, none of them is remembered twice."""
+    talk = [
+        {"role": role, "content": f"{role} says {number}."}
+        for number in range(THREAD_PAGE)
+        for role in ("user", "assistant")
+    ]
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        graph = build_chat_graph(ScriptedModel(), store=store)
+        for _ in range(2):
+            graph.invoke({"messages": [*talk, {"role": "user", "content": "And now?"}]}, CONFIG)
+        stored = store.search(ANNA, filter={"thread_id": "t1"}, limit=3 * len(talk))
+    assert len(stored) == len(talk) + 4  # the last message came twice, and was answered twice
 
 
 def test_answers_without_a_model_sent_anew_are_not_remembered(store: BaseStore) -> None:
