@@ -138,6 +138,11 @@ class Database:
         self.in_memory = self.path == MEMORY
         if not self.path:
             raise DatabaseError("The path is empty. Name a file, or ':memory:'.")
+        scheme, is_address, _ = self.path.partition("://")
+        if is_address and scheme.replace("+", "").isalnum():  # the rest may hold a password
+            raise DatabaseError(
+                f"{scheme}://… is the address of a database; langmemory is a file. Name its path."
+            )
         self.file = self.path if self.in_memory else os.path.realpath(self.path)
         """Where it is, also after the working directory or a symbolic link has changed."""
         self._synchronous = synchronous

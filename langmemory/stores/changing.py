@@ -171,7 +171,9 @@ class Changing(Journaling):
             else:
                 run = runs.find(snapshot.connection, run_id)
                 if run is None or run.kind != "reflection":
-                    raise ChangeError(f"There is no reflection {run_id!r}; `runs()` lists them.")
+                    raise ChangeError(
+                        f"There is no reflection {run_id!r}; `runs()`, or `langmemory runs`, lists them."
+                    )
                 found = [run]
         for run in found:
             self.apply(

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from langmemory.errors import ConfigError, InvalidValueError
+from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 
@@ -249,3 +249,11 @@ def test_times_before_1970(store: MemoryStore) -> None:
         "said -1000000000.0": datetime(1938, 4, 24, 22, 13, 20, tzinfo=UTC),
         "said 4000000000.0": datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC),
     }
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "sqlite"])
+def test_the_address_of_a_database_is_no_path(scheme: str) -> None:
+    """It is refused as what it is, without the password that may stand in it."""
+    with pytest.raises(DatabaseError, match="address of a database") as error:
+        MemoryStore(f"{scheme}://user:hunter2@host/db")
+    assert "hunter2" not in str(error.value)

@@ -116,7 +116,9 @@ class Undoing:
 def _find(connection: Connection, run_id: str) -> Run:
     run = runs.find(connection, run_id)
     if run is None:
-        raise ChangeError(f"There is no run {run_id!r} to undo; `runs()` lists them.")
+        raise ChangeError(
+            f"There is no run {run_id!r} to undo; `runs()`, or `langmemory runs`, lists them."
+        )
     if run.kind == "undo":
         raise UndoRefusedError(
             f"{run_id} is an undo and cannot be undone. To have back what it took away, apply the "
