@@ -20,13 +20,20 @@ from langmemory.lexicon.matching import (
     word_forms,
 )
 from langmemory.lexicon.spanish import SPANISH
-from langmemory.lexicon.writing import index_text, is_unspaced, split_words, without_marks
+from langmemory.lexicon.writing import (
+    SIGNS,
+    index_text,
+    is_unspaced,
+    split_words,
+    without_marks,
+)
 
 __all__ = [
     "CHINESE",
     "ENGLISH",
     "GERMAN",
     "LANGUAGES",
+    "SIGNS",
     "SPANISH",
     "Language",
     "Question",

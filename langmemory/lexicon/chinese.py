@@ -6,7 +6,7 @@ from langmemory.lexicon.language import Language, numbered, ordered, unit_words,
 
 CHINESE = Language(
     code="zh",
-    never=r"[\u3041-\u30ff\uac00-\ud7af]",
+    never=r"[\u3041-\u30ff\uac00-\ud7af\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]",
     phrases=ordered(
         """什么时候 什麼時候 什么时间 什麼時間 为什么 為什麼 什么 什麼 哪里 哪裡 哪儿
             哪兒 哪个 哪個 哪些 怎么样 怎麼樣 怎么 怎麼 多少 几次 幾次

@@ -10,7 +10,13 @@ from langmemory.lexicon.english import ENGLISH
 from langmemory.lexicon.german import GERMAN
 from langmemory.lexicon.language import Language
 from langmemory.lexicon.spanish import SPANISH
-from langmemory.lexicon.writing import is_unspaced, split_words, without_marks
+from langmemory.lexicon.writing import (
+    as_indexed,
+    is_single,
+    is_unspaced,
+    split_words,
+    without_marks,
+)
 
 LANGUAGES: dict[str, Language] = {
     language.code: language for language in (ENGLISH, GERMAN, SPANISH, CHINESE)
@@ -115,7 +121,7 @@ def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
     for term in terms:
         quoted = _quote(term)
         if quoted:
-            parts.append(quoted + "*" if len(term) == 1 and is_unspaced(term) else quoted)
+            parts.append(quoted + "*" if is_single(term) else quoted)
     # As the words stand in the index: runs without spaces as pairs.
     parts.extend(filter(None, (_quote(" ".join(split_words(phrase))) for phrase in phrases)))
     return " OR ".join(parts)
@@ -127,4 +133,4 @@ def _quote(text: str) -> str:
     if not any(character.isalnum() for character in text):
         return ""
     clean = text.replace("\0", " ").replace('"', '""').encode("utf-8", "ignore").decode()
-    return f'"{clean}"'
+    return f'"{as_indexed(clean)}"'

@@ -1,23 +1,50 @@
 """How text is written into and looked up in the keyword index.
 
-SQLite's ``unicode61`` tokenizer splits at spaces and punctuation, so a sentence of Chinese or
-Japanese would be a single word that no query matches. Here such runs are rewritten as overlapping
-pairs of characters, in Python, on both sides: about as good as a dictionary segmenter for ranking
-(Kwok 1997, Nie et al. 2000; what Lucene's CJKAnalyzer does), and without a dictionary to ship.
+SQLite's ``unicode61`` tokenizer splits at whatever is no letter or digit. So a sentence of Chinese or
+Japanese would be a single word that no query matches, and a Hindi word would fall to pieces at its
+vowel signs. Here both is rewritten, in Python, in the index and in queries: runs of scripts without
+spaces as overlapping pairs of characters, about as good as a dictionary segmenter for ranking (Kwok
+1997, Nie et al. 2000; what Lucene's CJKAnalyzer does), and without a dictionary to ship; signs that
+belong to the letter before them as letters of their own.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
+from typing import Final
 
-# Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo.
+SIGNS: Final = "".join(
+    chr(code)
+    for first, last in ((0x900, 0x1CFA), (0xA66F, 0xABFF), (0x11000, 0x11FFF))
+    for code in range(first, last)
+    if unicodedata.category(chr(code))[0] == "M"
+)
+"""Vowel signs and the like, of the scripts of India, Thailand, Tibet … A word goes on with them."""
+_AS_LETTERS: Final = {ord(sign): chr(0xE000 + at) for at, sign in enumerate(SIGNS)}
+"""What stands for them in the index: characters of private use, which ``unicode61`` takes for letters."""
+
+# Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo;
+# Thai, Lao, Myanmar and Khmer.
 _UNSPACED = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3\u17dc"
 )
 _RUN = re.compile(f"[{_UNSPACED}]+")
-_WORD = re.compile(r"[^\W_]+")
+_CHARACTER = re.compile(f".[{SIGNS}]*", re.DOTALL)
+"""A character as a reader counts them."""
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{SIGNS}])*")
+"""Letters and digits, with the signs that belong to them."""
+_OTHER_FORMS = re.compile("[\ufb00-\ufb06\uff01-\uff9f]+")
+"""Ligatures, letters of full and half width: other forms of what is written otherwise elsewhere."""
+# Soft hyphens and joiners; the vowel points of Hebrew, Arabic and Syriac, and the Arabic stretch.
+_UNREAD = re.compile(
+    "[\u00ad\u200d\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
+    "\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u08d3-\u08e1\u08e3-\u08ff]"
+)
+"""What is written or left out at will, and would split words."""
 
 
 def index_text(text: str) -> str:
@@ -29,9 +56,14 @@ def index_text(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots
+    text = _unified(text)
     text = text.replace("ß", "ss").replace("ẞ", "SS")  # as case folding spells it in queries
-    return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} {run[0][-1]} ", text)
+    return as_indexed(_RUN.sub(lambda run: f" {' '.join(_pairs(run[0], last=True))} ", text))
+
+
+def as_indexed(text: str) -> str:
+    """A text of `split_words` as it stands in the index."""
+    return text if text.isascii() else text.translate(_AS_LETTERS)
 
 
 def split_words(text: str) -> list[str]:
@@ -42,7 +74,7 @@ def split_words(text: str) -> list[str]:
     words: list[str] = []
     text = text.casefold()
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = _unified(text)
     for word in _WORD.findall(text):
         if word.isascii():
             words.append(word)
@@ -56,6 +88,13 @@ def split_words(text: str) -> list[str]:
         if end < len(word):
             words.append(word[end:])
     return words
+
+
+def _unified(text: str) -> str:
+    """One spelling of what reads the same."""
+    text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots
+    text = _OTHER_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]).casefold(), text)
+    return _UNREAD.sub("", text)
 
 
 def without_marks(word: str) -> str:
@@ -72,7 +111,15 @@ def is_unspaced(text: str) -> bool:
     return not text.isascii() and _RUN.search(text) is not None
 
 
-def _pairs(run: str) -> list[str]:
-    if len(run) == 1:
-        return [run]
-    return [run[i : i + 2] for i in range(len(run) - 1)]
+def is_single(word: str) -> bool:
+    """Whether a word of `split_words` is a single character of such a script."""
+    return is_unspaced(word) and _CHARACTER.fullmatch(word) is not None
+
+
+def _pairs(run: str, *, last: bool = False) -> list[str]:
+    """The pairs of a run; with the ``last`` character behind them, if asked for."""
+    characters = _CHARACTER.findall(run)
+    if len(characters) == 1:
+        return characters
+    pairs = [first + second for first, second in pairwise(characters)]
+    return [*pairs, characters[-1]] if last else pairs

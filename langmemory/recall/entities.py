@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from langmemory.lexicon import is_unspaced
+from langmemory.lexicon import SIGNS, is_unspaced
 from langmemory.recall.intent import Intent
 
 MAX_NAMES: Final = 128
@@ -15,7 +15,7 @@ MAX_NAMES: Final = 128
 LONGEST: Final = 3
 """Words of a name, at most; characters of one in a script without spaces: twice as many."""
 
-_WORD = re.compile(r"\w+(?:[.'’&-]+\w+)*")
+_WORD = re.compile(rf"[\w{SIGNS}]+(?:[.'’&-]+[\w{SIGNS}]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 

@@ -15,10 +15,11 @@ from typing import Final
 
 import apsw
 
+from langmemory.lexicon import SIGNS
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.values import from_json, readable_text, to_json
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(rf"[\w{SIGNS}]+")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 _PHRASE: Final = re.compile(r'[^"\\\x00-\x1f]+')
 

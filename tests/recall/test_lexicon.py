@@ -94,6 +94,20 @@ def test_only_stop_words_are_kept() -> None:
         ("東京タワーに行きました", "タワー", True),
         ("Kölner Straße", "kolner", True),
         ("She was painting", "paint", True),
+        ("मेरी बहन दिल्ली में रहती है", "दिल्ली कौन", True),
+        ("मेरी बहन दिल्ली में रहती है", "दाल", False),
+        ("আমার বোন ঢাকায় থাকে", "ঢাকায়", True),
+        ("என் சகோதரி சென்னையில்", "சென்னையில்", True),
+        ("ฉันอาศัยอยู่ที่กรุงเทพมหานคร", "กรุงเทพ", True),
+        ("ฉันอาศัยอยู่ที่กรุงเทพมหานคร", "เชียงใหม่", False),
+        ("ខ្ញុំរស់នៅភ្នំពេញ", "ភ្នំពេញ", True),
+        ("ရန်ကုန်မှာနေတယ်", "ရန်ကုန်", True),
+        ("يسكن مُحَمَّد في القاهرة", "محمد", True),
+        ("שָׁלוֹם לכולם", "שלום", True),
+        ("ｆｕｌｌ ｗｉｄｔｈ", "full", True),
+        ("ﬁne ｶﾞﾗｽ", "fine", True),
+        ("ﬁne ｶﾞﾗｽ", "ガラス", True),
+        ("Donau\u00addampfschiff", "Donaudampfschiff", True),
     ],
 )
 def test_scripts_are_found(fts: apsw.Connection, text: str, query: str, expected: bool) -> None:
@@ -168,7 +182,7 @@ def test_composed_and_decomposed_letters_are_the_same(
     assert found(fts, text, query)
 
 
-@pytest.mark.parametrize("phrase", ["烤鸭很好", "die Straße"])
+@pytest.mark.parametrize("phrase", ["烤鸭很好", "die Straße", "दिल्ली में", "กรุงเทพ"])
 def test_phrases_are_looked_up_as_they_are_indexed(fts: apsw.Connection, phrase: str) -> None:
     """A quoted phrase matches in scripts without spaces and with sharp s."""
     fts.execute("DELETE FROM words")

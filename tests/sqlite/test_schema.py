@@ -192,6 +192,25 @@ def test_lost_keyword_tables_are_repaired(tmp_path: Path, table: str) -> None:
         assert [item.key for item in store.search(("a",), query="aardvark")] == ["k"]
 
 
+@pytest.mark.parametrize(("text", "part"), [("बहन दिल्ली में", "दिल्ली"), ("an aardvark", "aardvark")])
+def test_words_that_stood_in_pieces_are_read_anew(tmp_path: Path, text: str, part: str) -> None:
+    """A file of schema version 5 has the words of scripts with vowel signs in pieces. They are written
+    anew when it is opened; in other files nothing is."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=False) as store:
+        store.put(("a",), "k", {"text": text})
+    raw = apsw.Connection(str(path))
+    raw.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
+    raw.execute("INSERT INTO keyword (rowid, ns, body) SELECT id, 'n1', ? FROM item", (text,))
+    changes = raw.execute("SELECT count(*) FROM word_change").get
+    raw.pragma("user_version", 5)
+    raw.close()
+    with MemoryStore(path, index=False) as store:
+        assert [item.key for item in store.search(("a",), query=part)] == ["k"]
+        rewritten = store.conn.execute("SELECT count(*) FROM word_change").get > changes
+    assert rewritten is not text.isascii()
+
+
 def test_damaged_page_is_a_clear_error(tmp_path: Path) -> None:
     """A damaged page is reported as such, with the next step; the check names it too."""
     path = tmp_path / "m.db"
