@@ -100,6 +100,8 @@ class FacetAware(Protocol):
 
     def evidence(self, namespace: Namespace, key: str) -> list[Memory]: ...
 
+    def said_after(self, namespace: Namespace, key: str) -> list[str]: ...
+
     def labelled(self, namespace: Namespace, id: str) -> list[Memory]: ...
 
     def retired(self, places: Iterable[tuple[Namespace, str]]) -> set[tuple[Namespace, str]]: ...
@@ -186,6 +188,15 @@ class StoreAccess:
             return await asyncio.to_thread(self.mandates, namespace, viewer)
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    def said_after(self, namespace: Namespace, key: str) -> list[str]:
+        """Keys of the turns after a turn of a thread; a plain store cannot tell."""
+        return [] if self._facets is None else self._facets.said_after(namespace, key)
+
+    async def asaid_after(self, namespace: Namespace, key: str) -> list[str]:
+        if self._facets is None:
+            return []
+        return await asyncio.to_thread(self._facets.said_after, namespace, key)
 
     def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
         """What of memories recalled earlier is still there, in force and this viewer's to read.

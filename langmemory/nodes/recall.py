@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -48,6 +48,13 @@ class _Question:
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
     voices: list[Voice]
+    asked: str | None
+    """Key of the person's last message. Where it is stored, it was answered before: what was said
+    after it then is of a branch that somebody left, by asking for another answer."""
+
+    def without(self, keys: Iterable[str]) -> _Question:
+        exclude = self.request.exclude.union(keys)
+        return replace(self, request=replace(self.request, exclude=exclude))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +74,8 @@ class RecallNode(MemoryNode):
 
     The memory block holds mandates, then this turn's memories, then those recalled earlier on the
     same topic, each once, as long as they stand unchanged in the store and whoever asks now may read
-    them; turns of this thread that are still in the window are left out. When the topic shifts, the
+    them; turns of this thread that are still in the window are left out, and so is an answer that is
+    being made anew. When the topic shifts, the
     block starts anew. Core blocks are written beside it, always. Where nobody said anything in words,
     nothing is searched: the block has the mandates, and what was recalled before.
 
@@ -129,10 +137,13 @@ class RecallNode(MemoryNode):
         store, scope = self._run(config, self.viewer)
         if answers_locally(store):
             return await asyncio.to_thread(self._recalled, input, store, scope)
-        question = self._prepare(input, scope)
+        question, access = self._prepare(input, scope), StoreAccess(store)
         if question.repeats:
-            stored = await StoreAccess(store).athread(question.request.namespace, question.repeats)
+            stored = await access.athread(question.request.namespace, question.repeats)
             question = self._without_repeats(input, question, stored)
+        if question.asked:
+            again = await access.asaid_after(question.request.namespace, question.asked)
+            question = question.without(again)
         return self._apply(input, question, await self._aask(store, question))
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
@@ -141,6 +152,9 @@ class RecallNode(MemoryNode):
         if question.repeats:
             stored = access.thread(question.request.namespace, question.repeats)
             question = self._without_repeats(state, question, stored)
+        if question.asked:
+            again = access.said_after(question.request.namespace, question.asked)
+            question = question.without(again)
         request = question.request
         answer = _Answer(
             recall=access.recall(request) if request.query else NOTHING_SAID,
@@ -216,6 +230,11 @@ class RecallNode(MemoryNode):
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
             ],
             repeats=scope.thread_id if may_repeat(state, messages) else None,
+            asked=(
+                turn_key(scope.thread_id, messages[-1].id)
+                if scope.thread_id and messages and is_human(messages[-1]) and messages[-1].id
+                else None
+            ),
             voices=heard(value_of(state, "voices", []), messages, speaker_of(scope)),
         )
 
@@ -225,9 +244,7 @@ class RecallNode(MemoryNode):
         """Turns of this thread in the window are left out, whatever their ids are now."""
         shown = value_of(state, self.visible_key) if self.visible_key else None
         seen = in_window(messages_of(state, self.messages_key), shown)
-        again = {key for key in stored_keys(seen, stored) if key is not None}
-        request = replace(question.request, exclude=question.request.exclude | again)
-        return replace(question, request=request)
+        return question.without(key for key in stored_keys(seen, stored) if key is not None)
 
     def _apply(self, state: Any, question: _Question, answer: _Answer) -> dict[str, Any]:
         distance = answer.topic_distance

@@ -50,6 +50,20 @@ def retired(connection: Connection, places: Iterable[Place], *, viewer: str | No
     return found
 
 
+def said_after(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[str]:
+    """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
+    item = find(connection, namespace, key, viewer=viewer)
+    visible = visible_to(viewer)
+    rows = connection.execute(
+        "SELECT i.key FROM item t JOIN item i ON i.thread = t.thread AND i.position > t.position "
+        f"WHERE t.id = ? AND {visible.sql}",
+        (item, *visible.bindings),
+    )
+    return [row[0] for row in rows]
+
+
 def evidence(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[int]:

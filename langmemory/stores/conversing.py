@@ -64,6 +64,12 @@ class Conversing(SQLiteBaseStore):
             ids = standing.evidence(snapshot.connection, namespace, key, viewer=viewer)
             return self._memories(snapshot.connection, ids, viewer)
 
+    def said_after(self, namespace: Namespace, key: str, *, viewer: str | None = None) -> list[str]:
+        """Keys of the turns that stand after a turn in its thread; none where it is not stored."""
+        namespace = self._check_namespace(namespace)
+        with self._engine.read() as snapshot:
+            return standing.said_after(snapshot.connection, namespace, key, viewer=viewer)
+
     def retired(self, places: Iterable[Place], *, viewer: str | None = None) -> set[Place]:
         """Those of the memories that are not in force: archived, superseded, not yet active."""
         with self._engine.read() as snapshot:

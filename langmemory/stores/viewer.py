@@ -166,6 +166,10 @@ class ViewerStore(BaseStore):
         """See `MemoryStore.evidence`."""
         return self._store.evidence(namespace, key, viewer=self.viewer)
 
+    def said_after(self, namespace: Namespace, key: str) -> list[str]:
+        """See `MemoryStore.said_after`."""
+        return self._store.said_after(namespace, key, viewer=self.viewer)
+
     def retired(self, places: Iterable[tuple[Namespace, str]]) -> set[tuple[Namespace, str]]:
         """See `MemoryStore.retired`."""
         return self._store.retired(places, viewer=self.viewer)

@@ -48,6 +48,29 @@ def system(model: ScriptedModel) -> str:
     return first.text
 
 
+async def test_an_answer_made_anew_does_not_see_the_one_before(tmp_path: Path) -> None:
+    """A person who asks for another answer wants one that is not given the first as a memory; what
+    other threads said is still there, and another thread may recall the first answer."""
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        model = ScriptedModel(script=["Noted.", "Bello the First.", "Bello the Second."])
+        graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+        say(graph, "My dog is called Bello.", "t0", "anna")
+        say(graph, "What is my dog called?", "t1", "anna")
+        before = next(
+            one
+            for one in graph.get_state_history(run("t1"))
+            if one.next == ("recall",) and one.values.get("messages")
+        )
+        config: Any = {"configurable": {**before.config["configurable"], "user_id": "anna"}}
+        for answer in (graph.invoke(None, config), await graph.ainvoke(None, config)):
+            assert answer["messages"][-1].id is not None
+            assert "My dog is called Bello" in system(model)
+            assert "the First" not in system(model)
+            assert "the Second" not in system(model)
+        say(graph, "Is my dog Bello the First?", "t2", "anna")
+        assert "the Second" in system(model)
+
+
 async def test_the_model_sees_what_other_threads_said_and_no_other_user(store: BaseStore) -> None:
     """What a user said in one thread is in their next thread's prompt, sync and async, on every
     store, and never in another user's."""
