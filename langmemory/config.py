@@ -22,6 +22,9 @@ from langmemory.types import SearchMode
 DEFAULT_FILE = Path("config/memory.json")
 
 MIB = 1024 * 1024
+DAY_SECONDS = 86_400
+CENTURY_SECONDS = 36_500 * DAY_SECONDS
+"""More than anybody means to wait, and a time that the file can still express."""
 
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(os.path.expanduser)]
 ModelName = Annotated[str, Field(pattern=r"^[^\s:]+:\S+$")]
@@ -220,11 +223,13 @@ class ReflectionConfig(Section):
     quiet_seconds: float = Field(
         default=30,
         ge=0,
+        le=CENTURY_SECONDS,
         description="Seconds after the last turn of a conversation until it is reflected.",
     )
     longest_wait_seconds: float = Field(
         default=600,
         ge=0,
+        le=CENTURY_SECONDS,
         description="Seconds after the first turn that waits, at which it is reflected however "
         "lively the conversation is.",
     )
@@ -237,10 +242,14 @@ class ReflectionConfig(Section):
     first_retry_seconds: float = Field(
         default=15,
         gt=0,
+        le=CENTURY_SECONDS,
         description="Seconds until a failed job is tried again; doubled after each further failure.",
     )
     longest_retry_seconds: float = Field(
-        default=3_600, gt=0, description="Seconds between two attempts at most."
+        default=3_600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="Seconds between two attempts at most.",
     )
     jitter: float = Field(
         default=0.2,
@@ -252,17 +261,22 @@ class ReflectionConfig(Section):
     lease_seconds: float = Field(
         default=60,
         gt=0,
+        le=DAY_SECONDS,
         description="Seconds a job of a worker that died is left alone; a living one renews its "
         "lease three times in them.",
     )
     longest_run_seconds: float = Field(
         default=3_600,
         gt=0,
+        le=CENTURY_SECONDS,
         description="Seconds after which a job that still runs is given up: its lease is not "
         "renewed any more.",
     )
     poll_seconds: float = Field(
-        default=1, gt=0, description="Seconds between two looks for jobs of other processes."
+        default=1,
+        gt=0,
+        le=DAY_SECONDS,
+        description="Seconds between two looks for jobs of other processes.",
     )
     keep_days: float = Field(
         default=7, gt=0, description="Days that done and replaced jobs are kept."
@@ -336,6 +350,18 @@ def _read(file: Path) -> Any:
         ) from error
     except ValueError as error:
         raise ConfigError(f"{file} is not a JSON file: {error}.") from error
+
+
+def check(section: str, values: Mapping[str, Any], source: str) -> None:
+    """Refuse what a section of the configuration would.
+
+    Raises:
+        ConfigError: One line for each value that is not allowed; it begins with the ``source``.
+    """
+    try:
+        _sections()[section].model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, source, prefix=(section,))) from error
 
 
 _BOOLEANS = {"1": True, "true": True, "0": False, "false": False}

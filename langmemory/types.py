@@ -308,7 +308,8 @@ class Job:
     kind: str
     """Which workers take it: the name of the reflector."""
     lane: str
-    """Jobs of one lane run one after the other: labels of the namespace, joined by periods."""
+    """Jobs of one lane run one after the other: the labels of the namespace, joined by periods; where
+    a job does not say which, its kind and who it is for."""
     thread: str | None
     """A later job of the same kind, lane and thread replaces it while it is pending."""
     payload: Mapping[str, Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langmemory.context.marking import is_injected
 
@@ -25,7 +25,7 @@ class Zones:
     """Neither shown nor summarised: within reach of recall only."""
 
 
-def is_human(message: AnyMessage) -> bool:
+def is_human(message: BaseMessage) -> bool:
     """Whether a person said it: a human message that nobody injected."""
     return isinstance(message, HumanMessage) and not is_injected(message)
 

@@ -95,12 +95,12 @@ class StoreSystem:
         namespace = self._keys.namespace(conversation.id)
         puts: dict[str, PutOp] = {}
         for turn in conversation.turns:
-            value = _value(turn)
+            text = spoken(turn.speaker, turn.text)
             # LangGraph's InMemoryStore refuses a batch that says the same twice.
-            if value["text"] in puts or len(puts) == BATCH:
+            if text in puts or len(puts) == BATCH:
                 self._store.batch(puts.values())
                 puts.clear()
-            puts[value["text"]] = PutOp(namespace, self._keys.new(namespace, turn), value)
+            puts[text] = PutOp(namespace, self._keys.new(namespace, turn), {"text": text})
         self._store.batch(puts.values())
 
     def search(self, question: Question, k: int) -> list[Found]:
@@ -110,10 +110,6 @@ class StoreSystem:
 
     def close(self) -> None:
         self._resources.close()
-
-
-def _value(turn: Turn) -> dict[str, str]:
-    return {"text": spoken(turn.speaker, turn.text)}
 
 
 def spoken(speaker: str | None, text: str) -> str:

@@ -132,7 +132,7 @@ def decided(
         number += 1
         verdict = verdicts.get(number)
         if verdict == "duplicate" and _says_more(pair):
-            verdict = "unclear"
+            verdict = None
         undecided = "unclear" if answered else pair.undecided
         decisions.append(
             Decision(pair=pair, verdict=verdict or undecided, by="model" if verdict else None)

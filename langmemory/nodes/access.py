@@ -222,21 +222,19 @@ class StoreAccess:
     def thread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
         """What is stored of a thread."""
         found: list[SearchItem] = []
-        while len(found) % THREAD_PAGE == 0:
+        while True:
             page = self._store.search(namespace, **_thread_page(thread_id, found))
             found += page
-            if not page:
-                break
-        return found
+            if len(page) < THREAD_PAGE:
+                return found
 
     async def athread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
         found: list[SearchItem] = []
-        while len(found) % THREAD_PAGE == 0:
+        while True:
             page = await self._store.asearch(namespace, **_thread_page(thread_id, found))
             found += page
-            if not page:
-                break
-        return found
+            if len(page) < THREAD_PAGE:
+                return found
 
     def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
         """Store turns verbatim; those already stored are left alone. Returns the keys added."""

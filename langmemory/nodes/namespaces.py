@@ -13,12 +13,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
 from langmemory.errors import ConfigError
 from langmemory.types import Namespace
+
+AUTHENTICATED: Final = "langgraph_auth_user_id"
+"""Set by a LangGraph server that knows who is calling."""
 
 _VARIABLE = re.compile(r"\{(?P<name>[A-Za-z_]\w*)(?:\|(?P<default>[^{}]*))?\}", re.ASCII)
 

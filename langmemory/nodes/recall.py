@@ -144,7 +144,7 @@ class RecallNode(MemoryNode):
         if question.asked:
             again = await access.asaid_after(question.request.namespace, question.asked)
             question = question.without(again)
-        return self._apply(input, question, await self._aask(store, question))
+        return self._apply(question, await self._aask(store, question))
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
         question = self._prepare(state, scope)
@@ -167,7 +167,7 @@ class RecallNode(MemoryNode):
                 access.standing(question.earlier, request.viewer) if question.earlier else []
             ),
         )
-        return self._apply(state, question, answer)
+        return self._apply(question, answer)
 
     async def _aask(self, store: BaseStore, question: _Question) -> _Answer:
         """Together: a store or an embedder behind a network is waited for once, not four times."""
@@ -246,7 +246,7 @@ class RecallNode(MemoryNode):
         seen = in_window(messages_of(state, self.messages_key), shown)
         return question.without(key for key in stored_keys(seen, stored) if key is not None)
 
-    def _apply(self, state: Any, question: _Question, answer: _Answer) -> dict[str, Any]:
+    def _apply(self, question: _Question, answer: _Answer) -> dict[str, Any]:
         distance = answer.topic_distance
         asked = bool(question.request.query)
         shifted = asked and (distance is None or distance > self.topic_shift)

@@ -158,16 +158,16 @@ class RememberNode(MemoryNode):
         return [message for message in new if message.id in own_ids], others
 
     def _may_be_of_others(self, turns: list[BaseMessage], new: list[BaseMessage]) -> bool:
-        """Whether what nobody knows of as this person's was said in runs before this one: a graph
-        within a graph has forgotten whose they were, and the thread may be several people's."""
+        """Whether turns that are not stored as this person's were said before this run: a graph within
+        a graph has forgotten whose they were, and the thread may be several people's."""
         last = _last_exchange(turns)
         return self.namespace.varies and bool(new) and not any(new[0] is turn for turn in last)
 
     def _without_stored_of_others(
         self, new: list[BaseMessage], everybodys: list[SearchItem]
     ) -> list[BaseMessage]:
-        namespaces = (item for item in everybodys if self.namespace.fits(item.namespace))
-        return without_stored(new, namespaces)
+        stored = (item for item in everybodys if self.namespace.fits(item.namespace))
+        return without_stored(new, stored)
 
     def _apply(
         self,

@@ -15,8 +15,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.base import Item
 
 from langmemory.context.citations import without_citations
-from langmemory.context.marking import is_injected
 from langmemory.context.summarization import answer_text
+from langmemory.context.turns import is_human
 from langmemory.nodes.state import value_of
 
 
@@ -80,8 +80,4 @@ def _words(message: BaseMessage) -> tuple[str, str]:
 
 
 def _last_human(messages: Sequence[BaseMessage]) -> int:
-    return max((at for at, message in enumerate(messages) if _is_human(message)), default=0)
-
-
-def _is_human(message: BaseMessage) -> bool:
-    return isinstance(message, HumanMessage) and not is_injected(message)
+    return max((at for at, message in enumerate(messages) if is_human(message)), default=0)

@@ -12,7 +12,7 @@ from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict
 
 from langmemory.context.turns import is_human
-from langmemory.nodes.namespaces import RunScope
+from langmemory.nodes.namespaces import AUTHENTICATED, RunScope
 
 
 class Voice(TypedDict):
@@ -25,7 +25,7 @@ class Voice(TypedDict):
 
 def speaker_of(scope: RunScope) -> str:
     """The person a run says it is for; empty when it does not say."""
-    return str(scope.value("user_id") or scope.value("langgraph_auth_user_id") or "")
+    return str(scope.value("user_id") or scope.value(AUTHENTICATED) or "")
 
 
 def heard(voices: Sequence[Voice], messages: Sequence[AnyMessage], who: str) -> list[Voice]:

@@ -29,14 +29,14 @@ from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
-from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
     Pool,
     extended,
     first_pool,
     signals,
-    weights_for,
+    weights_among,
     widened,
     with_families,
 )
@@ -49,9 +49,7 @@ from langmemory.types import Granularity, Recall, RecallResult, SearchMode, Trac
 Milliseconds = dict[str, float]
 
 GROWTH: Final = 8
-"""Times as many candidates are looked at where most of those there were say the same …"""
-MOST_CANDIDATES: Final = 2000
-"""… but no more than a preset may ask for."""
+"""Times as many candidates are looked at where most of those there were say the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,9 +65,9 @@ class Ranking:
     score: Floats
     """float32[n]: as ``own``, or that of the source a derived memory stands for."""
     settled: NDArray[np.int64]
-    """int64: candidates by score, without those that another stands for."""
+    """int64: candidates by score, best first, without those that another stands for."""
     order: NDArray[np.int64]
-    """int64: the same, best first."""
+    """int64: `settled`, its head made diverse where the preset says so."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
@@ -231,7 +229,7 @@ def rank(
     found = signals(pool, query, intent, vocabulary, preset, origins, families)
     if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
-    relevant = scoring.relevance(found, weights_for(pool, intent, preset))
+    relevant = scoring.relevance(found, weights_among(pool, intent, preset))
     clock.lap("signals")
     wanted = {name for name, spread in preset.spreads.items() if spread}
     wanted |= scoring.PROFILES.get(preset.profile, {}).keys()
@@ -258,7 +256,8 @@ def rank(
         own = score.copy()
         folded = families.settle(score, found)
     order = np.lexsort((pool.rows.ids, -score))
-    settled = order = order[~folded[order]]
+    settled = order[~folded[order]]
+    order = settled
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
     clock.lap("scoring")

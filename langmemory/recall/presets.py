@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -14,6 +14,9 @@ from langmemory.recall.fusion import RRF_K, Method
 from langmemory.recall.scoring import NEUTRAL, Profile
 
 Weight = float
+
+MOST_CANDIDATES: Final = 2000
+"""From one channel, at most."""
 
 
 class SignalWeights(BaseModel):
@@ -100,7 +103,9 @@ class Preset(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = "balanced"
-    depth: int = Field(default=40, ge=1, le=2000, description="Candidates from each channel.")
+    depth: int = Field(
+        default=40, ge=1, le=MOST_CANDIDATES, description="Candidates from each channel."
+    )
     context_weight: float = Field(
         default=0.5, ge=0, description="BM25 weight of neighbouring turns."
     )

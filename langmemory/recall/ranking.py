@@ -134,7 +134,7 @@ def signals(
     return found
 
 
-def weights_for(pool: Pool, intent: Intent, preset: Preset) -> dict[str, float]:
+def weights_among(pool: Pool, intent: Intent, preset: Preset) -> dict[str, float]:
     """The signal weights of a query among these candidates: those of the preset, of what it asks for,
     and of documents as far as the candidates are some (see `Preset.document_tokens`)."""
     weights = preset.weights_for(intent.asks)

@@ -14,15 +14,17 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
+from langmemory.config import CENTURY_SECONDS
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+from langmemory.nodes.voices import speaker_of
 from langmemory.reflection.futures import JobFuture, JobFutures
-from langmemory.reflection.options import FROM_CONFIG, LONGEST_WAIT_SECONDS, Debounce, WorkOptions
-from langmemory.reflection.payload import AUTHENTICATED, labels_of, packed, packed_config
+from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
+from langmemory.reflection.payload import labels_of, packed, packed_config
 from langmemory.reflection.queue import jobs_of, on_loop, store_of_run, turns_job
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
-from langmemory.sqlite.jobs import Enqueued, NewJob
+from langmemory.sqlite.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 
@@ -159,9 +161,9 @@ class LocalReflectionExecutor:
         after_seconds: float,
         thread_id: Any,
     ) -> NewJob:
-        if not after_seconds <= LONGEST_WAIT_SECONDS:
+        if not after_seconds <= CENTURY_SECONDS:
             raise ConfigError(
-                f"after_seconds is {after_seconds!r}; pass at most {LONGEST_WAIT_SECONDS} (a century)."
+                f"after_seconds is {after_seconds!r}; pass at most {CENTURY_SECONDS} (a century)."
             )
         context = None
         try:
@@ -173,11 +175,10 @@ class LocalReflectionExecutor:
         scope = RunScope(context=context, configurable=config.get("configurable") or {})
         thread = scope.thread_id if thread_id is FROM_CONFIG else thread_id
         # Threads of the same name may be those of two people, whom the reflector alone tells apart.
-        who = scope.value("user_id") or scope.value(AUTHENTICATED)
-        whose = self._namespace_of(payload, config, scope) or (self.name, str(who or ""))
+        namespace = self._namespace_of(payload, config, scope)
         return NewJob(
             kind=self.name,
-            lane=".".join(filter(None, whose)),
+            lane=lane_of(self.name, namespace, speaker_of(scope)),
             thread=str(thread) if thread else None,
             payload=packed(payload),
             config=packed_config(config, context),

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
-from langmemory.config import ReflectionConfig
-from langmemory.errors import ConfigError
+from langmemory.config import ReflectionConfig, check
 
 _DEFAULT: Final = ReflectionConfig()
-
-LONGEST_WAIT_SECONDS: Final = 100 * 365 * 86_400
-"""A century: more than anybody means, and a time that the file can still express."""
 
 FROM_CONFIG: Final = object()
 """A ``thread_id`` that was not given: the config's."""
@@ -28,6 +24,11 @@ class _Configured:
         names = [option.name for option in fields(cls)]  # type: ignore[arg-type]
         return cls(**{name: getattr(settings, name) for name in names})
 
+    def __post_init__(self) -> None:
+        """Raises ConfigError for what the configuration would not allow."""
+        given = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
+        check("reflection", given, type(self).__name__)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Debounce(_Configured):
@@ -37,15 +38,6 @@ class Debounce(_Configured):
     """So long after its last turn."""
     longest_wait_seconds: float = _DEFAULT.longest_wait_seconds
     """At the latest so long after the first turn that waits, however lively it is."""
-
-    def __post_init__(self) -> None:
-        for name in ("quiet_seconds", "longest_wait_seconds"):
-            value = getattr(self, name)
-            if not 0 <= value <= LONGEST_WAIT_SECONDS:
-                raise ConfigError(
-                    f"{name} is {value}; it must be 0 or more, and at most "
-                    f"{LONGEST_WAIT_SECONDS} (a century)."
-                )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,17 +60,6 @@ class WorkOptions(_Configured):
     keep_days: float = _DEFAULT.keep_days
     """How long done and replaced jobs are kept."""
 
-    def __post_init__(self) -> None:
-        for option in fields(self):
-            value = getattr(self, option.name)
-            if option.name != "jitter" and not 0 < value <= LONGEST_WAIT_SECONDS:
-                raise ConfigError(
-                    f"{option.name} is {value}; it must be above 0, and at most "
-                    f"{LONGEST_WAIT_SECONDS}."
-                )
-        if not 0 <= self.jitter <= 1:
-            raise ConfigError(f"jitter is {self.jitter}; it must be from 0 to 1.")
-
     def retry_delay_us(self, attempts: int, chance: float) -> int | None:
         """Microseconds to wait after so many failed attempts; None when it was the last.
 
@@ -86,7 +67,7 @@ class WorkOptions(_Configured):
         """
         if attempts >= self.max_attempts:
             return None
-        delay = min(
+        delay = min(  # a power that a float still holds
             self.first_retry_seconds * 2.0 ** min(attempts - 1, 60), self.longest_retry_seconds
         )
         return round(delay * (1 + self.jitter * (2 * chance - 1)) * 1_000_000)

@@ -24,9 +24,6 @@ from langmemory.types import Namespace
 MESSAGE: Final = "__message__"
 """Key of a dict that stands for a LangChain message."""
 
-AUTHENTICATED: Final = "langgraph_auth_user_id"
-"""Set by a LangGraph server that knows who is calling."""
-
 SECRET: Final = re.compile(
     r"(^|[_-])(api_?key|key|token|secret|password|authorization|cookie)$", re.IGNORECASE
 )

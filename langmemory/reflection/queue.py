@@ -10,7 +10,7 @@ from langgraph.runtime import get_runtime
 
 from langmemory.errors import ConfigError
 from langmemory.reflection.options import Debounce
-from langmemory.sqlite.jobs import NewJob
+from langmemory.sqlite.jobs import NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 
@@ -62,7 +62,7 @@ def turns_job(kind: str, namespace: Namespace, thread_id: str | None, debounce: 
         payload["thread_id"] = thread_id
     return NewJob(
         kind=kind,
-        lane=".".join(namespace),
+        lane=lane_of(kind, namespace),
         thread=thread_id,
         payload=payload,
         config={},

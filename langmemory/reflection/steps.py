@@ -45,9 +45,9 @@ from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.reflection.payload import AUTHENTICATED, labels_of
+from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.stores import MemoryStore
 from langmemory.stores.changes.run import TurnsReadError

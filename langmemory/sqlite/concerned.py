@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
-from typing import Any, Final
+from typing import Any
 
 import apsw
 import numpy as np
 
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.jobs import BROUGHT
 from langmemory.sqlite.namespaces import Bindings, below, from_path
 from langmemory.types import Namespace
 
@@ -228,16 +229,12 @@ def jobs_of(connection: Connection, prefix: Namespace, owner: str) -> set[tuple[
     of a thread to read, and those that are over. Table and key of each."""
     atoms = f"SELECT atom FROM json_tree({BROUGHT}) UNION ALL SELECT atom FROM json_tree(config)"
     named = f"{BROUGHT} <> '{{}}' AND ?1 IN (SELECT CAST(atom AS TEXT) FROM ({atoms}))"
-    over = "state IN ('done', 'replaced') AND lane = kind || '.' || ?1"
+    over = "state IN ('done', 'replaced') AND lane = kind || '.' || ?1"  # `jobs.lane_of`
     return {
         ("job", job)
         for job, *_, kind, lane in _jobs(connection, f"{named} OR {over}", (owner,))
         if _may_concern(prefix, kind, lane)
     }
-
-
-BROUGHT: Final = "json_remove(payload, '$.namespace', '$.thread_id')"
-"""What a job says beyond whose turns are to be read."""
 
 
 def _jobs(connection: Connection, where: str = "1", bindings: Bindings = ()) -> Any:
@@ -247,8 +244,7 @@ def _jobs(connection: Connection, where: str = "1", bindings: Bindings = ()) -> 
 
 
 def _may_concern(prefix: Namespace, kind: str, lane: str) -> bool:
-    """Whether a job is of a namespace or below it, or does not say of which one it is: then its
-    lane is named after its kind."""
+    """Whether a job is of a namespace or below it, or does not say of which one (`jobs.lane_of`)."""
     return from_path(lane)[: len(prefix)] == prefix or f"{lane}.".startswith(f"{kind}.")
 
 

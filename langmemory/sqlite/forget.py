@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from langmemory.sqlite import history, items
-from langmemory.sqlite.concerned import BROUGHT, Concerned, id_array, id_set, number
+from langmemory.sqlite.concerned import Concerned, id_array, id_set, number
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.jobs import READS_ONLY
 from langmemory.sqlite.namespaces import below, find, intern, lineage, to_path
 from langmemory.sqlite.runs import UNDO
 from langmemory.sqlite.settings import read_model
@@ -302,11 +303,7 @@ def _forget_threads(connection: Connection) -> None:
         "DELETE FROM thread WHERE id NOT IN (SELECT thread FROM item WHERE thread IS NOT NULL) "
         "RETURNING name, (SELECT path FROM namespace n WHERE n.id = thread.namespace)"
     ).fetchall()
-    connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {_READS_ONLY}", gone)
-
-
-_READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
-"""Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
+    connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)
 
 
 def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
@@ -334,7 +331,7 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
             "UPDATE history SET namespace = ?1 WHERE namespace = ?2 AND key IS NOT NULL; "
             "UPDATE run SET namespace = ?1 WHERE namespace = ?2; "
             "DELETE FROM job WHERE lane = (SELECT path FROM namespace WHERE id = ?) "
-            f"AND {_READS_ONLY}; DELETE FROM namespace WHERE id = ?",
+            f"AND {READS_ONLY}; DELETE FROM namespace WHERE id = ?",
             (heir, namespace, heir, namespace, namespace, namespace),
         )
 

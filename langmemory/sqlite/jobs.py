@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.namespaces import to_path
 from langmemory.sqlite.times import from_us, maybe_datetime
 from langmemory.sqlite.values import from_json, to_json
-from langmemory.types import Job, JobState
+from langmemory.types import Job, JobState, Namespace
 
 COLUMNS: Final = (
     "id, kind, lane, thread, payload, config, state, created_at, due_at, attempts, worker, "
@@ -34,6 +35,18 @@ CLAIMABLE: Final = """
 """The next job of a kind: due, or left behind by a worker whose lease ran out; its lane is free."""
 
 
+BROUGHT: Final = "json_remove(payload, '$.namespace', '$.thread_id')"
+"""What a job says beyond whose turns are to be read."""
+READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
+"""Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
+
+
+def lane_of(kind: str, namespace: Namespace | None, who: str = "") -> str:
+    """The path of the namespace that a job is about; of one that does not say, its kind and who it is
+    for. What is forgotten with a person goes by it."""
+    return to_path(namespace or tuple(filter(None, (kind, who))))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewJob:
     """Work for later."""
@@ -41,7 +54,7 @@ class NewJob:
     kind: str
     """Which workers take it."""
     lane: str
-    """Jobs of one lane run one after the other, whatever their kind."""
+    """Jobs of one lane, see `lane_of`, run one after the other, whatever their kind."""
     thread: str | None
     """It replaces a pending job of this kind, lane and thread; None replaces nothing."""
     payload: dict[str, Any]
@@ -216,7 +229,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def set_right(connection: Connection, now_us: int) -> None:
+def after_clock_change(connection: Connection, now_us: int) -> None:
     """After the clock was put back: what it had put off by more than a day, or what was claimed for
     so long by a worker that may be dead, waits from now on as long as it was to wait then."""
     connection.execute(

@@ -102,7 +102,7 @@ class Traces:
     """By which words forgotten texts would be known again. Made after they are erased."""
 
     def __init__(self, connection: Connection, texts: Iterable[str]) -> None:
-        """Reads every remaining text once.
+        """Reads every remaining text, a second time where something said in passing repeats one.
 
         Args:
             connection: The writer.
@@ -124,7 +124,6 @@ class Traces:
         for place, found in enumerate(self.words):
             for word in {word.casefold() for word in found}:
                 self._texts_with.setdefault(word, []).append(place)
-
         self._repeated = _repeated(
             connection,
             {text for text, words in zip(self._texts, self.words, strict=True) if not words},

@@ -36,7 +36,7 @@ from langmemory.sqlite.chunks import (
 )
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
-from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch
+from langmemory.sqlite.vectors import SLOT_BITS, Floats, Ids, fetch, highest
 from langmemory.types import Namespace
 
 HAMMING_FACTOR: Final = 6
@@ -254,10 +254,7 @@ class SignIndex:
         if len(ids) > 1:
             together, score = np.concatenate(ids), np.concatenate(scores)
         if len(together) > limit:
-            least = np.partition(score, len(score) - limit)[len(score) - limit]
-            best = np.flatnonzero(score >= least)
-            if len(best) > limit:  # equal texts: the same ones each time
-                best = best[np.lexsort((together[best], -score[best]))[:limit]]
+            best = highest(score, together, limit)
             together, score = together[best], score[best]
         if self._streaming:  # a changed vector stands in several segments
             together, first = np.unique(together, return_index=True)
@@ -311,7 +308,7 @@ class SignIndex:
             rows = rows[closest(chunk.distances(query, rows, coarse=coarse), near)]
         if len(rows) > limit:
             scores = chunk.scores(query, rows, coarse=coarse)
-            rows = rows[np.argpartition(-scores, limit - 1)[:limit]]
+            rows = rows[highest(scores, chunk.ids[rows], limit)]
         return np.ascontiguousarray(chunk.ids[rows])
 
 

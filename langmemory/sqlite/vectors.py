@@ -122,6 +122,18 @@ def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
     return unpack(rows)
 
 
+def highest(scores: Floats, ids: NDArray[np.integer[Any]], limit: int) -> NDArray[np.int64]:
+    """Places of the ``limit`` highest scores, in any order; of equal ones those of the lowest ids."""
+    if len(scores) <= limit:
+        return np.arange(len(scores))
+    places = np.flatnonzero(
+        scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    )
+    if len(places) > limit:
+        places = places[np.lexsort((ids[places], -scores[places]))[:limit]]
+    return places
+
+
 def unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[Ids, Floats]:
     """(id, blob) rows as int64[n] and float32[n, dims]."""
     if not rows:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import ids_below
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.vectors import Floats, Ids, highest
 from langmemory.types import Namespace
 
 K1: Final = 1.2
@@ -177,10 +177,9 @@ class Words:
                 found = self._scored(tokens, held, weights, _without(brought, gone))
         rows, scores = found
         if len(rows) > limit:
-            least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-            kept = np.flatnonzero(scores >= least)  # with all of those that are as good as the last
+            kept = highest(scores, rows, limit)
             rows, scores = rows[kept], scores[kept]
-        order = np.lexsort((rows, -scores))[:limit]
+        order = np.lexsort((rows, -scores))
         return self.ids[rows[order]], scores[order], frequent
 
     def _brought(

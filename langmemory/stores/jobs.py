@@ -115,10 +115,11 @@ class Jobs:
         return self._workers.later(lambda connection: jobs.drop(connection, [job]))
 
     def tidy(self, keep_us: int) -> int:
-        """Delete done and replaced jobs that ended longer ago; how many. And see `jobs.set_right`."""
+        """Delete done and replaced jobs that ended longer ago; how many; and mend what a wrong
+        clock put off."""
         with self._engine.write() as connection:
             now = self.clock()
-            jobs.set_right(connection, now)
+            jobs.after_clock_change(connection, now)
             return jobs.prune(connection, max(now - keep_us, 0))
 
     def find(self, ids: Sequence[int]) -> list[Job]:

@@ -145,8 +145,10 @@ class _Import:
 
     def row(self, row: Row) -> None:
         kind = row["type"]
-        if kind in ("run", "review"):
-            if kind == "review" or not runs.undoes_what_stands(self.connection, str(row["id"])):
+        if kind == "review":
+            self._whole(kind, row)
+        elif kind == "run":
+            if not runs.undoes_what_stands(self.connection, str(row["id"])):
                 self._whole(kind, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:

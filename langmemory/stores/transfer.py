@@ -264,7 +264,7 @@ def _write_rows(
     for place in known:  # the record of the import itself gives way
         last = max((seq for seq, *_ in recorded[place]), default=0)
         connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
-    lives: dict[Any, int] = {}
+    lives: dict[tuple[tuple[Namespace, str], int], int] = {}
     over: set[int] = set()
     for row in rows:
         if row["type"] != "history":

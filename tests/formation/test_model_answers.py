@@ -195,7 +195,7 @@ def test_a_repetition_with_another_number_is_none(reader: Reader) -> None:
     assert [review.about for review in reader.store.reviews(NS)] == ["contradiction"]
 
 
-def test_an_amount_is_no_name(reader: Reader) -> None:
+def test_two_amounts_are_not_names_of_one_thing(reader: Reader) -> None:
     """ "10 mg" is a value whatever the model says, so nobody is asked whether it is "20 mg"."""
     reader.verdict = "supersedes"
     for dose, day in (("10 mg of Ramipril", "2023-05-01"), ("20 mg of Ramipril", "2023-06-01")):

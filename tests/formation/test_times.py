@@ -110,6 +110,7 @@ a year from tomorrow             2024-05-11        2024-05-12        day
 on 3 March last year             2022-03-03        2022-03-04        day
 two years ago in March           2021-03-01        2021-04-01        month
 two days before Christmas 2020   2020-12-23        2020-12-24        day
+the weekend before Christmas 2020 2020-12-19       2020-12-21        day
 three days after 4 May           2023-05-07        2023-05-08        day
 the weekend before last          2023-04-29        2023-05-01        day
 mid-May                          2023-05-11        2023-05-21        week
@@ -160,6 +161,7 @@ heute vor einem Jahr             2022-05-10        2022-05-11        day
 am 3. März letzten Jahres        2022-03-03        2022-03-04        day
 vor zwei Jahren im März          2021-03-01        2021-04-01        month
 zwei Tage vor Weihnachten 2020   2020-12-23        2020-12-24        day
+am Wochenende vor Weihnachten 2020 2020-12-19      2020-12-21        day
 gestern Nacht um 3               2023-05-10T03:00  2023-05-10T04:00  hour
 heuer                            2023-01-01        2024-01-01        year
 """

@@ -19,7 +19,7 @@ from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
-from langmemory.recall.ranking import Pool, weights_for
+from langmemory.recall.ranking import Pool, weights_among
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -139,7 +139,7 @@ def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, l
     source = MemorySource(memories)
     met = np.array([1, 0.5], np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=met, dense=met)
-    weights = weights_for(pool, read_intent("tea", NOW), BALANCED)
+    weights = weights_among(pool, read_intent("tea", NOW), BALANCED)
     plain = BALANCED.weights_for(())
     assert weights["lead"] == pytest.approx(plain["lead"] * lead, rel=0.02)
     assert sum(weights.values()) == pytest.approx(sum(plain.values()))
@@ -150,7 +150,7 @@ def test_words_that_found_nothing_get_no_weight() -> None:
     source = MemorySource([memory(1, " ".join(["tea"] * 500))])
     none = np.zeros(1, np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=none, dense=none + 1)
-    assert weights_for(pool, read_intent("tea", NOW), BALANCED) == BALANCED.weights_for(())
+    assert weights_among(pool, read_intent("tea", NOW), BALANCED) == BALANCED.weights_for(())
 
 
 def test_an_answer_inherits_its_question() -> None:

@@ -215,6 +215,26 @@ def test_many_vectors(tmp_path: Path, budget: int, copy: bool) -> None:
                     assert len(ids) == min(limit, there)
 
 
+@pytest.mark.parametrize("copy", [False, True])
+def test_of_equal_vectors_the_oldest_come_first(tmp_path: Path, copy: bool) -> None:
+    """Which of many equal items are found, among all or behind a filter, does not depend on chance."""
+    rng = np.random.default_rng(2)
+    with consistent(File(tmp_path / "m.db", 64)) as file:
+        equal = unit(rng, 1, 64)
+        for n in range(600):
+            file.put(("a",), f"k{n:03}", equal, 1)
+        for n in range(900):
+            file.put(("a",), f"x{n}", unit(rng, 1, 64), 2)
+        if copy:
+            file.copy_vectors()
+        with file.engine.read() as snapshot:
+            for filter in (None, {"number": 1}):
+                scope = compile_scope(Scope(namespace=("a",), filter=filter))
+                ids, _ = snapshot.nearest(scope, equal[0], 20, overfetch=2)
+                found = items.memories(snapshot.connection, ids.tolist())
+                assert [one.key for one in found] == [f"k{n:03}" for n in range(20)]
+
+
 def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
     """A store that is searched often keeps a coarse copy; rough cosines stay within 0.002 of the
     exact ones while vectors are added, replaced and deleted, and a small budget keeps none."""

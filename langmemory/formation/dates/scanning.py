@@ -174,7 +174,7 @@ def _anchored(text: str, start: int, span: Span, words: TimeWords) -> tuple[int,
         unit, count = finer(unit, number(groups["n"], words))
         edge = span.start if step < 0 else span.end - timedelta(days=1)
         return found.start(), around(unit, moved(unit, edge, step * count)), True
-    if any(name != one and name.startswith(one) for one in words.units):
+    if name in words.units and any(name != one and name.startswith(one) for one in words.units):
         return start, span, False  # "the days before Christmas"
     a_unit = around("day" if name in words.weekdays else unit, span.start)
     if not step and a_unit.end - a_unit.start < span.end - span.start and span.precision != "week":

@@ -135,18 +135,17 @@ def in_year(moment: datetime, year: int) -> datetime:
 
 
 def chosen(candidates: Iterable[Span], now: datetime, *, step: int | None = None,
-           prefer: Prefer | None = None, today_counts: bool = True) -> Span | None:  # fmt: skip
+           prefer: Prefer | None = None) -> Span | None:  # fmt: skip
     """The one of the recurring stretches (every May, every Friday) that is meant.
 
     ``step`` -1 is the latest that is over ("last May"), 1 the first that is yet to begin ("next
-    May"). Without it the preference decides, and what is going on counts as either unless
-    ``today_counts`` is off ("on Friday", said on a Friday, is another one); without a preference
-    it is the one nearest in time, the earlier of two.
+    May"). Without it the preference decides, and what is going on counts as either; without a
+    preference it is the one nearest in time, the earlier of two.
     """
     ordered = sorted(candidates, key=lambda span: span.start)
     over = [span for span in ordered if span.end <= now]
     ahead = [span for span in ordered if span.start > now]
-    going = [span for span in ordered if span.start <= now < span.end] if today_counts else []
+    going = [span for span in ordered if span.start <= now < span.end]
     if step is not None and step < 0:
         return over[step] if len(over) >= -step else None
     if step is not None and step > 0:

@@ -162,12 +162,13 @@ def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
 
 
 def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
-    turns, tellers = _told_by(entry, turns)
+    turns, teller = _told_by(entry, turns)
     first = turns[0]
     language = entry.language or detect_language(f"{entry.text} {first.text}").code
-    claims, over = _claims(entry, first.speaker if tellers == 1 else None, language)
+    text = entry.text if teller is None else _named_text(entry, teller)
+    claims, over = _claims(entry, text, teller, language)
     return Fact(
-        text=_named_text(entry, first.speaker) if tellers == 1 else entry.text,
+        text=text,
         kind=entry.kind,
         speaker=first.speaker,
         owner=first.owner,
@@ -184,18 +185,20 @@ def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
     )
 
 
-def _told_by(entry: AnswerFact, turns: Sequence[Turn]) -> tuple[Sequence[Turn], int]:
-    """The turns, first those of who tells it, and how many may be: of several people whose turns
-    are named ("Where do you live, Tom?", "In Bonn"), it is the one the fact is about."""
+def _told_by(entry: AnswerFact, turns: Sequence[Turn]) -> tuple[Sequence[Turn], str | None]:
+    """The turns, first those of who tells it, and who that is; None where several may be. Of several
+    people whose turns are named ("Where do you live, Tom?", "In Bonn"), it is the one the fact is about.
+    """
     speakers = dict.fromkeys(turn.speaker for turn in turns if is_person(turn))
     subject = entry.claims[0].subject.casefold() if entry.claims else ""
     text = entry.text.casefold()
     about = [
         one for one in speakers if subject == one.casefold() or text.startswith(one.casefold())
     ]
-    if len(about) != 1:
-        return turns, max(len(speakers), 1)
-    return sorted(turns, key=lambda turn: (not is_person(turn), turn.speaker != about[0])), 1
+    if len(about) == 1:
+        mine = sorted(turns, key=lambda turn: (not is_person(turn), turn.speaker != about[0]))
+        return mine, mine[0].speaker
+    return turns, turns[0].speaker if len(speakers) < 2 else None
 
 
 def _named_text(entry: AnswerFact, speaker: str) -> str:
@@ -210,7 +213,7 @@ def _named_text(entry: AnswerFact, speaker: str) -> str:
 
 
 def _claims(
-    entry: AnswerFact, speaker: str | None, language: str
+    entry: AnswerFact, text: str, speaker: str | None, language: str
 ) -> tuple[tuple[Claim, ...], bool]:
     """The claims of a fact as far as its text goes, and whether it says that they are over though
     the model does not."""
@@ -221,7 +224,6 @@ def _claims(
             continue
         as_said: Stance = "holds"
         if not (entry.ends or entry.kind == "plan"):
-            text = entry.text if speaker is None else _named_text(entry, speaker)
             as_said = stance(text, claim.subject, claim.relation, each.object, language=language)
         if as_said == "wished" and not claim.relation.startswith(PLANNED):
             claim = replace(claim, relation=PLANNED + claim.relation)

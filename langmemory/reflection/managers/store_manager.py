@@ -34,7 +34,6 @@ QUERY_CHARS = 2_000
 
 logger = logging.getLogger("langmemory.reflection")
 
-_NO_QUERIES = "the last words of the conversation are the query: %s"
 _QUERIES_SCHEMA = {
     "title": "Queries",
     "type": "object",
@@ -116,7 +115,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             try:
                 queries = self._asker.ask(self._question(input), config).value or queries
             except ExtractionError as error:
-                logger.warning(_NO_QUERIES, error)
+                logger.warning("queries_failed error=%s", type(error).__name__)
         run.take(
             [run.store.search(run.namespace, **each) for each in self._searches(queries)],
             self.query_limit,
@@ -151,7 +150,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
                 answered = await self._asker.aask(self._question(input), config)
                 queries = answered.value or queries
             except ExtractionError as error:
-                logger.warning(_NO_QUERIES, error)
+                logger.warning("queries_failed error=%s", type(error).__name__)
         run.take(
             [await run.store.asearch(run.namespace, **each) for each in self._searches(queries)],
             self.query_limit,

@@ -27,8 +27,8 @@ class Unchanged(Exception):
 
 
 class ChangeRun:
-    """A run within its transaction. The functions that write its changes are in `memory_changes`,
-    `graph_changes` and `review_changes`; those that find nothing to do raise `Unchanged`."""
+    """A run within its transaction. The functions that write its changes are in `memories`, `graph`
+    and `reviews`; those that find nothing to do raise `Unchanged`."""
 
     def __init__(self, connection: Connection, change_set: ChangeSet, now_us: int) -> None:
         self.connection = connection

@@ -35,7 +35,7 @@ def untangled(
     """float64[n, 2]: the boxes moved, where that makes the picture easier to read. Deterministic.
 
     One box at a time, with all that hangs on it alone, is turned around what it hangs on, or moved
-    nearer or away, as long as `_tangle` falls.
+    nearer or away, as long as `_Picture.tangle` falls.
 
     Args:
         at: The middle of each box.
