@@ -17,7 +17,7 @@ from langmemory.recall.query import Query
 from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
-    from langmemory.recall.pipeline import Ranking
+    from langmemory.recall.ranking import Ranking
 
 Json = dict[str, Any]
 

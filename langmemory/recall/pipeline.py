@@ -2,7 +2,7 @@
 
     intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
            -> validity and multipliers -> order, diversity -> (expansion, and once more)
-           -> sessions -> fold -> rerank -> explain
+           -> choosing (sessions, fold) -> rerank -> explain
 
 Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
 only for the results. Synchronous: async callers run the whole in a worker thread.
@@ -10,29 +10,28 @@ only for the results. Synchronous: async callers run the whole in a worker threa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.recall import scoring
 from langmemory.recall.candidates import Candidates, gather
-from langmemory.recall.context import first_of_each, sessions
-from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.choosing import choose, deeper
+from langmemory.recall.diversity import mmr
 from langmemory.recall.entities import possible_names
 from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
-from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
+from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
     Pool,
+    Ranking,
     extended,
     first_pool,
     signals,
@@ -44,34 +43,9 @@ from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.source import CandidateSource, Floats, Ids
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
-from langmemory.types import Granularity, Recall, RecallResult, SearchMode, Trace
+from langmemory.types import Granularity, Recall, SearchMode, Trace
 
 Milliseconds = dict[str, float]
-
-GROWTH: Final = 8
-"""Times as many candidates are looked at where most of those there were say the same."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ranking:
-    """Everything known about n candidates when their scores stand."""
-
-    pool: Pool
-    signals: Mapping[str, Floats]
-    relevance: Floats
-    multipliers: Mapping[str, Floats]
-    own: Floats
-    """float32[n]: relevance times multipliers, or the profile's score times these."""
-    score: Floats
-    """float32[n]: as ``own``, or that of the source a derived memory stands for."""
-    settled: NDArray[np.int64]
-    """int64: candidates by score, best first, without those that another stands for."""
-    order: NDArray[np.int64]
-    """int64: `settled`, its head made diverse where the preset says so."""
-    channels: Mapping[str, NDArray[np.int64]]
-    hops: Reached = field(default_factory=Reached)
-    folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
-    """Candidates that a fact resting on them stands for; not in the order."""
 
 
 def run(
@@ -117,7 +91,11 @@ def run(
     clock.lap("intent")
     if limit <= 0:
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
-    ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+
+    def ranked(query: Query, preset: Preset) -> Ranking:
+        return rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+
+    ranking = ranked(query, preset)
     expansions = ""
     if expander and query.terms and _signal(ranking) < preset.low_signal:
         expansions, failure = expanded(text, expander)
@@ -126,13 +104,13 @@ def run(
             degraded = (*degraded, failure)
         elif expansions:
             query = _query(text, intent, preset, mode, expansions)
-            ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
+            ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
-    chosen = _chosen(source, ranking, preset, granularity, min_score, wanted)
-    while chosen.crowded(wanted) and (deeper := _deeper(ranking, preset, limit)):
-        preset = deeper
-        ranking = rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
-        chosen = _chosen(source, ranking, preset, granularity, min_score, wanted)
+    chosen = choose(source, ranking, preset, granularity, min_score, wanted)
+    while chosen.crowded(wanted) and (with_more := deeper(ranking, preset, limit)):
+        preset = with_more
+        ranking = ranked(query, preset)
+        chosen = choose(source, ranking, preset, granularity, min_score, wanted)
     results, removed = chosen.results, chosen.removed
     found = [result.memory.id for result in results]
     clock.lap("results")
@@ -276,15 +254,6 @@ def rank(
     )
 
 
-def _deeper(ranking: Ranking, preset: Preset, limit: int) -> Preset | None:
-    """The preset with more candidates; None where there are no more, or enough were looked at."""
-    depth = max(preset.depth, limit)
-    full = any(len(ranking.channels.get(name, ())) >= depth for name in ("dense", "keyword"))
-    if not full or depth >= MOST_CANDIDATES:
-        return None
-    return preset.model_copy(update={"depth": min(depth * GROWTH, MOST_CANDIDATES)})
-
-
 def _signal(ranking: Ranking) -> float:
     """Share of the query, 0..1, that the text of a single candidate meets; without a token table
     whether any word was found."""
@@ -342,79 +311,6 @@ def _diverse(
     vectors = source.vectors(pool.rows.ids[head])
     picked = mmr(score[head], vectors, lambda_=preset.mmr_lambda, limit=len(head))
     return np.concatenate((head[picked], order[len(head) :]))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Chosen:
-    """What of a ranking is returned."""
-
-    order: NDArray[np.int64]
-    """int64: candidates, best first, of each session the best where these are ranked."""
-    results: list[RecallResult]
-    removed: dict[str, str]
-
-    def crowded(self, wanted: int) -> bool:
-        """Whether results are missing and most candidates said what others had said: a daily
-        reminder, say, took the places of whatever else there is."""
-        return len(self.results) < wanted and len(self.removed) > len(self.results)
-
-
-def _chosen(
-    source: CandidateSource,
-    ranking: Ranking,
-    preset: Preset,
-    granularity: Granularity,
-    min_score: float | None,
-    limit: int,
-) -> _Chosen:
-    """Results in order, without those that say what one before them said, at most ``limit``."""
-    order = ranking.order
-    if granularity == "session":
-        rows = ranking.pool.rows
-        order = first_of_each(sessions(rows.thread, rows.said_at), order)
-    ranked = order
-    if min_score is not None:
-        order = order[ranking.score[order] >= min_score]
-    # What two sessions say is said in both: only single memories are folded.
-    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
-    removed: dict[str, str] = {}
-    results = _results(source, ranking, order, limit, folding, removed)
-    return _Chosen(order=ranked, results=results, removed=removed)
-
-
-def _results(
-    source: CandidateSource,
-    ranking: Ranking,
-    order: NDArray[np.int64],
-    limit: int,
-    folding: Folding | None,
-    removed: dict[str, str],
-) -> list[RecallResult]:
-    """The results of `_chosen`."""
-    results: list[RecallResult] = []
-    ids, score = ranking.pool.rows.ids, ranking.score
-    for start in range(0, len(order), limit):
-        part = order[start : start + limit]
-        memories = {memory.id: memory for memory in source.memories(ids[part])}
-        for place in part.tolist():
-            memory = memories.get(int(ids[place]))
-            if memory is None:  # deleted since the ranking began
-                continue
-            twin = folding.twin(len(results), memory.text, memory.speaker) if folding else None
-            if twin is not None:
-                removed[memory.key] = f"folding: says the same as {results[twin].memory.key}"
-                continue
-            parts = {
-                "dense": float(ranking.pool.dense[place]),
-                "keyword": float(ranking.pool.keyword[place]),
-                "relevance": float(ranking.relevance[place]),
-            }
-            if score[place] > ranking.own[place]:
-                parts["derivation"] = float(score[place])
-            results.append(RecallResult(memory=memory, score=float(score[place]), parts=parts))
-            if len(results) == limit:
-                return results
-    return results
 
 
 class _Clock:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langmemory.lexicon import split_words, without_marks
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.derivation import Families
 from langmemory.recall.fusion import fuse, normalised
+from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
@@ -34,6 +37,28 @@ class Pool:
     rows: Rows
     keyword: Floats
     dense: Floats
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranking:
+    """Everything known about n candidates when their scores stand."""
+
+    pool: Pool
+    signals: Mapping[str, Floats]
+    relevance: Floats
+    multipliers: Mapping[str, Floats]
+    own: Floats
+    """float32[n]: relevance times multipliers, or the profile's score times these."""
+    score: Floats
+    """float32[n]: as ``own``, or that of the source a derived memory stands for."""
+    settled: NDArray[np.int64]
+    """int64: candidates by score, best first, without those that another stands for."""
+    order: NDArray[np.int64]
+    """int64: `settled`, its head made diverse where the preset says so."""
+    channels: Mapping[str, NDArray[np.int64]]
+    hops: Reached = field(default_factory=Reached)
+    folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    """Candidates that a fact resting on them stands for; not in the order."""
 
 
 def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:

@@ -1,0 +1,105 @@
+"""Choosing: which of a ranking are returned, each thing said once.
+
+Where one repeated text, a daily reminder say, has taken the places of whatever else there is, more
+candidates have to be looked at (`deeper`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.context import first_of_each, sessions
+from langmemory.recall.diversity import Folding
+from langmemory.recall.presets import MOST_CANDIDATES, Preset
+from langmemory.recall.ranking import Ranking
+from langmemory.recall.source import CandidateSource
+from langmemory.types import Granularity, RecallResult
+
+GROWTH: Final = 8
+"""Times as many candidates are looked at where most of those there were say the same."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chosen:
+    """What of a ranking is returned."""
+
+    order: NDArray[np.int64]
+    """int64: candidates, best first, of each session the best where these are ranked."""
+    results: list[RecallResult]
+    removed: dict[str, str]
+    """Keys of what says the same as one of them, and why it was left out."""
+
+    def crowded(self, wanted: int) -> bool:
+        """Whether results are missing and most candidates said what others had said: a daily
+        reminder, say, took the places of whatever else there is."""
+        return len(self.results) < wanted and len(self.removed) > len(self.results)
+
+
+def choose(
+    source: CandidateSource,
+    ranking: Ranking,
+    preset: Preset,
+    granularity: Granularity,
+    min_score: float | None,
+    limit: int,
+) -> Chosen:
+    """Results in order, without those that say what one before them said, at most ``limit``."""
+    order = ranking.order
+    if granularity == "session":
+        rows = ranking.pool.rows
+        order = first_of_each(sessions(rows.thread, rows.said_at), order)
+    ranked = order
+    if min_score is not None:
+        order = order[ranking.score[order] >= min_score]
+    # What two sessions say is said in both: only single memories are folded.
+    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
+    results, removed = _results(source, ranking, order, limit, folding)
+    return Chosen(order=ranked, results=results, removed=removed)
+
+
+def _results(
+    source: CandidateSource,
+    ranking: Ranking,
+    order: NDArray[np.int64],
+    limit: int,
+    folding: Folding | None,
+) -> tuple[list[RecallResult], dict[str, str]]:
+    """The first ``limit`` of an order, and what was passed over by key, with the reason."""
+    results: list[RecallResult] = []
+    removed: dict[str, str] = {}
+    ids, score = ranking.pool.rows.ids, ranking.score
+    for start in range(0, len(order), limit):
+        part = order[start : start + limit]
+        memories = {memory.id: memory for memory in source.memories(ids[part])}
+        for place in part.tolist():
+            memory = memories.get(int(ids[place]))
+            if memory is None:  # deleted since the ranking began
+                continue
+            twin = folding.twin(len(results), memory.text, memory.speaker) if folding else None
+            if twin is not None:
+                removed[memory.key] = f"folding: says the same as {results[twin].memory.key}"
+                continue
+            parts = {
+                "dense": float(ranking.pool.dense[place]),
+                "keyword": float(ranking.pool.keyword[place]),
+                "relevance": float(ranking.relevance[place]),
+            }
+            if score[place] > ranking.own[place]:
+                parts["derivation"] = float(score[place])
+            results.append(RecallResult(memory=memory, score=float(score[place]), parts=parts))
+            if len(results) == limit:
+                return results, removed
+    return results, removed
+
+
+def deeper(ranking: Ranking, preset: Preset, limit: int) -> Preset | None:
+    """The preset with more candidates; None where there are no more, or enough were looked at."""
+    depth = max(preset.depth, limit)
+    full = any(len(ranking.channels.get(name, ())) >= depth for name in ("dense", "keyword"))
+    if not full or depth >= MOST_CANDIDATES:
+        return None
+    return preset.model_copy(update={"depth": min(depth * GROWTH, MOST_CANDIDATES)})
