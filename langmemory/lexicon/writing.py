@@ -12,18 +12,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
-SIGNS: Final = "".join(
-    chr(code)
-    for first, last in ((0x900, 0x1CFA), (0xA66F, 0xABFF), (0x11000, 0x11FFF))
+_AS_LETTERS: Final = {
+    code: chr(code - first + private)
+    for first, last, private in ((0x900, 0x1CFA, 0xE000), (0xA800, 0xAC00, 0xF400))
     for code in range(first, last)
     if unicodedata.category(chr(code))[0] == "M"
+}
+"""Vowel signs and the like, of the scripts of India, Thailand, Tibet …, which belong to the letter before
+them, and what stands for them in the index: a character of private use, which ``unicode61`` takes for
+a letter. By place in Unicode, so that every Python writes the same."""
+SIGNS: Final = "".join(
+    f"{chr(run[0])}-{chr(run[-1])}"
+    for _, numbered in groupby(enumerate(_AS_LETTERS), key=lambda one: one[1] - one[0])
+    for run in [[code for _, code in numbered]]
 )
-"""Vowel signs and the like, of the scripts of India, Thailand, Tibet … A word goes on with them."""
-_AS_LETTERS: Final = {ord(sign): chr(0xE000 + at) for at, sign in enumerate(SIGNS)}
-"""What stands for them in the index: characters of private use, which ``unicode61`` takes for letters."""
+"""The signs as ranges of a regular expression."""
 
 # Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo;
 # Thai, Lao, Myanmar and Khmer.

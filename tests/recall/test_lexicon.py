@@ -189,3 +189,8 @@ def test_phrases_are_looked_up_as_they_are_indexed(fts: apsw.Connection, phrase:
     fts.execute("INSERT INTO words(body) VALUES (?)", (index_text(f"xx {phrase} yy"),))
     match = match_expression((), (phrase,))
     assert fts.execute("SELECT count(*) FROM words(?)", (match,)).fetchone()[0] == 1
+
+
+def test_signs_stand_in_the_index_as_in_every_other_file() -> None:
+    """What stands for a vowel sign is part of the file format: it must not depend on the Python."""
+    assert index_text("दिल्ली") == "द\ue03fल\ue04dल\ue040"

@@ -4,7 +4,6 @@ INSERT OR REPLACE INTO setting (name, value)
 SELECT 'keywords', 'lost' WHERE EXISTS (
     SELECT 1 FROM item
     WHERE value GLOB '*[' || char(1425) || '-' || char(7423) || char(173) || char(8205) || ']*'
-    OR value GLOB '*[' || char(42607) || '-' || char(44031) || char(64256) || '-' || char(64262)
+    OR value GLOB '*[' || char(43008) || '-' || char(44031) || char(64256) || '-' || char(64262)
         || char(65281) || '-' || char(65439) || ']*'
-    OR value GLOB '*[' || char(69632) || '-' || char(73727) || ']*'
 );
