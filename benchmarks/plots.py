@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogFormatter
 
 from benchmarks.bandwidth import BruteForce
 from benchmarks.measure import Row
@@ -35,8 +36,9 @@ def _lines(axes: Axes, rows: Sequence[Row], title: str) -> None:
             sizes, times = zip(*points, strict=True)
             axes.plot(sizes, times, line, color=colour, marker=marker, label=name)
     axes.set(title=title, xscale="log", yscale="log", xlabel="items", ylabel="p50, milliseconds")
-    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.5)))
     axes.grid(alpha=0.3, which="both", linewidth=0.5)
 
 
