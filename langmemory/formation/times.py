@@ -35,7 +35,7 @@ from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
 from langmemory.formation.facts import Fact, FactKind, When
 from langmemory.formation.wording import PAST_CUES
-from langmemory.lexicon import detect_language
+from langmemory.lexicon import detect_language, primary
 
 MAX_CHARACTERS = 80
 """Longer words for a time are a sentence, not a time."""
@@ -65,7 +65,7 @@ def find(
         language: BCP 47 code; None detects it. Languages without patterns have no times here.
         prefer: Whether "on Friday" is behind or ahead.
     """
-    words = TIME_WORDS.get(_primary(language) or detect_language(text).code)
+    words = TIME_WORDS.get(primary(language or "") or detect_language(text).code)
     if words is None:
         return []
     return [
@@ -148,7 +148,7 @@ def _resolve(
     spoken = words.strip()
     if not spoken or len(spoken) > MAX_CHARACTERS:
         return None
-    code = _primary(language)
+    code = primary(language) if language else None
     order = [code or detect_language(spoken).code]
     if code is None and any(character.isalpha() for character in spoken):
         order.extend(TIME_WORDS)
@@ -168,7 +168,3 @@ def _when(words: str, span: Span, said_at: datetime) -> When:
         end=span.end.replace(tzinfo=said_at.tzinfo),
         precision=span.precision,
     )
-
-
-def _primary(language: str | None) -> str | None:
-    return language.replace("_", "-").split("-")[0].lower() if language else None

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from langmemory.lexicon import LANGUAGES, is_unspaced, split_words
+from langmemory.lexicon import LANGUAGES, is_unspaced, primary, split_words
 from langmemory.lexicon.language import Language, word_set
 
 NEGATIONS = word_set(
@@ -97,6 +97,11 @@ class Wording:
         return len(self.words & other.words) / longer if longer else 1.0
 
 
+def without_apostrophes(text: str) -> str:
+    """The text with words as `NEGATIONS` has them: "dont"."""
+    return text.replace("'", "").replace("’", "")
+
+
 @lru_cache(maxsize=4096)
 def wording(text: str, language: str = "en") -> Wording:
     """A text's wording.
@@ -104,10 +109,10 @@ def wording(text: str, language: str = "en") -> Wording:
     Args:
         language: BCP 47; one without word lists is compared by all its words.
     """
-    known = LANGUAGES.get(language.partition("-")[0].lower())
+    known = LANGUAGES.get(primary(language))
     stop = known.stop_words if known else frozenset()
     dated = _dated(known)
-    plain = text.replace("'", "").replace("’", "")
+    plain = without_apostrophes(text)
     words = [_folded(word) for word in split_words(plain)]
     numbers = {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
     numbers |= {_plain_number(found[0]) for found in _NUMBER.finditer(text)}

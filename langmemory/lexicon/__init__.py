@@ -9,7 +9,7 @@ from __future__ import annotations
 from langmemory.lexicon.chinese import CHINESE
 from langmemory.lexicon.english import ENGLISH
 from langmemory.lexicon.german import GERMAN
-from langmemory.lexicon.language import Language, Question, Unit
+from langmemory.lexicon.language import Language, Question, Unit, primary
 from langmemory.lexicon.matching import (
     LANGUAGES,
     detect_language,
@@ -44,6 +44,7 @@ __all__ = [
     "is_unspaced",
     "keyword_terms",
     "match_expression",
+    "primary",
     "register",
     "split_words",
     "without_marks",

@@ -21,6 +21,11 @@ Counted = Literal["ago", "lately"]
 weeks")."""
 
 
+def primary(tag: str) -> str:
+    """The language of a BCP 47 tag, without region and script: "pt" of "pt-BR", also of "pt_BR"."""
+    return tag.replace("_", "-").partition("-")[0].lower()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Language:
     """Words of one language that steer a query; every table may be empty."""

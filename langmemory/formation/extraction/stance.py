@@ -14,8 +14,8 @@ from typing import Literal
 
 from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF
 from langmemory.formation.relations.vocabulary import normalised, snake
-from langmemory.formation.wording import NEGATIONS
-from langmemory.lexicon import LANGUAGES, split_words
+from langmemory.formation.wording import NEGATIONS, without_apostrophes
+from langmemory.lexicon import LANGUAGES, primary, split_words
 from langmemory.lexicon.language import word_set
 
 Stance = Literal["holds", "over", "unsaid", "wished"]
@@ -57,8 +57,8 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):
         return "unsaid"
-    words, target = _words(text), _words(object)
-    code = language.partition("-")[0].lower()
+    words, target = (split_words(without_apostrophes(one)) for one in (text, object))
+    code = primary(language)
     besides = _BESIDES | (LANGUAGES[code].stop_words if code in LANGUAGES else frozenset())
     places = range(len(words) if target else 0)
     ends = [at for at in places if words[at : at + len(target)] == target]
@@ -103,7 +103,3 @@ def _is_of_another(text: str, subject: str, said: frozenset[str]) -> bool:
     words = (word.casefold() for word in begun.groups() if word)  # the first may be "older"
     role = next((word for word in words if word in ROLE_OF or word in MANY_ROLES), None)
     return role is not None and role not in said
-
-
-def _words(text: str) -> list[str]:
-    return split_words(text.replace("'", "").replace("’", ""))

@@ -105,14 +105,19 @@ class Outcome:
     def superseded(self) -> Iterator[Change]:
         """What gives way to facts that do not wait, each at its earliest end."""
         ends: dict[str, Supersede | UpdateMemory] = {}
-        for one in sorted(self.pairs, key=lambda one: gives_way(one.pair)[1]):
-            change = self.supersede(one.pair) if one.verdict == "supersedes" else None
-            if change is not None and not self.waits(one.pair.new.key):
-                ends.setdefault(change.key, change)
+        for _, change in self._giving_way():
+            ends.setdefault(change.key, change)
         yield from ends.values()
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
+
+    def _giving_way(self) -> Iterator[tuple[Pair, Supersede | UpdateMemory]]:
+        """Pairs of which one gives way to what does not wait, the earliest ends first."""
+        for one in sorted(self.pairs, key=lambda one: gives_way(one.pair)[1]):
+            change = self.supersede(one.pair) if one.verdict == "supersedes" else None
+            if change is not None and not self.waits(one.pair.new.key):
+                yield one.pair, change
 
     @cached_property
     def all_names(self) -> Mapping[str, str]:
@@ -123,11 +128,9 @@ class Outcome:
     def remaining(self) -> Iterator[tuple[str, Fact]]:
         """What facts that give way say besides and nothing changes, by key."""
         told = {claim for fact in self.facts.values() for claim in fact.claims}
-        for one in self.pairs:
-            change = self.supersede(one.pair) if one.verdict == "supersedes" else None
-            new, old = one.pair.new, one.pair.old
-            gone = isinstance(change, Supersede) and change.key == old.key
-            if not gone or self.waits(new.key) or old.past:
+        for pair, change in self._giving_way():
+            old = pair.old
+            if not isinstance(change, Supersede) or change.key != old.key or old.past:
                 continue
             known = self.knowledge.by_key(old.key)
             claims = known.claims if known else self.facts[old.key].claims

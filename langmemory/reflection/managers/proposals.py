@@ -30,13 +30,14 @@ _EXPLAINED: Mapping[Action, str] = {
     "list replaces the one before, so it repeats what stays in it.",
     "delete": "- delete: a memory whose id is given is wrong or outdated and is removed.",
 }
-_CLEARING = " A field that is no longer so is named in clear."
-_FORMS: Mapping[Action | Literal["clear"], str] = {
+_FORMS: Mapping[Action, str] = {
     "insert": '{"action": "insert", "kind": "…", "content": {…}}',
     "update": '{"action": "update", "id": "m1", "kind": "…", "content": {…}}',
-    "clear": '{"action": "update", "id": "m1", "kind": "…", "content": {…}, "clear": []}',
     "delete": '{"action": "delete", "id": "m1"}',
 }
+# Where a field may be empty:
+_CLEARING = _EXPLAINED["update"] + " A field that is no longer so is named in clear."
+_CLEARING_FORM = '{"action": "update", "id": "m1", "kind": "…", "content": {…}, "clear": []}'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +71,7 @@ class Changes:
 class Proposals:
     """Asks for changes to memories of these schemas, and reads them."""
 
-    __slots__ = ("_instructions", "_permits", "_schemas")
+    __slots__ = ("_clears", "_instructions", "_permits", "_schemas")
 
     def __init__(
         self, schemas: Mapping[str, Schema], *, instructions: str, permits: Permits
@@ -78,6 +79,8 @@ class Proposals:
         self._schemas = schemas
         self._instructions = instructions
         self._permits = permits
+        fields = (one for each in schemas.values() for one in each.model_fields.values())
+        self._clears = not all(one.is_required() for one in fields)
 
     def question(self, talk: str, known: Sequence[Known]) -> Question[Changes] | None:
         """What to ask about a conversation; None where nothing may be changed."""
@@ -85,17 +88,14 @@ class Proposals:
         if not actions:
             return None
         ids = {f"m{number}": one for number, one in enumerate(known, 1)}
+        explained, forms = dict(_EXPLAINED), dict(_FORMS)
+        if self._clears:
+            explained["update"], forms["update"] = _CLEARING, _CLEARING_FORM
         system = Template(prompt("manage")).substitute(
             instructions=self._instructions,
-            actions="\n".join(
-                _EXPLAINED[action] + (_CLEARING if action == "update" and self._clears() else "")
-                for action in actions
-            ),
+            actions="\n".join(explained[action] for action in actions),
             kinds="\n".join(_described(schema) for schema in self._schemas.values()),
-            forms=", ".join(
-                _FORMS["clear" if action == "update" and self._clears() else action]
-                for action in actions
-            ),
+            forms=", ".join(forms[action] for action in actions),
         )
         shown = "\n\n".join(_shown(id, one) for id, one in ids.items())
         human = f"# Memories\n\n{shown or '(none yet)'}\n\n# Conversation\n\n{talk or '(none)'}"
@@ -103,11 +103,6 @@ class Proposals:
             messages=(SystemMessage(system), HumanMessage(human)),
             read=lambda raw: self._read(raw, ids, actions),
         )
-
-    def _clears(self) -> bool:
-        """Whether there is a field that may be empty."""
-        fields = (one for each in self._schemas.values() for one in each.model_fields.values())
-        return not all(one.is_required() for one in fields)
 
     def schema(self, known: Sequence[Known]) -> dict[str, Any]:
         """JSON schema of the answer."""
@@ -122,7 +117,7 @@ class Proposals:
                 continue
             for name, schema in self._schemas.items():
                 typed = {**fields, "kind": (Literal[name], ...), "content": (schema, ...)}
-                if action == "update" and self._clears():
+                if action == "update" and self._clears:
                     typed["clear"] = (list[str], [])
                 forms.append(create_model(f"{action.title()}{name}", **typed))
         union: Any = forms[0] if forms else BaseModel
