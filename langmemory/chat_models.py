@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from langmemory.config import ModelsConfig
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, with_extra
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -37,8 +37,8 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
         raise ConfigError(
-            f'chat model {name!r}{where} needs langchain: install the extra "agents", in a checkout '
-            f'with pip install ".[agents]", and langchain-{provider}'
+            f"chat model {name!r}{where} needs langchain: {with_extra('agents')}, and "
+            f"langchain-{provider}"
         ) from error
     try:
         return init_chat_model(name)

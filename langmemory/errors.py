@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def with_extra(name: str) -> str:
+    """The next step where an optional package is missing."""
+    return f'install the extra "{name}", in a checkout with pip install ".[{name}]"'
+
+
 class LangMemoryError(Exception):
     """Base of every error langmemory raises on purpose."""
 

@@ -20,8 +20,10 @@ from langmemory.chat_models import unheard
 from langmemory.context.citations import Usage
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.context.turns import is_human
+from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
+from langmemory.nodes.messages import place_after
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
@@ -38,10 +40,7 @@ try:
         PrivateStateAttr,
     )
 except ImportError as error:
-    raise ImportError(
-        'MemoryMiddleware needs langchain: install the extra "agents", in a checkout with '
-        'pip install ".[agents]"'
-    ) from error
+    raise ImportError(f"MemoryMiddleware needs langchain: {with_extra('agents')}") from error
 
 
 class AgentMemoryState(AgentState[Any]):
@@ -162,8 +161,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
 
 def _with_said(state: Mapping[str, Any]) -> dict[str, Any] | None:
     """Keep what a person said for the end of the run; None when there is nothing new."""
-    messages, last = state["messages"], state.get("remembered_id")
-    start = next((at for at, m in enumerate(messages, start=1) if last and m.id == last), 0)
+    messages = state["messages"]
+    start = place_after(messages, state.get("remembered_id"))
     kept: Sequence[AnyMessage] = state.get("said") or ()
     known = {message.id for message in kept}
     new = [m for m in messages[start:] if is_human(m) and m.id not in known]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.target import check_picture
+from langmemory.errors import with_extra
 
 if TYPE_CHECKING:
     from langmemory.evals import Progress
@@ -156,10 +157,7 @@ def _require_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise typer.BadParameter(
-            '--png needs matplotlib: install the extra "evals", in a checkout with '
-            'pip install ".[evals]"'
-        )
+        raise typer.BadParameter(f"--png needs matplotlib: {with_extra('evals')}")
 
 
 @contextmanager

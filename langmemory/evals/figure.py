@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from langmemory.errors import with_extra
 from langmemory.evals.metrics import DEPTHS
 from langmemory.evals.report import POOLED, Group, Report, SystemReport
 
@@ -25,9 +26,7 @@ def plot(report: Report, path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError(
-            "plots need matplotlib, the extra evals: in a checkout, pip install '.[evals]'"
-        ) from None
+        raise ImportError(f"plots need matplotlib: {with_extra('evals')}") from None
     systems = [system for system in report.systems if system.outcomes]
     if not systems:
         raise ValueError("nothing to plot: no system could run, or no question was asked")

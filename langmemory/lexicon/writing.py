@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Final
 
 _AS_LETTERS: Final = {
@@ -24,12 +24,8 @@ _AS_LETTERS: Final = {
 """Vowel signs and the like, of the scripts of India, Thailand, Tibet …, which belong to the letter before
 them, and what stands for them in the index: a character of private use, which ``unicode61`` takes for
 a letter. By place in Unicode, so that every Python writes the same."""
-SIGNS: Final = "".join(
-    f"{chr(run[0])}-{chr(run[-1])}"
-    for _, numbered in groupby(enumerate(_AS_LETTERS), key=lambda one: one[1] - one[0])
-    for run in [[code for _, code in numbered]]
-)
-"""The signs as ranges of a regular expression."""
+SIGNS: Final = "".join(map(chr, _AS_LETTERS))
+"""The signs, to stand in the brackets of a regular expression."""
 
 # Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo;
 # Thai, Lao, Myanmar and Khmer.
@@ -99,7 +95,7 @@ def split_words(text: str) -> list[str]:
 def _unified(text: str) -> str:
     """One spelling of what reads the same."""
     text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots
-    text = _OTHER_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]).casefold(), text)
+    text = _OTHER_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
     return _UNREAD.sub("", text)
 
 

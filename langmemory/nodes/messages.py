@@ -8,9 +8,10 @@ to see the same ones in them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import AnyMessage, convert_to_messages
+from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
 
 from langmemory.errors import InvalidValueError
 from langmemory.nodes.state import value_of
@@ -37,6 +38,11 @@ def messages_of(state: Any, key: str) -> list[AnyMessage]:
         ) from error
     said: Counter[str] = Counter()
     return [message if message.id else _identified(message, said) for message in messages]
+
+
+def place_after(messages: Sequence[BaseMessage], id: str | None) -> int:
+    """Where what comes after the message of this id begins; 0 where it is not among them."""
+    return max((at for at, one in enumerate(messages, start=1) if id and one.id == id), default=0)
 
 
 def _identified(message: AnyMessage, said: Counter[str]) -> AnyMessage:

@@ -75,9 +75,9 @@ class RecallNode(MemoryNode):
     The memory block holds mandates, then this turn's memories, then those recalled earlier on the
     same topic, each once, as long as they stand unchanged in the store and whoever asks now may read
     them; turns of this thread that are still in the window are left out, and so is an answer that is
-    being made anew. When the topic shifts, the
-    block starts anew. Core blocks are written beside it, always. Where nobody said anything in words,
-    nothing is searched: the block has the mandates, and what was recalled before.
+    being made anew. When the topic shifts, the block starts anew. Core blocks are written beside it,
+    always. Where nobody said anything in words, nothing is searched: the block has the mandates, and
+    what was recalled before.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).

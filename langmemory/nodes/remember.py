@@ -18,7 +18,7 @@ from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.lexicon import is_correction
 from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_by
-from langmemory.nodes.messages import messages_of
+from langmemory.nodes.messages import messages_of, place_after
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, spoken, stored_keys, without_stored
@@ -141,14 +141,11 @@ class RememberNode(MemoryNode):
         for a run of theirs: their ids are the second list."""
         messages = messages_of(state, self.messages_key)
         waiting = value_of(state, "unremembered", [])
-        last = value_of(state, "remembered_id")
-        start = next(
-            (at for at in range(len(messages) - 1, -1, -1) if last and messages[at].id == last), -1
-        )
+        start = place_after(messages, value_of(state, "remembered_id"))
         new: list[BaseMessage] = [
             message
             for at, message in enumerate(messages)
-            if (at > start or message.id in waiting) and is_said(message)
+            if (at >= start or message.id in waiting) and is_said(message)
         ]
         if not self.namespace.varies and self.privacy != "private":
             return new, []

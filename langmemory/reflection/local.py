@@ -174,10 +174,10 @@ class LocalReflectionExecutor:
         config = config or {}
         scope = RunScope(context=context, configurable=config.get("configurable") or {})
         thread = scope.thread_id if thread_id is FROM_CONFIG else thread_id
-        # Threads of the same name may be those of two people, whom the reflector alone tells apart.
         namespace = self._namespace_of(payload, config, scope)
         return NewJob(
             kind=self.name,
+            # Threads of the same name may be those of two people, whom the reflector alone tells apart.
             lane=lane_of(self.name, namespace, speaker_of(scope)),
             thread=str(thread) if thread else None,
             payload=packed(payload),

@@ -14,6 +14,7 @@ from langgraph.config import get_config
 
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
+from langmemory.sqlite.namespaces import to_path
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:
@@ -163,4 +164,4 @@ def reflection_thread(assistant: str, namespace: Namespace, thread_id: Any) -> s
     of two namespaces may have the same name."""
     if not thread_id:
         return str(uuid.uuid4())
-    return str(uuid.uuid5(THREADS, "\n".join((assistant, ".".join(namespace), str(thread_id)))))
+    return str(uuid.uuid5(THREADS, "\n".join((assistant, to_path(namespace), str(thread_id)))))

@@ -149,20 +149,24 @@ def speaking_of(
     ]
     says = telling_of([*names, given], others)
     gone: set[int] = set()
-    for item, *texts in connection.execute(
+    for item, *told in connection.execute(
         f"SELECT id, value, key, speaker FROM item WHERE namespace IN {where}", bindings
     ):
-        if any(text and says(text) for text in texts):
+        if any(text and says(text) for text in told):
             alive.add(item)
     past: set[int] = set()
-    for seq, item, there, *texts in connection.execute(
+    for seq, item, there, *told in connection.execute(
         "SELECT h.seq, h.item, i.id, h.before, h.key FROM history h LEFT JOIN item i ON i.id = h.item "
         f"WHERE h.before IS NOT NULL AND (i.namespace IN {where} OR h.item IN "
         f"(SELECT g.item FROM history g WHERE g.namespace IN {where} AND g.key IS NOT NULL))",
         (*bindings, *bindings),
     ):
-        if any(text and says(text) for text in texts):
-            (past if there else gone).add(seq if there else item)
+        if not any(text and says(text) for text in told):
+            continue
+        if there:
+            past.add(seq)
+        else:
+            gone.add(item)
     return Concerned(alive=alive, gone=gone - alive, past=past, entities=entities, named_in=says)
 
 

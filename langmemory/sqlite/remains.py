@@ -165,9 +165,11 @@ class Traces:
         return [*found, *filter(usable, _unknown(texts, phrases))]
 
 
-def _repeated(connection: Connection, values: Iterable[str]) -> list[str]:
+def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
     """What these values say, case folded, where something said in passing repeats it and nothing
     that remains does: of a text without a distinctive word the whole tells."""
+    if not values:
+        return []
     aside = "\n".join(map(_scalars, _texts(connection, _ASIDE))).casefold()
     left = {said for value in values if _long(said := _sentence(value)) and said in aside}
     for text in _texts(connection, REMAINING) if left else ():

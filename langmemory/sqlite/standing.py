@@ -55,6 +55,8 @@ def said_after(
 ) -> list[str]:
     """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
     item = find(connection, namespace, key, viewer=viewer)
+    if item is None:
+        return []
     visible = visible_to(viewer)
     rows = connection.execute(
         "SELECT i.key FROM item t JOIN item i ON i.thread = t.thread AND i.position > t.position "

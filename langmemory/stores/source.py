@@ -54,7 +54,7 @@ class SnapshotSource:
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         residual = self._scope.residual
-        asked = limit if residual is None else NO_LIMIT
+        asked = limit if residual is None else NO_LIMIT  # those that do not pass would fill it
         ids = candidates.window(self._snapshot.connection, self._scope, since, until, asked)
         if residual is None:
             return ids

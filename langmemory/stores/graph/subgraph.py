@@ -10,14 +10,13 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Final
 
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, with_extra
 from langmemory.types import Edge, Entity
 
 Json = dict[str, Any]
 
 MISSING: Final = (
-    "GraphML and pictures of the graph need networkx and matplotlib: install the extra "
-    '"graph", in a checkout with pip install ".[graph]"'
+    f"GraphML and pictures of the graph need networkx and matplotlib: {with_extra('graph')}"
 )
 
 
