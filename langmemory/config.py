@@ -170,7 +170,14 @@ class SearchConfig(Section):
         default="fast",
         description="Recall preset that ranks a hybrid `search`; `recall` has its own.",
     )
-
+    passage_characters: int | None = Field(
+        default=500,
+        ge=100,
+        le=100_000,
+        description="A text more than half as long again is also embedded in passages of about so "
+        "many characters, and found by the best of them; null embeds it whole only. Holds for what "
+        "is written from then on, and for everything after `langmemory reembed`.",
+    )
     exact: bool = Field(
         default=False,
         description="Let no sign bits choose which vectors a search compares: slower (about 30 ms "
@@ -328,7 +335,7 @@ def load_config(
     """
     environ = os.environ if environ is None else environ
     named = path or environ.get("LANGMEMORY_CONFIG") or None
-    file = Path(named) if named else DEFAULT_FILE
+    file = Path(os.path.expanduser(named)) if named else DEFAULT_FILE
     raw = _read(file) if named or file.is_file() else {}
     try:
         settings = Config.model_validate(raw)
@@ -342,7 +349,7 @@ def load_config(
 
 def _read(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8-sig"))  # Windows editors write its mark
     except OSError as error:
         raise ConfigError(
             f"Cannot read the configuration {file}: {error.strerror}. "

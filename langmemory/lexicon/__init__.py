@@ -19,6 +19,7 @@ from langmemory.lexicon.matching import (
     register,
     word_forms,
 )
+from langmemory.lexicon.passages import passages, sentence_starts
 from langmemory.lexicon.spanish import SPANISH
 from langmemory.lexicon.writing import (
     SIGNS,
@@ -44,8 +45,10 @@ __all__ = [
     "is_unspaced",
     "keyword_terms",
     "match_expression",
+    "passages",
     "primary",
     "register",
+    "sentence_starts",
     "split_words",
     "without_marks",
     "word_forms",

@@ -17,13 +17,13 @@ from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError
 from langmemory.formation.facts import fingerprint
-from langmemory.lexicon import index_text
+from langmemory.lexicon import index_text, passages
 from langmemory.recall import vocabulary
 from langmemory.sqlite import Engine
 from langmemory.sqlite.items import IndexFields, Write
 from langmemory.sqlite.settings import ModelSetting
 from langmemory.sqlite.values import check_keys, from_json, leaves, readable_text, to_json
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.vectors import MAX_VECTORS, Floats
 from langmemory.stores.wording import fact_body, is_fact
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 
@@ -69,6 +69,8 @@ class Indexing:
     mode: SearchMode
     fields: tuple[str, ...] | None
     """None: the readable text of the value."""
+    passage_characters: int | None = None
+    """Length of the passages in which long texts are embedded too; None: whole texts only."""
     config: IndexConfig | None = field(default=None)
     """As LangGraph shows it (``store.index_config``); None with ``index=False``."""
 
@@ -106,8 +108,9 @@ class Indexing:
             texts = self._texts(plain, text, ["text"])
             body: str | None = fact_body(plain)
         else:
-            texts = self._texts(plain, text, index)
-            body = None if index is False else index_text(self._body(plain, text, texts, index))
+            found = self._texts(plain, text, index)
+            texts = self.embedded(found)
+            body = None if index is False else index_text(self._body(plain, text, found, index))
         return Draft(
             write=Write(
                 namespace=tuple(namespace),
@@ -131,6 +134,18 @@ class Indexing:
         if fields is None:
             return (text,) if text.strip() else ()
         return tuple(found for found in _texts_at(value, fields) if found.strip())
+
+    def embedded(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """What is embedded of some texts: each whole, and a long one in passages as well, which one
+        vector for all of it would hide."""
+        size = self.passage_characters
+        if size is None or not any(len(text) > size for text in texts):
+            return texts
+        found: list[str] = []
+        for text in texts:
+            parts = passages(text, size)
+            found += [text, *parts] if len(parts) > 1 else [text]
+        return tuple(found) if len(found) <= MAX_VECTORS else texts
 
     def _body(
         self, value: dict[str, Any], text: str, texts: tuple[str, ...], index: IndexFields
@@ -195,13 +210,14 @@ class Indexing:
             tokens: Keep the token ids of the readable texts, for late interaction.
         """
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
-            split = _static.tokenize([draft.text for draft in drafts])
-            if all(draft.texts in ((), (draft.text,)) for draft in drafts):
-                wanted = [one for one, draft in zip(split, drafts, strict=True) if draft.texts]
-                vectors = _static.embed_tokens(wanted)
-            else:
-                vectors = self.embedder.embed_documents(pending.texts)
-            return Embedded(vectors=vectors, hashes=pending.hashes, tokens=_tokens(split, drafts))
+            texts = [draft.text for draft in drafts]
+            distinct = list(dict.fromkeys([*texts, *pending.texts]))
+            split = dict(zip(distinct, _static.tokenize(distinct), strict=True))
+            return Embedded(
+                vectors=_static.embed_tokens([split[text] for text in pending.texts]),
+                hashes=pending.hashes,
+                tokens=_tokens([split[text] for text in texts], drafts),
+            )
         fresh = None
         if self.embedder is not None and pending.missing:
             fresh = self.embedder.embed_documents(pending.missing)
@@ -389,5 +405,6 @@ def resolve_indexing(
         embedder=embedder,
         mode=mode,
         fields=None if fields is None else tuple(fields),
+        passage_characters=config.search.passage_characters,
         config=shown,
     )

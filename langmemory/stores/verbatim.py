@@ -220,7 +220,7 @@ def redraft(
         body=turn_body(speaker, at, made.text),
         facets={"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)},
     )
-    texts = (made.text,) if indexing.embedder is not None else ()
+    texts = indexing.embedded((made.text,)) if indexing.embedder is not None else ()
     return replace(made, write=write, texts=texts)
 
 

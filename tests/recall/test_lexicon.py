@@ -15,7 +15,9 @@ from langmemory.lexicon import (
     is_correction,
     keyword_terms,
     match_expression,
+    passages,
     register,
+    sentence_starts,
     word_forms,
 )
 
@@ -194,3 +196,42 @@ def test_phrases_are_looked_up_as_they_are_indexed(fts: apsw.Connection, phrase:
 def test_signs_stand_in_the_index_as_in_every_other_file() -> None:
     """What stands for a vowel sign is part of the file format: it must not depend on the Python."""
     assert index_text("दिल्ली") == "द\ue03fल\ue04dल\ue040"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One sentence here. Another one follows, and then a third! " * 40,
+        "no full stop but many words " * 80,
+        "x" * 3_000,
+        "帐篷进水了。我们把它晒干。" * 120,
+        "a\nb\n" * 900,
+        "Trailing space. " * 100 + "\n\n\n",
+    ],
+)
+def test_a_long_text_in_passages(text: str) -> None:
+    """The passages of a text are the whole of it, in order, and of about the length asked for."""
+    parts = passages(text, 300)
+    assert "".join(parts).rstrip() == text.rstrip()
+    assert len(parts) == round(len(text) / 300)
+    assert all(150 <= len(part) <= 600 for part in parts)
+
+
+def test_passages_begin_with_sentences() -> None:
+    """Where there are sentences, a passage is cut between two of them."""
+    parts = passages("The tent is wet. We dry it on the fence. " * 30, 200)
+    assert all(part.startswith(("The tent", "We dry")) for part in parts)
+
+
+@pytest.mark.parametrize(("length", "count"), [(0, 1), (749, 1), (751, 2), (500_000, 256)])
+def test_how_many_passages(length: int, count: int) -> None:
+    """Up to one and a half times the length a text is whole; there are never more than 256."""
+    assert len(passages("z" * length, 500)) == count
+
+
+def test_where_sentences_begin() -> None:
+    """Sentences and lines begin after the end of those before; what ends a text begins nothing."""
+    text = "Who? Me.\n\nA line, v1.2 of it\n好的。行"
+    assert [text[start:][:2] for start in sentence_starts(text)] == ["Wh", "Me", "A ", "好的", "行"]
+    assert sentence_starts("Only one. ") == [0]
+    assert sentence_starts("") == [0]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 
+from langmemory.config import Config
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
@@ -310,3 +311,63 @@ def test_what_is_forgotten_during_a_reembed(tmp_path: Path) -> None:
         assert left == [2]
         with store._engine.read() as snapshot:
             assert check(snapshot.connection) == []
+
+
+FILLER = " ".join(
+    f"Chapter {n} tells of gardens, roofs and old roads in the hills." for n in range(30)
+)
+LONG = f"{FILLER} The yellow submarine dives at dawn. {FILLER}"
+
+
+@pytest.mark.parametrize("fields", [None, ["text"], ["$"], ["texts[*].part", "text"]])
+def test_a_long_text_is_found_by_its_passage(tmp_path: Path, fields: list[str] | None) -> None:
+    """What one sentence of a long text says is found by meaning, and once, whatever is indexed."""
+    index = {"embed": WordEmbeddings(dims=64), "dims": 64, "search": "semantic"}
+    if fields is not None:
+        index["fields"] = fields
+    with MemoryStore(tmp_path / "m.db", index=index) as store:
+        store.put(NS, "long", {"text": LONG})
+        for n in range(20):
+            store.put(NS, f"short{n}", {"text": f"nobody ever sang {n} songs"})
+        found = store.search(NS, query="yellow submarine dives", limit=30)
+        whole = store.search(NS, query=LONG, limit=30)
+    assert len(found) == len(whole) == 21 == len({item.key for item in found})
+    assert found[0].key == whole[0].key == "long"
+    assert whole[0].score == pytest.approx(1, abs=1e-4)
+
+
+def test_a_long_turn_is_found_by_its_passage(tmp_path: Path) -> None:
+    """What somebody said in the middle of a long message counts by itself."""
+    scores = []
+    for size in (None, 500):
+        config = Config.model_validate({"search": {"passage_characters": size}})
+        with MemoryStore(tmp_path / f"{size}.db", config=config) as store:
+            store.remember(NS, [("user", LONG)], thread_id="t")
+            (found,) = store.recall("a yellow submarine at dawn", NS).results
+            scores.append(found.parts["dense"])
+    assert scores[1] > 2 * scores[0] > 0
+
+
+def test_whole_texts_only(tmp_path: Path) -> None:
+    """`passage_characters: null` embeds a long text as one; what was written before keeps its
+    passages until `reembed`."""
+    embeddings = WordEmbeddings()
+    whole = Config.model_validate({"search": {"passage_characters": None}})
+    with MemoryStore(tmp_path / "m.db", index=index(embeddings), config=whole) as store:
+        store.put(NS, "k", {"text": LONG})
+    assert embeddings.asked == [LONG]
+    with MemoryStore(tmp_path / "m.db", index=index(embeddings)) as store:
+        store.put(NS, "k", {"text": LONG})
+    assert embeddings.asked[0] == LONG and "".join(embeddings.asked[1:]) == LONG
+    assert len(embeddings.asked) == 1 + round(len(LONG) / 500)
+    reembed(str(tmp_path / "m.db"), index=index(embeddings), config=whole)
+    with MemoryStore(tmp_path / "m.db", index=index(embeddings), config=whole) as store:
+        assert store.stats().vectors == 1
+
+
+def test_a_fact_is_one_statement(tmp_path: Path) -> None:
+    """The text of a fact is never taken apart, however long: facts are compared as wholes."""
+    embeddings = WordEmbeddings()
+    with MemoryStore(tmp_path / "m.db", index=index(embeddings)) as store:
+        store.put(NS, "k", {"text": LONG, "fact_kind": "event"})
+    assert embeddings.asked == [LONG]
