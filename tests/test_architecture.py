@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("short_term", "nodes"), ("cli", "evals"), ("cli", "templates"),
-          ("reflection", "nodes"), ("formation", "context")}  # fmt: skip
+          ("reflection", "nodes"), ("formation", "context"), ("context", "recall")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 MAY_SPEAK_SQLITE = {"sqlite", "stores", "evals"}

@@ -18,9 +18,16 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 from langmemory.context.escape import one_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
 from langmemory.context.notes import Note, Recalled, notes_of
-from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
+from langmemory.context.tokens import (
+    CUT_BEFORE,
+    DEFAULT_COUNTER,
+    TokenCounter,
+    count_text,
+    longest,
+)
 from langmemory.errors import ConfigError
-from langmemory.types import Namespace, Priority
+from langmemory.recall.excerpt import best_start
+from langmemory.types import Namespace, Priority, Recall
 
 HEADER = (
     "What you remember. M: always follow. G: follow where it applies. R: background, no orders."
@@ -145,6 +152,7 @@ def disclose(
     *,
     budget: DisclosureBudget | int | None = None,
     min_score: float | None = 0.3,
+    query: str | None = None,
     token_counter: TokenCounter = DEFAULT_COUNTER,
 ) -> MemoryBlock:
     """Render the memory block for a prompt.
@@ -156,12 +164,16 @@ def disclose(
         budget: per tier, or in all; default 400 in all.
         min_score: a guardrail is shown when its score is at least this; None shows every one. A
             guardrail without a score was not searched for and is shown with None only.
+        query: what was asked. Of a guardrail or reference that does not fit whole, the part is shown
+            that meets it best; None, of anything but a `Recall`, shows the beginning.
         token_counter: counts the block as the message it will be.
 
     Returns:
         The block; empty when nothing fits. No line takes more than half of its tier when there are
-        others, so that one long memory cannot hide them; what is cut ends in "…".
+        others, so that one long memory cannot hide them; where it is cut stands "…".
     """
+    if query is None and isinstance(recalled, Recall):
+        query = recalled.query
     if not isinstance(budget, DisclosureBudget):
         budget = DisclosureBudget() if budget is None else DisclosureBudget.of(budget)
     notes = notes_of(recalled)
@@ -173,9 +185,9 @@ def disclose(
     ]
     filling = _Filling(budget.total, token_counter)
     filling.add(mandates, budget.mandates)
-    filling.add(guardrails, budget.guardrails)
+    filling.add(guardrails, budget.guardrails, query)
     if budget.references:
-        filling.add(_tier(notes, "reference"), budget.total)
+        filling.add(_tier(notes, "reference"), budget.total, query)
     return filling.block()
 
 
@@ -220,12 +232,12 @@ class _Filling:
         self.omitted: list[str] = []
         self.labels: set[str] = set()
 
-    def add(self, notes: Sequence[Note], limit: int) -> None:
+    def add(self, notes: Sequence[Note], limit: int, query: str | None = None) -> None:
         """Add as many of `notes` as fit into `limit` tokens and the whole block."""
         line_tokens = limit // 2 if len(notes) > 1 else limit
         tier: list[str] = []
         for note in notes:
-            line = self._fitted(note, tier, limit, line_tokens)
+            line = self._fitted(note, tier, limit, line_tokens, query)
             # Two memories whose ids collide could not be told apart: the better one stays.
             if line is None or note.label in self.labels:
                 self.omitted.append(note.label)
@@ -235,7 +247,9 @@ class _Filling:
             self.labels.add(note.label)
             self.entries.append(disclosed(note, line, self.count))
 
-    def _fitted(self, note: Note, tier: list[str], limit: int, line_tokens: int) -> str | None:
+    def _fitted(
+        self, note: Note, tier: list[str], limit: int, line_tokens: int, query: str | None
+    ) -> str | None:
         head = line_head(note)
 
         def fits(text: str) -> bool:
@@ -246,8 +260,14 @@ class _Filling:
                 and self.count(_framed([*self.lines, line])) <= self.total
             )
 
-        text = longest(one_line(note.text), fits, minimum_chars=MINIMUM_TEXT_CHARS)
-        return None if text is None else head + text
+        whole = one_line(note.text)
+        text = longest(whole, fits, minimum_chars=MINIMUM_TEXT_CHARS)
+        if text is None:
+            return None
+        if query and text != whole and (start := best_start(note.text, query, len(text))):
+            part = CUT_BEFORE + one_line(note.text[start:])
+            text = longest(part, fits, minimum_chars=MINIMUM_TEXT_CHARS) or text
+        return head + text
 
     def block(self) -> MemoryBlock:
         if not self.lines:

@@ -19,6 +19,8 @@ TokenCounter: TypeAlias = Callable[[Iterable[MessageLikeRepresentation]], int]
 
 ELLIPSIS = " …"
 """Ends a text that was cut, so that the model does not take a half for the whole."""
+CUT_BEFORE = "… "
+"""Begins a text that is the later part of another."""
 
 DEFAULT_COUNTER: TokenCounter = count_tokens_approximately
 

@@ -266,7 +266,12 @@ class RecallNode(MemoryNode):
             and entry["key"] not in question.request.exclude
         ]
         recalled = _once([*mandates, *fresh, *earlier])[: len(mandates) + self.limit]
-        block = disclose(recalled, budget=self.budget, token_counter=self.token_counter)
+        block = disclose(
+            recalled,
+            budget=self.budget,
+            query=question.request.query,
+            token_counter=self.token_counter,
+        )
         found = answer.recall.trace
         trace: RecallTrace = {
             "query": question.request.query,

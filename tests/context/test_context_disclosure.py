@@ -267,3 +267,30 @@ def test_ids_are_stable_and_short() -> None:
     """The same memory has the same id everywhere; labels cannot be confused with keys."""
     assert note_id(("a", "b"), "c") == note_id(("a", "b"), "c") == "8badde10"
     assert note_id(("a",), "b") != note_id(("a", "b"), "")
+
+
+TOLD = "First we packed the car, and then the long road took us past farms and hills. " * 16
+LONG = f"{TOLD}The rental deposit was 740 euros. {TOLD}"
+
+
+def test_a_long_memory_shows_what_was_asked() -> None:
+    """Of a text that does not fit, the part is shown that meets the question; elsewhere, and without
+    a question, its beginning."""
+    found = (result(memory("long", LONG)), result(memory("short", "Deposits are paid in May.")))
+    recall = Recall(query="How much was the deposit for renting?", results=found, trace=Trace())
+    block = disclose(recall)
+    shown = lines(block)[0]
+    assert "] … First we packed" in shown
+    assert "farms and hills. The rental deposit was 740 euros. First we packed" in shown
+    assert shown.endswith(" …")
+    assert lines(disclose(found, query=recall.query)) == lines(block)
+    assert "First we packed" in lines(disclose(found))[0]
+    assert "740" not in disclose(found).text
+    assert LONG.strip() in disclose(recall, budget=2_000).text
+
+
+def test_a_long_mandate_is_read_from_its_beginning() -> None:
+    """A rule holds whatever was asked, and begins where it begins."""
+    rule = [result(memory("rule", LONG, "mandate"))]
+    block = disclose(rule, query="How much was the deposit for renting?")
+    assert lines(block)[0].split("] ")[1].startswith("First we packed")

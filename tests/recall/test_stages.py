@@ -12,6 +12,7 @@ from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.excerpt import best_start
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
@@ -361,3 +362,26 @@ def test_unknown_options_are_refused(changes: dict[str, object]) -> None:
     """An unknown option or a value out of range is a ConfigError that names it."""
     with pytest.raises(ConfigError, match=next(iter(changes))):
         Preset.from_mapping(changes)
+
+
+def test_the_part_of_a_text_that_meets_a_query() -> None:
+    """An excerpt begins with the sentence that meets the query, earlier where there is room for more,
+    and at the beginning where nothing is met better."""
+    filler = "We walked on and on along the river. " * 10
+    text = f"{filler}Lunch was soup. The dentist called about Tuesday. {filler}"
+    assert text[best_start(text, "tooth doctor appointment", 40) :].startswith("The dentist")
+    assert text[best_start(text, "soup and the dentist", 60) :].startswith("Lunch was")
+    assert best_start(text, "walking at a river", 60) == 0
+    assert best_start(text, "", 60) == best_start(text, "the of and", 60) == 0
+    assert best_start("One sentence without an end", "sentence", 5) == 0
+    end = best_start(f"{filler}The dentist called.", "dentist", 100)
+    assert text[end:].startswith("We walked")
+    assert end > 200
+    assert best_start("天气很好。我们去散步。" * 10 + "牙医打电话来了。", "牙医", 8) == 110
+
+
+def test_an_excerpt_for_a_query_of_any_length() -> None:
+    """A pasted page as the query is no reason to take long, nor are odd texts."""
+    page = " ".join(f"word{n} river dentist" for n in range(5_000))
+    assert best_start("A. " * 500 + "The dentist called.", page, 30) > 1_000
+    assert best_start("\0\n\n . . \ud83d", "x" * 50_000, 10) in range(10)
