@@ -225,8 +225,11 @@ def rank(
     if preset.profile == "measured":
         score = relevant.copy()
     else:
-        priority = () if uses is None else uses.priority
-        score = scoring.composite(relevant, properties, priority, preset.profile)
+        of_profile = scoring.PROFILES[preset.profile]
+        found |= {name: values for name, values in properties.items() if name in of_profile}
+        score = scoring.composite(relevant, properties, preset.profile)
+    if preset.profile == "task" and uses is not None:
+        factors["priority"] = scoring.priority_factors(uses.priority)
     for factor in factors.values():
         score *= factor
     own, folded = score, np.zeros(len(score), np.bool_)

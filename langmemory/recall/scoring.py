@@ -121,13 +121,15 @@ def multipliers(
     }
 
 
-def composite(
-    relevant: Floats, properties: Mapping[str, Floats], priority: Sequence[str], profile: Profile
-) -> Floats:
-    """Score of a profile of the source design; see `PROFILES`."""
+def composite(relevant: Floats, properties: Mapping[str, Floats], profile: Profile) -> Floats:
+    """Score of a profile of the source design; see `PROFILES`. `PRIORITY_FACTORS` multiply that of
+    ``task``."""
     score = np.zeros_like(relevant)
     for name, weight in PROFILES[profile].items():
         score += np.float32(weight) * (relevant if name == "relevance" else properties[name])
-    if profile == "task":
-        score *= np.array([PRIORITY_FACTORS[name] for name in priority], dtype=np.float32)
     return score
+
+
+def priority_factors(priority: Sequence[str]) -> Floats:
+    """`PRIORITY_FACTORS` of items, float32[n]."""
+    return np.array([PRIORITY_FACTORS[name] for name in priority], dtype=np.float32)

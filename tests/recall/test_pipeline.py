@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +20,7 @@ from rich.console import Console
 from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.rerank import by_chat_model, by_compressor
+from langmemory.recall.scoring import PROFILES, Profile
 from langmemory.types import Memory, Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
 
@@ -216,6 +218,18 @@ def test_explanations_are_complete(source: MemorySource) -> None:
     shown = console.export_text()
     assert "Franklin" in shown
     assert "found by" in shown
+
+
+@pytest.mark.parametrize("profile", ["measured", "conversation", "task"])
+def test_an_explained_score_adds_up(source: MemorySource, profile: Profile) -> None:
+    """The score is the parts of the profile by their weights, times the multipliers."""
+    preset = BALANCED.model_copy(update={"profile": profile, "families": False})
+    weights = PROFILES.get(profile, {"relevance": 1.0})
+    for result in ask(source, "What is Ben's pet called?", preset=preset, explain=True).results:
+        assert result.explanation is not None
+        score = sum(weight * result.parts[name] for name, weight in weights.items())
+        score *= math.prod(result.explanation.multipliers.values())
+        assert result.score == pytest.approx(score, rel=1e-4)
 
 
 def test_explaining_changes_nothing(source: MemorySource) -> None:

@@ -240,7 +240,8 @@ def test_multipliers_stay_within_their_named_bounds() -> None:
 def test_the_task_profile_puts_mandates_first() -> None:
     """Priority factors 2.0, 1.5 and 1.0 multiply the composite."""
     same = {name: floats(1, 1, 1) for name in ("recency", "importance", "confidence")}
-    score = scoring.composite(floats(1, 1, 1), same, ["reference", "guardrail", "mandate"], "task")
+    score = scoring.composite(floats(1, 1, 1), same, "task")
+    score *= scoring.priority_factors(["reference", "guardrail", "mandate"])
     assert score.tolist() == pytest.approx([1.0, 1.5, 2.0])
 
 
