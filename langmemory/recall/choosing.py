@@ -1,7 +1,7 @@
 """Choosing: which of a ranking are returned, each thing said once.
 
-Where one repeated text, a daily reminder say, has taken the places of whatever else there is, more
-candidates have to be looked at (`deeper`).
+Where one repeated text, a daily reminder say, or one long session has taken the places of whatever
+else there is, more candidates have to be looked at (`deeper`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ class Chosen:
     results: list[RecallResult]
     removed: dict[str, str]
     """Keys of what says the same as one of them, and why it was left out."""
+    sessions: bool
+    """Whether each result stands for a session."""
 
     def crowded(self, wanted: int) -> bool:
-        """Whether results are missing and most candidates said what others had said: a daily
-        reminder, say, took the places of whatever else there is."""
-        return len(self.results) < wanted and len(self.removed) > len(self.results)
+        """Whether results are missing and most candidates said what others had said, or were of the
+        sessions of others."""
+        most = self.sessions or len(self.removed) > len(self.results)
+        return most and len(self.results) < wanted
 
 
 def choose(
@@ -58,7 +61,9 @@ def choose(
     # What two sessions say is said in both: only single memories are folded.
     folding = Folding(preset.fold_similarity) if granularity == "turn" else None
     results, removed = _results(source, ranking, order, limit, folding)
-    return Chosen(order=ranked, results=results, removed=removed)
+    return Chosen(
+        order=ranked, results=results, removed=removed, sessions=granularity == "session"
+    )
 
 
 def _results(

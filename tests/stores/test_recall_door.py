@@ -262,6 +262,18 @@ def test_neighbours_pass_the_filter_too(filter: dict[str, Any]) -> None:
         assert {result.memory.key for result in found.results} <= passing
 
 
+def test_a_long_session_does_not_hide_the_others(tmp_path: Path) -> None:
+    """As many sessions as are wanted are found, also where one has said most about it."""
+    with MemoryStore(tmp_path / "m.db") as store:
+        said = [f"The ferry to Naxos, part {n}: it left at {n} past noon." for n in range(400)]
+        store.remember(NS, [("user", text) for text in said], thread_id="long")
+        for n in range(6):
+            store.remember(NS, [("user", f"Somebody took a ferry, day {n}.")], thread_id=f"t{n}")
+        found = store.recall("the ferry to Naxos at noon", NS, limit=5, granularity="session")
+    assert len({result.memory.thread_id for result in found}) == len(found) == 5
+    assert found.results[0].memory.thread_id == "long"
+
+
 def test_a_daily_reminder_does_not_hide_what_else_is_known(tmp_path: Path) -> None:
     """Where one text was said so often that it alone fills the candidates, recall looks further, and
     the other memories are found."""
