@@ -6,7 +6,7 @@ imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NotRequired
 
@@ -58,7 +58,7 @@ class AgentMemoryState(AgentState[Any]):
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
     said: NotRequired[Annotated[list[AnyMessage], PrivateStateAttr]]
     """What people said and nobody remembered yet, as the model was shown it. Other middleware may
-    take it out of the messages, in a run of many steps before its end."""
+    take it out of the messages, in a run of many steps before its end, or after one that failed."""
     condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
 
 
@@ -117,10 +117,12 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         )
 
     def before_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        return self.recall.invoke(state, get_config())
+        everything = _with_all_messages(state)
+        return self.recall.invoke(everything, get_config()) | _said_before(state)
 
     async def abefore_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        return await self.recall.ainvoke(state, get_config())
+        everything = _with_all_messages(state)
+        return await self.recall.ainvoke(everything, get_config()) | _said_before(state)
 
     def wrap_model_call(
         self,
@@ -137,12 +139,12 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         return await handler(with_memory(request))
 
     def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return _with_said(state)
+        return _said(state)
 
     async def aafter_model(
         self, state: AgentMemoryState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        return _with_said(state)
+        return _said(state)
 
     def after_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
         update = self.remember.invoke(_with_all_messages(state), get_config())
@@ -159,14 +161,22 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         return update
 
 
-def _with_said(state: Mapping[str, Any]) -> dict[str, Any] | None:
+def _said_before(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What runs before this one left unremembered, because they failed. The person's last message
+    is not among it: other middleware may yet take out of it what the model is not to see."""
+    at = (at for at, message in enumerate(state["messages"]) if is_human(message))
+    return _said(state, max(at, default=0)) or {}
+
+
+def _said(state: Mapping[str, Any], end: int | None = None) -> dict[str, Any] | None:
     """Keep what a person said for the end of the run; None when there is nothing new."""
     messages = state["messages"]
     start = place_after(messages, state.get("remembered_id"))
-    kept: Sequence[AnyMessage] = state.get("said") or ()
-    known = {message.id for message in kept}
-    new = [m for m in messages[start:] if is_human(m) and m.id not in known]
-    return {"said": [*kept, *new]} if new else None
+    kept: list[AnyMessage] = list(state.get("said") or ())
+    there, known = {message.id: message for message in messages}, {message.id for message in kept}
+    said = [there.get(message.id, message) for message in kept]
+    said += [m for m in messages[start:end] if is_human(m) and m.id not in known]
+    return None if said == kept else {"said": said}
 
 
 def _with_all_messages(state: Mapping[str, Any]) -> Mapping[str, Any]:

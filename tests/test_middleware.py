@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import BaseStore
 from langgraph.types import Command
 
+from langmemory import MemoryStore
+from langmemory.errors import ConfigError
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes.core_memory import CoreMemory
 from tests.scripted import ScriptedModel, tool_call
@@ -122,6 +125,70 @@ async def test_what_is_summarized_within_a_run_is_remembered(
     assert agent.get_state(run("t1")).values["said"] == []
 
 
+@pytest.mark.parametrize("memory_first", [True, False])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_a_failed_run_left_is_remembered_though_it_is_summarized(
+    store: BaseStore, call: str, memory_first: bool
+) -> None:
+    """The model fails before its first answer; the next run takes the message out of the thread
+    before anybody has seen it. It is remembered all the same, once."""
+    summary = SummarizationMiddleware(
+        ScriptedModel(otherwise="A summary"), trigger=("messages", 4), keep=("messages", 1)
+    )
+    memory = MemoryMiddleware(store, tools=False)
+    agent = create_agent(
+        ScriptedModel(script=["Hello.", ConnectionError("no model")]),
+        middleware=[memory, summary] if memory_first else [summary, memory],
+        checkpointer=InMemorySaver(),
+    )
+    for text in ("Good morning.", "My son is called Tim.", "Are you there?"):
+        with suppress(ConnectionError):
+            if call == "invoke":
+                result = agent.invoke(message(text), run("t1"))
+            else:
+                result = await agent.ainvoke(message(text), run("t1"))
+    assert "Tim" not in "".join(m.text for m in result["messages"])
+    items = store.search(("memories", "anna"), filter={"role": "user"})
+    assert sorted(item.value["content"] for item in items) == [
+        "Are you there?",
+        "Good morning.",
+        "My son is called Tim.",
+    ]
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_is_summarized_stays_with_who_said_it(store: BaseStore, call: str) -> None:
+    """In a thread that two people share, what one said in a run that failed is taken out of the
+    messages while the other talks: it never becomes theirs, and is remembered when the person who
+    said it speaks again."""
+    summary = SummarizationMiddleware(
+        ScriptedModel(otherwise="A summary"), trigger=("messages", 4), keep=("messages", 1)
+    )
+    model = ScriptedModel(
+        script=[tool_call("search_memory", query="me"), ConnectionError("no model")]
+    )
+    agent = create_agent(
+        model, middleware=[MemoryMiddleware(store), summary], checkpointer=InMemorySaver()
+    )
+    for text, user in (
+        ("I am ill.", "bert"),
+        ("Anna here.", "anna"),
+        ("Anna again.", "anna"),
+        ("Thanks.", "bert"),
+    ):
+        with suppress(ConnectionError):
+            if call == "invoke":
+                agent.invoke(message(text), run("t1", user))
+            else:
+                await agent.ainvoke(message(text), run("t1", user))
+    for user, texts in (
+        ("anna", ["Anna again.", "Anna here."]),
+        ("bert", ["I am ill.", "Thanks."]),
+    ):
+        items = store.search(("memories", user), filter={"role": "user"})
+        assert sorted(item.value["content"] for item in items) == texts
+
+
 async def test_an_agent_edits_its_core_memory(store: BaseStore) -> None:
     """The memory tools come with the middleware; a bad call is answered and the run goes on."""
     model = ScriptedModel(
@@ -154,6 +221,14 @@ async def test_a_nearly_full_core_block_is_rewritten(store: BaseStore, call: str
     assert [m.text for m in result["messages"]] == ["Hello", "Understood."]
     assert core.block("human").content == "Likes tea."
     assert core.block("human").version == 2
+
+
+@pytest.mark.parametrize("given", ["memory.db", MemoryStore])
+def test_what_is_no_store_is_said_to_be_none(given: Any) -> None:
+    """A path, or the class: the error names it and says what to pass."""
+    agent = create_agent(ScriptedModel(), middleware=[MemoryMiddleware(given)])
+    with pytest.raises(ConfigError, match=r"no store but .*MemoryStore\(\"memory.db\"\)"):
+        agent.invoke(message("Hi"), run("t1"))
 
 
 def test_memory_stays_out_of_the_agents_input_and_output(store: BaseStore) -> None:

@@ -139,6 +139,8 @@ class Plan:
     existing: RunningSummary | None
     pending: list[AnyMessage]
     """Messages no summary covers yet, without system message and old summaries."""
+    stayed: int
+    """How many of them, the first, stand before the last one that a summary covers."""
     chosen: list[int]
     """Indices into `pending`, rising: what the new summary is to cover."""
     prompt: list[BaseMessage] | None
@@ -168,13 +170,16 @@ class Plan:
         leaving = set(self.chosen)
         kept = [message for index, message in enumerate(self.pending) if index not in leaving]
         text = self._fitted(text, kept)
+        last = covered[-1].id
+        if self.existing is not None and self.chosen[-1] < self.stayed:
+            last = self.existing.last_summarized_message_id
         return SummarizationResult(
             messages=self._framed(text, kept),
             running_summary=RunningSummary(
                 summary=text,
                 summarized_message_ids=ids
                 | (self.existing.summarized_message_ids if self.existing else set()),
-                last_summarized_message_id=covered[-1].id,
+                last_summarized_message_id=last,
             ),
         )
 
@@ -227,7 +232,8 @@ def plan(
     if existing is not None:
         rest = _without_renderings(rest, existing.summary, settings.final_prompt)
     system = rest[0] if rest and isinstance(rest[0], SystemMessage) else None
-    pending = _pending(rest if system is None else rest[1:], existing)
+    stayed, new = _pending(rest if system is None else rest[1:], existing)
+    pending = [*stayed, *new]
     chosen = _choose(system, existing, pending, settings)
     prompt = None
     if chosen:
@@ -241,6 +247,7 @@ def plan(
         system=system,
         existing=existing,
         pending=pending,
+        stayed=len(stayed),
         chosen=chosen,
         prompt=prompt,
     )
@@ -319,7 +326,10 @@ def _without_renderings(
     return [m for m in messages if not (isinstance(m, SystemMessage) and m.text in renderings)]
 
 
-def _pending(messages: Sequence[AnyMessage], existing: RunningSummary | None) -> list[AnyMessage]:
+def _pending(
+    messages: Sequence[AnyMessage], existing: RunningSummary | None
+) -> tuple[list[AnyMessage], list[AnyMessage]]:
+    """What `existing` does not cover: before the last message that it covers, and after it."""
     ids: set[str] = existing.summarized_message_ids if existing else set()
     last = existing.last_summarized_message_id if existing else None
     start = next((i + 1 for i, m in enumerate(messages) if last is not None and m.id == last), 0)
@@ -339,7 +349,7 @@ def _pending(messages: Sequence[AnyMessage], existing: RunningSummary | None) ->
             )
     # A person's message that was the last one then stayed word for word, although later ones left.
     stayed = [m for m in messages[:start] if m.id is not None and m.id not in ids]
-    return [*stayed, *messages[start:]]
+    return stayed, list(messages[start:])
 
 
 def _choose(

@@ -52,7 +52,7 @@ def run_of(
     a graph without a config means that of the run, as with any LangChain runnable.
 
     Raises:
-        ConfigError: neither `name` (a node or tool) nor the graph has a store.
+        ConfigError: neither `name` (a node or tool) nor the graph has a store, or it is none.
     """
     runtime = current_runtime()
     found = store if store is not None else getattr(runtime, "store", None)
@@ -60,6 +60,12 @@ def run_of(
         raise ConfigError(
             f"{name!r} has no store: compile the graph with store=… (create_agent takes it, too), or "
             f"give {name!r} one with store=…"
+        )
+    if not isinstance(found, BaseStore):
+        raise ConfigError(
+            f"{name!r} has no store but {found!r:.80}: pass an open one, such as "
+            f'MemoryStore("memory.db"). A store of LangGraph that from_conn_string makes is opened by '
+            f"``with``."
         )
     scope = RunScope.of(runtime, ensure_config(config))
     return seen_by(found, viewer_of(viewer, scope)), scope

@@ -16,11 +16,11 @@ from langmemory.nodes.namespaces import AUTHENTICATED, RunScope
 
 
 class Voice(TypedDict):
-    """Messages that runs of one person brought."""
+    """Messages in a row that runs of one person brought."""
 
     who: str
-    until: str
-    """Id of the last of them; the first follows the voice before."""
+    ids: list[str]
+    """Of each: any of them may be taken out of the thread."""
 
 
 def speaker_of(scope: RunScope) -> str:
@@ -29,14 +29,17 @@ def speaker_of(scope: RunScope) -> str:
 
 
 def heard(voices: Sequence[Voice], messages: Sequence[AnyMessage], who: str) -> list[Voice]:
-    """The voices with what is new in `messages`, which is `who`'s. One voice as long as nobody else
-    speaks; what is not among the messages any more is left out."""
-    said = [message.id for message in messages if is_human(message) and message.id]
-    known = [voice for voice in voices if voice["until"] in said]
-    if not said or (known and known[-1]["until"] == said[-1]):
-        return known
-    before = known[:-1] if known and known[-1]["who"] == who else known
-    return [*before, {"who": who, "until": str(said[-1])}]
+    """The voices with what is new in `messages`, which is `who`'s. What is not among the messages
+    any more is left out."""
+    known = _speakers(voices)
+    now: list[Voice] = []
+    for message in messages:
+        if is_human(message) and message.id:
+            speaker = known.get(message.id, who)
+            if not now or now[-1]["who"] != speaker:
+                now.append({"who": speaker, "ids": []})
+            now[-1]["ids"].append(message.id)
+    return now
 
 
 def without_others(
@@ -44,14 +47,16 @@ def without_others(
 ) -> list[AnyMessage]:
     """The messages without those that others said, and the answers they got. A message is anybody's
     where its run, or this one, did not say for whom it was."""
-    ids = {message.id for message in messages}
-    left = [voice for voice in voices if voice["until"] in ids]
+    known = _speakers(voices)
     own, speaker = [], who
     for message in messages:
         if is_human(message):
-            speaker = left[0]["who"] if left else who
-            if left and message.id == left[0]["until"]:
-                left.pop(0)
+            speaker = known.get(message.id or "", who)
         if speaker == who or not (speaker and who):
             own.append(message)
     return own
+
+
+def _speakers(voices: Sequence[Voice]) -> dict[str, str]:
+    """Who said the message of an id."""
+    return {id: voice["who"] for voice in voices for id in voice["ids"]}

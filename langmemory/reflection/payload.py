@@ -1,8 +1,8 @@
 """What of a submission is kept as JSON, and how it comes back: in another process, days later.
 
 Kept are JSON types, what `MemoryStore` writes as JSON (dates, UUIDs, pydantic models …) and
-LangChain messages, which come back as messages. Of the config: what the caller put into it, not
-what LangGraph did, no callbacks and no secrets.
+LangChain messages, which come back as messages, a tool's artifact with them if it has a JSON form.
+Of the config: what the caller put into it, not what LangGraph did, no callbacks and no secrets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
+from langchain_core.messages import BaseMessage, ToolMessage, message_to_dict, messages_from_dict
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
@@ -38,12 +38,24 @@ KEPT_SETTINGS: Final = ("run_name", "recursion_limit", "max_concurrency")
 def packed(value: Any) -> Any:
     """A payload or result with every message as a dict."""
     if isinstance(value, BaseMessage):
-        return {MESSAGE: message_to_dict(value)}
+        return {MESSAGE: message_to_dict(_without_objects(value))}
     if isinstance(value, Mapping):
         return {key: packed(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [packed(inner) for inner in value]
     return value
+
+
+def _without_objects(message: BaseMessage) -> BaseMessage:
+    """The message without an artifact that has no JSON form: an image, a table. No model reads it, and
+    the conversation is not to be refused for it."""
+    if not isinstance(message, ToolMessage) or message.artifact is None:
+        return message
+    try:
+        to_json({"artifact": message.artifact})
+    except (InvalidValueError, RecursionError):
+        return message.model_copy(update={"artifact": None})
+    return message
 
 
 def unpacked(value: Any) -> Any:

@@ -250,6 +250,18 @@ def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> Non
     assert [voice["who"] for voice in state["voices"]] == ["anna", "eve"]
 
 
+def test_a_thread_that_loses_somebodys_last_turn_keeps_people_apart(store: BaseStore) -> None:
+    """When the last message of one and its answer are taken out, and another person goes on, what
+    the first one said before stays theirs."""
+    graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
+    speak(graph, CONFIG, "My PIN is 1234.")
+    state = speak(graph, CONFIG, "Forget it.")
+    gone = [RemoveMessage(message.id) for message in state["messages"][-2:]]
+    graph.update_state(CONFIG, {"messages": gone})
+    speak(graph, EVE, "I am Eve.")
+    assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]
+
+
 @pytest.mark.parametrize("call", ["sync", "async"])
 async def test_a_chat_within_a_graph_keeps_people_apart(store: BaseStore, call: str) -> None:
     """A subgraph forgets between runs whose words the thread holds; what is remembered as one

@@ -125,6 +125,23 @@ def test_the_last_question_survives_a_long_tool_loop(before: int | None) -> None
     assert "question q" in model.asked[0][0].text
 
 
+def test_a_thread_goes_on_after_a_question_that_stayed_has_left_alone() -> None:
+    """A question that stayed word for word leaves by itself, after what followed it was summarized:
+    nothing counts as summarized twice, then or later."""
+    options = {"max_tokens": 5, "summary_window": 1}
+    loop = [m for i in range(6) for m in (call(f"c{i}", f"{i}"), result(f"{i}"))]
+    messages = [human("q"), *loop]
+    first = summarize(messages, **options)
+    messages += [ai("x"), human("y")]
+    second = summarize(messages, first.running_summary, **options)
+    covered = second.running_summary.summarized_message_ids
+    assert covered - first.running_summary.summarized_message_ids == {"q"}
+    messages += [ai("z"), human("last")]
+    third = summarize(messages, second.running_summary, **options)
+    assert third.running_summary.summarized_message_ids.isdisjoint(ids(third.messages))
+    assert ids(third.messages)[-1] == "last"
+
+
 def test_a_question_with_a_short_answer_is_not_split() -> None:
     """The answer to the last question does not leave without it while both fit (77)."""
     messages = [HumanMessage("Hello world!", id="1"), AIMessage("Bye bye world!", id="2")]

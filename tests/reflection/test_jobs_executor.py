@@ -16,7 +16,7 @@ from typing import Any
 import langmem
 import pytest
 from langchain_core.callbacks import StdOutCallbackHandler
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config, get_store
 from langgraph.func import entrypoint
@@ -215,6 +215,22 @@ def test_futures_of_work_done_elsewhere_are_settled(store: MemoryStore, path: Pa
             old.result(10)
         there.shutdown(cancel_futures=True)
     here.shutdown()
+
+
+def test_an_artifact_does_not_keep_a_conversation_from_being_reflected(store: MemoryStore) -> None:
+    """What a tool hands to the program (an image, a table) comes along if it has a JSON form, and is
+    left out if not; the message comes either way."""
+
+    def artifacts(payload: dict[str, Any]) -> list[Any]:
+        return [[message.text, message.artifact] for message in payload["messages"]]
+
+    given = [
+        ToolMessage("plot", tool_call_id="1", artifact=b"PNG"),
+        ToolMessage("rows", tool_call_id="2", artifact={"rows": [1, 2]}),
+    ]
+    with ReflectionExecutor(reflector(artifacts), store=store, options=OFTEN) as executor:
+        result = executor.submit({"messages": given}, ANNA).result(10)
+    assert result == [["plot", None], ["rows", {"rows": [1, 2]}]]
 
 
 def test_a_cancelled_future_takes_its_job_back(store: MemoryStore) -> None:

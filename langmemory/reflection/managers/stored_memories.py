@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
@@ -13,6 +14,8 @@ from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
+
+ItemT = TypeVar("ItemT", bound=Item)
 
 
 class StoredMemories:
@@ -136,15 +139,16 @@ class StoredMemories:
     ) -> Item | None:
         if item is None and key == "default":
             item = self._default(namespace, config)
-        if item is not None:
-            item.value = typed(item.value, self.schemas)
-        return item
+        return None if item is None else self._typed(item)
 
     def _searched(
         self, found: Sequence[SearchItem], namespace: Namespace, config: RunnableConfig
     ) -> list[SearchItem]:
         default = None if found else self._default(namespace, config)
-        items = list(found) if default is None else [default]
-        for item in items:
-            item.value = typed(item.value, self.schemas)
-        return items
+        return [self._typed(item) for item in (found if default is None else [default])]
+
+    def _typed(self, item: ItemT) -> ItemT:
+        """A copy with the memory as an instance of its schema: InMemoryStore gives out its own items."""
+        item = copy(item)
+        item.value = typed(item.value, self.schemas)
+        return item
