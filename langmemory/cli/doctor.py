@@ -163,6 +163,7 @@ def _file(config: Config) -> Iterator[Check]:
             stats = snapshot.stats()
             problems = check(snapshot.connection)
             dead = counts(snapshot.connection).get("dead", 0)
+            unfinished = engine.remaining is not None
     except LangMemoryError as error:
         damaged = isinstance(error.__cause__, apsw.CorruptError)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
@@ -177,6 +178,10 @@ def _file(config: Config) -> Iterator[Check]:
     if not problems:
         found = f"{stats.keywords:,} keyword rows and {stats.vectors:,} vectors agree with them"
         yield Check(state="ok", what="consistency", found=found)
+    if unfinished:
+        found = "the last one was interrupted: bytes of what is gone may be left in the file"
+        advice = "Opening the file finishes it; run `langmemory doctor` once more."
+        yield Check(state="warn", what="forgetting", found=found, advice=advice)
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
@@ -192,7 +197,8 @@ def _embedder(config: Config, path: str) -> Check:
             model, of_file = store.embeddings, store.stats().dims
         dims = len(resolve_embedder(model, config=config).embed_query("Does it work?"))
     except EmbeddingModelMismatchError as error:
-        return Check(state="fail", what="embedder", found=_line(error), advice="langmemory reembed")
+        advice = "All is well if your application passes that model itself; else langmemory reembed"
+        return Check(state="fail", what="embedder", found=_line(error), advice=advice)
     except LangMemoryError as error:
         return Check(state="fail", what="embedder", found=_line(error))
     if of_file not in (None, dims):

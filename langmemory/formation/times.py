@@ -34,6 +34,7 @@ from langmemory.formation.dates.scanning import is_all, scan
 from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
 from langmemory.formation.facts import Fact, FactKind, When
+from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.wording import PAST_CUES
 from langmemory.lexicon import detect_language, primary
 
@@ -98,7 +99,8 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     * A time, or "since" one: true from its start on, also when that is yet to come.
     * "until": no longer true from its end on; since when is not known. Of what is so now, "until
       Friday" is the next one.
-    * A statement that something ``ends`` is itself true from the moment at which it ended.
+    * A statement that something ``ends``, as "worked at Initech from 2015 to 2019" says too, is itself
+      true from the moment at which it ended.
     * A plan is one from the moment it was told, a preference, decision or procedure too unless it
       tells since when: ``when`` holds the time they speak of, ``valid_at`` stays open.
     * Without a time both stay open: whoever stores it takes the moment it was said.
@@ -106,6 +108,7 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     What the fact has already is left as it is.
     """
     when, role = fact.when, "at"
+    over = fact.ends or (fact.kind in ("fact", "event") and _ends_another(fact))
     if fact.time_words:
         prefer = PREFER.get(fact.kind)
         found = _resolve(fact.time_words, said_at, fact.language, prefer)
@@ -116,7 +119,7 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     if when is None:
         return fact
     begins = stops = None
-    if fact.ends:
+    if over:
         begins = when.end if role in ("until", "from_to") else when.start
     elif role == "since" or fact.kind in ("fact", "event"):
         begins = None if role == "until" else when.start
@@ -127,6 +130,11 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
         valid_at=fact.valid_at or begins,
         invalid_at=fact.invalid_at or stops,
     )
+
+
+def _ends_another(fact: Fact) -> bool:
+    """Whether what it claims is that something else is over: "worked at", "divorced from"."""
+    return bool(fact.claims) and normalised(fact.claims[0].relation).ends is not None
 
 
 def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:

@@ -29,6 +29,9 @@ RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archi
 UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
 
+GROWTH = 4
+"""Times as many items are asked for where what others keep private, say, took the places."""
+
 THREAD_PAGE = 1000
 """Turns of a thread that are asked for at a time, to know messages again."""
 
@@ -158,20 +161,30 @@ class StoreAccess:
     def recall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
             return self._aware.recall(request.query, request.namespace, **_options(request))
-        found = self._store.search(request.namespace, query=request.query, limit=_wanted(request))
-        if not _ranked(found):
-            found = self._store.search(request.namespace, limit=UNINDEXED_SCAN)
-        return _recall(request, found)
+        asked = _wanted(request)
+        while True:
+            found = self._store.search(request.namespace, query=request.query, limit=asked)
+            if not _ranked(found):
+                found = self._store.search(request.namespace, limit=UNINDEXED_SCAN)
+                return _recall(request, found)
+            recall = _recall(request, found)
+            if len(recall) >= request.limit or len(found) < asked:
+                return recall
+            asked *= GROWTH
 
     async def arecall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
             return await self._aware.arecall(request.query, request.namespace, **_options(request))
-        found = await self._store.asearch(
-            request.namespace, query=request.query, limit=_wanted(request)
-        )
-        if not _ranked(found):
-            found = await self._store.asearch(request.namespace, limit=UNINDEXED_SCAN)
-        return _recall(request, found)
+        asked = _wanted(request)
+        while True:
+            found = await self._store.asearch(request.namespace, query=request.query, limit=asked)
+            if not _ranked(found):
+                found = await self._store.asearch(request.namespace, limit=UNINDEXED_SCAN)
+                return _recall(request, found)
+            recall = _recall(request, found)
+            if len(recall) >= request.limit or len(found) < asked:
+                return recall
+            asked *= GROWTH
 
     def mandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
         """Memories that are shown whatever is talked about.
@@ -342,7 +355,7 @@ def _thread_page(thread_id: str, found: Sequence[SearchItem]) -> dict[str, Any]:
 
 
 def _wanted(request: RecallRequest) -> int:
-    """How many items to ask a plain store for, so that enough are left after our own filter."""
+    """How many items to ask a plain store for, so that mostly enough are left after our own filter."""
     return 2 * request.limit + len(request.exclude) + 10
 
 

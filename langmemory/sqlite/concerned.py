@@ -73,8 +73,11 @@ def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
     )
     past = id_set(
         connection,
+        # Whose a value was is told by itself, or by the next change of its owner.
         f"SELECT h.seq FROM item i JOIN history h ON h.item = i.id WHERE i.namespace IN {where} "
-        "AND i.owner IS NOT ? AND ? IN (h.facets ->> '$.owner', h.before ->> '$.owner')",
+        "AND i.owner IS NOT ? AND ? IN (h.before ->> '$.owner', (SELECT t.facets ->> '$.owner' "
+        "FROM history t WHERE t.item = h.item AND t.seq >= h.seq "
+        "AND t.facets -> '$.owner' IS NOT NULL ORDER BY t.seq LIMIT 1))",
         (*bindings, owner, owner),
     )
     return Concerned(

@@ -417,7 +417,8 @@ class Database:
             # too, the next commit starts the WAL from its beginning; appending to a growing file
             # takes twice as long to sync.
             self._written_back = False
-            with suppress(apsw.BusyError):
+            # Not to be told as the commit's, which is done: all stays in the WAL until the next time.
+            with suppress(apsw.Error):
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         else:
             if self._keeper is None:
@@ -470,20 +471,25 @@ class Database:
             finally:
                 self._writer.pragma("temp_store", "memory")
                 self._writer.pragma("shrink_memory")
-            return self.in_memory or self._empty_wal()
+            return self.empty_wal()
 
-    def _empty_wal(self) -> bool:
+    def empty_wal(self) -> bool:
         """Whether the WAL could be written back and cut to nothing within the busy timeout."""
-        deadline = time.monotonic() + self._busy_timeout_ms / 1000
-        while True:
-            try:
-                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            except apsw.BusyError:  # at once, without waiting, beside another checkpoint
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(0.02)
-            else:
+        self.check_usable()
+        with self._write_lock, clear_errors(self.path):
+            self.check_usable()
+            if self.in_memory:
                 return True
+            deadline = time.monotonic() + self._busy_timeout_ms / 1000
+            while True:
+                try:
+                    self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                except apsw.BusyError:  # at once, without waiting, beside another checkpoint
+                    if time.monotonic() > deadline:
+                        return False
+                    time.sleep(0.02)
+                else:
+                    return True
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""

@@ -17,7 +17,7 @@ from langmemory.sqlite.census import Census
 from langmemory.sqlite.connection import Connection, Database
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.selection import Selection
-from langmemory.sqlite.settings import ModelSetting, read_model
+from langmemory.sqlite.settings import ModelSetting, read_model, remaining
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.types import Scope, Stats
@@ -83,6 +83,8 @@ class Engine:
         self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         with self.database.read() as connection:
             self._adopt(read_model(connection))
+            self.remaining = remaining(connection)
+            """What an earlier forgetting had still to do when the file was opened."""
         self._words = words.shared_index(self.database.identity, self.model.generation)
 
     @property
@@ -265,7 +267,7 @@ class Snapshot:
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the file meets."""
-        if scope.statuses == ("active",) and not self._has_inactive():
+        if scope.statuses == ("active",) and scope.known_at is None and not self._has_inactive():
             scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
 

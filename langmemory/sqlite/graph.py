@@ -12,8 +12,10 @@ from typing import Any, Final, NamedTuple, cast
 import apsw
 import numpy as np
 
+from langmemory.sqlite import past
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.times import to_us
 from langmemory.types import Status
 
 Bindings = tuple[Any, ...]
@@ -45,6 +47,10 @@ class EdgeRow(NamedTuple):
     created_at: int
     expired_at: int | None
     status: Status
+    until: int | None
+    """Its ``invalid_at`` as it was believed at the time whose beliefs are asked for."""
+    given_up: int | None
+    """Its ``expired_at``, likewise: later than that time only where no history tells what was."""
 
 
 EDGE_COLUMNS: Final = (
@@ -235,6 +241,14 @@ def edges(
         relation: Only this relation.
     """
     where, bindings = within(scope)
+    times, asked = "i.invalid_at, i.expired_at", cast("Bindings", ())
+    if scope.scope.known_at is not None:
+        known_at = to_us(scope.scope.known_at)
+        times = f"{past.column('invalid_at')}, {past.column('expired_at')}"
+        asked = (known_at, known_at)
+        # A claim may have been made of the memory later.
+        where = f"{where} AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = e.run AND r.at > ?)"
+        bindings = (*bindings, known_at)
     if relation is not None:
         where, bindings = f"{where} AND e.relation = ?", (*bindings, relation)
     if facts is not None:
@@ -255,11 +269,12 @@ def edges(
     # One part a source, never OR: each end has an index of its own.
     rows = connection.execute(
         " UNION ".join(
-            f"SELECT {EDGE_COLUMNS} FROM {source} CROSS JOIN item i ON i.id = e.fact WHERE {where}"
+            f"SELECT {EDGE_COLUMNS}, {times} FROM {source} CROSS JOIN item i ON i.id = e.fact "
+            f"WHERE {where}"
             for source in sources
         )
         + " ORDER BY 1",
-        tuple(value for _ in sources for value in (first, *bindings)),
+        tuple(value for _ in sources for value in (*asked, first, *bindings)),
     )
     return [EdgeRow(*row) for row in rows]
 

@@ -19,7 +19,8 @@ from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 
 HUB: Final = 64
-"""An entity that more memories speak of connects none of them: everything is about the user."""
+"""An entity that more memories speak of, of those that a viewer may know of, connects none of them:
+everything is about the user."""
 
 
 class Steps(NamedTuple):
@@ -189,12 +190,15 @@ def _members(
     """The memories in scope that speak of each root, newest first; none for a hub."""
     where, bindings = graph.within(scope)
     residual = scope.residual
+    speaking, seen = "mention h", visible_to(scope.scope.viewer, "s")
+    if scope.scope.viewer is not None:
+        speaking += f" CROSS JOIN item s ON s.id = h.item AND {seen.sql}"
     rows = connection.execute(
         f"SELECT m.entity, m.item{', i.value' if residual else ''} FROM carray(?) c "
         "CROSS JOIN mention m ON m.entity = c.value CROSS JOIN item i ON i.id = m.item "
-        "WHERE (SELECT count(*) FROM (SELECT 1 FROM mention h WHERE h.entity = c.value LIMIT ?)) "
+        f"WHERE (SELECT count(*) FROM (SELECT 1 FROM {speaking} WHERE h.entity = c.value LIMIT ?)) "
         f"<= ? AND {where} ORDER BY m.item DESC",
-        (graph.array(root), HUB + 1, HUB, *bindings),
+        (graph.array(root), *seen.bindings, HUB + 1, HUB, *bindings),
     )
     members: dict[int, dict[int, None]] = {one: {} for one in root.values()}
     for entity, item, *value in rows:

@@ -65,6 +65,21 @@ class Write:
     updated_us: int | None = None
 
 
+class Known(NamedTuple):
+    """An item that a write replaces."""
+
+    item: int
+    value: str
+    privacy: str
+    owner: str | None
+
+    def whose(self, facets: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Whose it was, for the history, where it becomes somebody else's or is seen by others: who may
+        see what it said, and what is to be forgotten with its owner."""
+        before = {"privacy": self.privacy, "owner": self.owner}
+        return None if all(facets.get(name, was) == was for name, was in before.items()) else before
+
+
 class Written(NamedTuple):
     """What `put` did."""
 
@@ -136,16 +151,16 @@ class Batch:
             known = self.paths[name] = int(row[0])
         return known
 
-    def known(self, writes: Iterable[Write]) -> dict[tuple[Namespace, str], tuple[int, str]]:
-        """Id and value of the items there are already, by namespace and key."""
+    def known(self, writes: Iterable[Write]) -> dict[tuple[Namespace, str], Known]:
+        """The items there are already, by namespace and key."""
         keys: dict[Namespace, list[str]] = {}
         for write in writes:
             keys.setdefault(write.namespace, []).append(write.key)
         return {
-            (namespace, row[0]): row[1:]
+            (namespace, row[0]): Known(*row[1:])
             for namespace, some in keys.items()
             for row in self.connection.execute(
-                "SELECT key, id, value FROM item WHERE namespace = ? AND "
+                "SELECT key, id, value, privacy, owner FROM item WHERE namespace = ? AND "
                 + ("key = ?" if len(some) == 1 else "key IN (SELECT value FROM json_each(?))"),
                 (
                     self.namespace(namespace)[0],
@@ -154,8 +169,8 @@ class Batch:
             )
         }
 
-    def add(self, write: Write, old: tuple[int, str] | None) -> int:
-        """Write an item; ``old`` is the id and value of the one that is there."""
+    def add(self, write: Write, old: Known | None) -> int:
+        """Write an item; ``old`` is the one that is there."""
         namespace, _ = self.namespace(write.namespace)
         updated = self.now_us if write.updated_us is None else write.updated_us
         expires = _expires_at(self.now_us, write.ttl_minutes)
@@ -175,7 +190,7 @@ class Batch:
             self.inserts.setdefault(tuple(columns), []).append(tuple(columns.values()))
             self.fresh.append((write, item, namespace))
         else:
-            item, before = old
+            item = old.item
             if write.created_us is not None:
                 columns["created_at"] = write.created_us
             changes = ", ".join(f"{name} = ?" for name in columns)
@@ -185,7 +200,7 @@ class Batch:
             self.replace(write, item, namespace)
             history.record(
                 self.connection, self.now_us, "update", item,
-                before=before, run=self.run, reason=self.reason,
+                before=old.value, facets=old.whose(write.facets), run=self.run, reason=self.reason,
             )  # fmt: skip
             return item
         self.leaf_rows.extend(

@@ -24,6 +24,9 @@ def column(connection: Connection, item: int, name: str) -> Any:
     return connection.execute(f"SELECT {name} FROM item WHERE id = ?", (item,)).fetchone()[0]
 
 
+_WHOSE: Final = ("privacy", "owner")
+
+
 def revise(
     connection: Connection,
     item: int,
@@ -56,7 +59,9 @@ def revise(
     given = dict(columns or {})
     if unknown := given.keys() - set(REVISABLE):
         raise KeyError(*unknown)
-    names = ("value", "updated_at", *given)
+    # Whose it was is told as a whole: who may see what it said, and what goes with its owner.
+    whose = _WHOSE if given.keys() & set(_WHOSE) else ()
+    names = tuple(dict.fromkeys(("value", "updated_at", *given, *whose)))
     value, *rest = connection.execute(
         f"SELECT {', '.join(names)} FROM item WHERE id = ?", (item,)
     ).fetchone()
@@ -67,9 +72,10 @@ def revise(
     if not after and write is None and not touched:
         return False
     after["updated_at"] = now_us if updated_us is None else updated_us
+    told = [*after, *(whose if after.keys() & set(whose) else ())]
     history.record(
         connection, now_us, action, item, before=value,
-        facets={name: before[name] for name in after}, run=run, reason=reason,
+        facets={name: before[name] for name in told}, run=run, reason=reason,
     )  # fmt: skip
     if write is not None:
         after |= {"value": write.value, "tokens": write.tokens}

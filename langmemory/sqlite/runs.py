@@ -104,6 +104,17 @@ def forget_who(connection: Connection, namespace: Namespace, person: str) -> Non
     )
 
 
+def forgettings(connection: Connection) -> set[str]:
+    """Ids of the runs that forgot something."""
+    return {str(row[0]) for row in connection.execute("SELECT id FROM run WHERE kind = 'forget'")}
+
+
+def is_blank(connection: Connection, run_id: str | None) -> bool:
+    """Whether a run's record told of something that was forgotten since, and does not any more."""
+    run = None if run_id is None else find(connection, run_id)
+    return run is not None and not run.reason
+
+
 def mark_undone(connection: Connection, run_id: str, undone_by: str) -> None:
     connection.execute("UPDATE run SET undone_by = ? WHERE id = ?", (undone_by, run_id))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
+from langmemory.sqlite import past
 from langmemory.sqlite.filters import Condition, Start, compile_filter, matches
 from langmemory.sqlite.namespaces import below, to_path
 from langmemory.sqlite.ownership import READER, visible_to
@@ -66,7 +67,7 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
     if kinds is not None:
         of_kind = _one_of("i.kind", kinds)
         conditions.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
-    if scope.statuses is not None:
+    if scope.statuses is not None and scope.known_at is None:  # else of what it was then
         of_status = _one_of("i.status", scope.statuses)
         # The index knows the status within a kind.
         of_kind = _one_of("i.kind", get_args(Kind) if kinds is None else kinds)
@@ -156,35 +157,46 @@ def _begun(as_of_us: int) -> Condition:
 
 
 def _in_time(scope: Scope) -> list[Condition]:
-    """True in the world at ``as_of``, as far as the system believed at ``known_at``, or believes now.
-
-    A memory has one row, not one for each belief about it: an end that came with giving the memory
-    up was not known before ``expired_at``, so earlier beliefs do not see it. Later ones do, and keep
-    a superseded memory as what was true until then.
-    """
+    """True in the world at ``as_of``, as far as the system believed at ``known_at``, or believes now."""
     as_of = None if scope.as_of is None else to_us(scope.as_of)
+    if scope.known_at is not None:
+        return _believed(scope, to_us(scope.known_at), as_of)
     begun = [] if as_of is None else [_begun(as_of)]
-    if scope.known_at is None:
-        return [
-            *begun,
-            Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of,), told_by="sql"),
-        ]
-    known_at = to_us(scope.known_at)
-    if as_of is None:
-        return [
-            Condition(
-                "i.created_at <= ? AND (i.expired_at IS NULL OR i.expired_at > ?)",
-                (known_at, known_at),
-                told_by="sql",
-            )
-        ]
     return [
-        Condition("i.created_at <= ?", (known_at,), told_by="sql"),
         *begun,
+        Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of,), told_by="sql"),
+    ]
+
+
+def _believed(scope: Scope, known_at_us: int, as_of_us: int | None) -> list[Condition]:
+    """What stood at a time as the statuses asked for (None: whatever was not put away), and with
+    ``as_of`` was taken to be true then.
+
+    Decided by the columns as the history says they were. Of what came with an import that told no
+    history the row alone tells: before it was given up it was active, its end not known.
+    """
+    statuses = scope.statuses
+    if statuses is None:
+        statuses = ("pending", "approved", "active", *(() if as_of_us is None else ("superseded",)))
+    standing = "CASE WHEN {0}.expired_at > ? THEN 'active' ELSE {0}.status END"
+    parts = [Condition(_one_of(standing, statuses).sql, (known_at_us, *statuses))]
+    if as_of_us is not None:
+        parts += [
+            Condition("{0}.valid_at IS NULL OR {0}.valid_at <= ?", (as_of_us,)),
+            Condition(
+                "{0}.expired_at > ? OR {0}.invalid_at IS NULL OR {0}.invalid_at > ?",
+                (known_at_us, as_of_us),
+            ),
+        ]
+    told = " AND ".join(f"({one.sql})" for one in parts)
+    bindings = tuple(binding for one in parts for binding in one.bindings)
+    then = past.columns(("status", "valid_at", "invalid_at", "expired_at"))
+    return [
+        Condition("i.created_at <= ?", (known_at_us,), told_by="sql"),
         Condition(
-            "i.expired_at > ? OR i.invalid_at > ? AND (i.expired_at IS NULL OR "
-            "i.status = 'superseded') OR i.expired_at IS NULL AND i.invalid_at IS NULL",
-            (known_at, as_of),
+            f"CASE WHEN {past.REVISED} THEN EXISTS (SELECT 1 FROM ({then}) t "
+            f"WHERE {told.format('t')}) ELSE {told.format('i')} END",
+            (known_at_us, *(known_at_us,) * then.count("?"), *bindings, *bindings),
             told_by="sql",
         ),
     ]

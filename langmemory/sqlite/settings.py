@@ -4,12 +4,17 @@ folders where its journal stands."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
 from langmemory.sqlite.connection import Connection
 
 _JOURNAL: Final = "journal "
 """Begins the name of a setting whose value is a folder."""
+
+_FORGETTING: Final = "forgetting"
+Remaining = Literal["file", "copies"]
+"""What a forgetting has still to do: write the file anew, or only empty its WAL and let the journal
+follow."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,3 +68,16 @@ def add_journal(connection: Connection, folder: str) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_JOURNAL + folder, folder)
     )
+
+
+def remaining(connection: Connection) -> Remaining | None:
+    """What an earlier forgetting has still to do: it was interrupted, or something stood in its way."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_FORGETTING,)).fetchone()
+    return next((one for one in get_args(Remaining) if row == (one,)), None)
+
+
+def note_remaining(connection: Connection, what: Remaining | None) -> None:
+    """Note what a forgetting has still to do; None: it is complete."""
+    connection.execute("DELETE FROM setting WHERE name = ?", (_FORGETTING,))
+    if what is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (_FORGETTING, what))

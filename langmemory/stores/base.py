@@ -28,7 +28,7 @@ from langgraph.store.base import (
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.sqlite import Engine, items, journal, ownership
+from langmemory.sqlite import Engine, items, journal, keywords, ownership
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.filters import Condition
@@ -116,8 +116,11 @@ class SQLiteBaseStore(BaseStore):
             self._indexing.check_model(self._engine.model, self._engine.database.path)
             if self._engine.keywords_lost:
                 with self._engine.write() as connection:
-                    written = rebuild_keywords(connection, self._indexing)
-                logger.warning("keyword index of %s was lost: %d rows written anew", path, written)
+                    if keywords.lost(connection):  # another process may have been faster
+                        written = rebuild_keywords(connection, self._indexing)
+                        logger.warning(
+                            "keyword index of %s: %d rows written anew", self.path, written
+                        )
         except BaseException:
             self._engine.close()
             raise

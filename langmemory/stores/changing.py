@@ -12,6 +12,7 @@ from langmemory.changes import ChangeSet, DecideReview, Option, ReadAgain
 from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.formation.planning.dependants import dependants
+from langmemory.formation.planning.restoring import decided
 from langmemory.sqlite import reviews, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.stores.base import Pages, pages_telling_of
@@ -253,7 +254,10 @@ class Changing(Journaling):
         with knowledge(
             self._engine, self._indexing, review.namespace, alive_at_us=alive_at_us
         ) as known:
-            derived = tuple(dependants(known, review.namespace, changes))
+            derived = (
+                *decided(changes, known),
+                *dependants(known, review.namespace, changes),
+            )
         return ChangeSet(
             namespace=review.namespace,
             run_id=f"review/{secrets.token_hex(8)}",

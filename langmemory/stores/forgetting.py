@@ -14,9 +14,11 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.lexicon import is_unspaced
 from langmemory.sqlite import concerned, forget, remains, runs
 from langmemory.sqlite.concerned import Concerned
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.connection import Connection, clear_errors
 from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.namespaces import find
+from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.settings import note_remaining, remaining
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores import verbatim
 from langmemory.stores.searching import now_us
@@ -72,7 +74,7 @@ class Forgetting:
         # Not a savepoint, whose journal every further statement would walk through to its end.
         with engine.write(keep=False) as connection:
             going = self._concerned(connection)
-            samples = _samples(connection, going)
+            samples = _samples(connection, going, self.owner)
             done, _ = self._erase(connection, going)
             return replace(done, samples=samples, dry_run=True)
 
@@ -86,22 +88,26 @@ class Forgetting:
             connection.pragma("secure_delete", True)  # freed pages are overwritten
             done, words = self._erase(connection, self._concerned(connection))
             remains.forget_terms(connection)
+            note_remaining(connection, "file")
         try:
             emptied = engine.purge()
+            with engine.write() as connection:
+                note_remaining(connection, "copies")
+                connection.pragma("secure_delete", False)
+                indexed = remains.found_terms(connection, words)
+            with clear_errors(engine.database.path):
+                looked, places = remains.found_in_bytes(engine.database, words)
         except DatabaseError as error:
             raise ForgettingError(
-                f"The memories are gone, but {engine.database.path} could not be written anew, so "
-                f"its free pages may still hold their bytes ({error}). Forget them again."
+                f"The memories are gone, but {engine.database.path} could not be written anew and "
+                f"looked through, so it may still hold their bytes ({error}). Forget them again, or open the "
+                "file anew."
             ) from error
-        with engine.write() as connection:
-            connection.pragma("secure_delete", False)
-            indexed = remains.found_terms(connection, words)
-        looked, places = remains.found_in_bytes(engine.database, words)
         if not emptied:
             raise ForgettingError(
                 f"The memories are gone, but another process still reads an older state of "
                 f"{engine.database.path}, so its WAL may hold their bytes. Close it, then forget "
-                "again."
+                "again, or open the file anew."
             )
         if indexed or places:
             where = [*places, *(["the keyword index"] if indexed else [])]
@@ -160,6 +166,21 @@ class Forgetting:
         return done, traces.needles(connection)
 
 
+def make_up(engine: Engine) -> bool:
+    """Do to the file what an earlier forgetting did not come to: it was killed, the disk was full, or
+    somebody was reading. Whether nothing is left but the journal; that it follows is the caller's."""
+    with engine.write() as connection:  # waits for another process, which may be forgetting now
+        left = remaining(connection)
+    if left is None:
+        return False
+    if left == "copies":
+        return engine.database.empty_wal()
+    emptied = engine.purge()
+    with engine.write() as connection:
+        note_remaining(connection, "copies")
+    return emptied
+
+
 def _telling_of(names: Sequence[str], others: Sequence[str]) -> Callable[[str], bool]:
     """What says whether a text has one of the names as a word, or words, of its own: however accents
     and apostrophes are written, and with the ``s`` of a German genitive ("Katrins"), unless that is
@@ -199,11 +220,18 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
-def _samples(connection: Connection, going: Concerned) -> tuple[str, ...]:
+def _samples(connection: Connection, going: Concerned, owner: str | None) -> tuple[str, ...]:
+    """How the first of them begin; of an owner, who may be asking, none that is private to others
+    and goes because it was made of the owner's words."""
+    seen = visible_to(owner)
+    rows = connection.execute(
+        "SELECT i.value FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        f"WHERE {seen.sql} ORDER BY i.id LIMIT ?",
+        (concerned.id_array(going.alive), *seen.bindings, SAMPLES),
+    )
     samples = []
-    for item in sorted(going.alive)[:SAMPLES]:
-        row = connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
-        text = " ".join(readable_text(from_json(row[0])).split())
+    for (value,) in rows:
+        text = " ".join(readable_text(from_json(value)).split())
         cut = text[:SAMPLE_CHARACTERS]
         samples.append(cut if cut == text else f"{cut} …")
     return tuple(samples)

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.lifecycle.journal import (
     MARK,
     Learned,
@@ -33,6 +34,8 @@ logger = logging.getLogger("langmemory.store")
 
 QUOTED_CHARACTERS: Final = 120
 """Of each fact that a question is about."""
+UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
+"""Why files cannot follow: of theirs, or because the store cannot be read any more."""
 
 
 class Journaling(SQLiteBaseStore):
@@ -84,13 +87,13 @@ class Journaling(SQLiteBaseStore):
         days: dict[Namespace, set[date]] = defaultdict(set)
         for namespace, day in pages:
             days[namespace].add(date.fromisoformat(day))
-        for folder in self.journal_folders() if days else ():
+        for folder in (_folders(self) or ()) if days else ():
             if not folder.is_dir():
                 continue
             try:
                 for namespace in days:
                     JournalFiles(folder).rewrite(self, namespace, days[namespace])
-            except OSError as error:  # what was to be deleted is deleted all the same
+            except UNREACHED as error:  # what was to be deleted is deleted all the same
                 _warn(folder, error)
 
 
@@ -190,21 +193,36 @@ def _write(file: Path, text: bytes) -> bool:
     return True
 
 
-def follow(store: Journaling) -> list[Path]:
+def follow(store: Journaling) -> list[Path] | None:
     """Make the journal, wherever it stands, what the store says: after something was undone or
-    forgotten. Folders that could not be written to, which is logged."""
+    forgotten. Folders that are behind, which is logged; None where it is not known which there are."""
+    folders = _folders(store)
+    if folders is None:
+        return None
     behind = []
-    for folder in store.journal_folders():
+    for folder in folders:
         try:
             if folder.is_dir():
                 JournalFiles(folder).rebuild(store)
-        except OSError as error:
+        except UNREACHED as error:
             _warn(folder, error)
             behind.append(folder)
     return behind
 
 
-def _warn(folder: Path, error: OSError) -> None:
+def _folders(store: Journaling) -> list[Path] | None:
+    """Where the journal stands, after a transaction that is done whatever becomes of its files."""
+    try:
+        return store.journal_folders()
+    except UNREACHED as error:
+        logger.warning(
+            "Where the journal of %s stands could not be read: %s. If it has files, run `langmemory "
+            "journal --rebuild --path` with their folder.", store.path, error,
+        )  # fmt: skip
+        return None
+
+
+def _warn(folder: Path, error: Exception) -> None:
     logger.warning(
         "The journal in %s still tells of what is gone: %s. Once it can be written to, run "
         "`langmemory journal --rebuild --path %s`.", folder, error, folder,

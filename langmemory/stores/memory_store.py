@@ -22,15 +22,16 @@ from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
-from langmemory.sqlite import history, items
+from langmemory.sqlite import history, items, runs
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.settings import note_remaining
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
 from langmemory.stores.conversing import Conversing
-from langmemory.stores.forgetting import Forgetting
+from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
@@ -113,6 +114,9 @@ class MemoryStore(Changing, Conversing, Gathering):
         self._accesses = AccessLog()
         self._given = GivenLog()
         self._counts = UsageCounts()
+        if self._engine.remaining is not None:
+            with suppress(RuntimeError):  # no thread to be had: whoever opens it next
+                self._workers.beside(self._complete_forgetting)
 
     def close(self) -> None:
         """Write what is pending, stop the threads and close the file. A second call does nothing.
@@ -445,7 +449,8 @@ class MemoryStore(Changing, Conversing, Gathering):
         jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
         journal's files tell. That they were forgotten stays in the history, under a
         sealed key; neither a client that sends a message again nor an import brings them back. The
-        file is then written anew, and its bytes are searched. It cannot be undone.
+        file is then written anew, and its bytes are searched. It cannot be undone. If the process
+        ends before that, the store that opens the file next writes it anew, in the background.
 
         Args:
             namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
@@ -474,13 +479,29 @@ class MemoryStore(Changing, Conversing, Gathering):
             self._given = GivenLog()
             self._counts = UsageCounts()
             behind = follow(self)
-        if behind:
+        if behind != []:
+            where = ", ".join(map(str, behind)) if behind else "its folders"
             raise ForgettingError(
-                f"The memories are gone, but the journal in {', '.join(map(str, behind))} could not "
+                f"The memories are gone, but the journal in {where} could not "
                 "be written to and still tells of them. Once it can, run `langmemory journal "
                 "--rebuild --path` with that folder."
             )
+        with suppress(DatabaseError):  # else whoever opens the file looks after it once more
+            self._note_forgotten()
         return forgotten
+
+    def _note_forgotten(self) -> None:
+        with self._engine.write() as connection:
+            note_remaining(connection, None)
+
+    def _complete_forgetting(self) -> None:
+        """In the background, after opening a file whose last forgetting was interrupted."""
+        try:
+            if make_up(self._engine) and not follow(self):
+                self._note_forgotten()
+        except (DatabaseError, ClosedStoreError) as error:  # the next one to open it tries again
+            why = type(error.__cause__ or error).__name__
+            logger.warning("forgetting_incomplete path=%s error=%s", self.path, why)
 
     async def aforget(
         self,
@@ -532,13 +553,15 @@ class MemoryStore(Changing, Conversing, Gathering):
             ImportFormatError: A row is not from an export; batches before it are stored.
         """
         changed = 0
+        with self._engine.glance() as snapshot:
+            since = runs.forgettings(snapshot.connection)
         for batch in transfer.in_batches(rows):
             writes = self._complete(transfer.drafts(self._indexing, batch))
             with self._engine.write() as connection:
                 self._claim_model(connection, writes)
                 places = {(one.namespace, one.key) for one in writes}
                 pages = pages_telling_of(connection, places)
-                changed += transfer.write_rows(connection, batch, writes, now_us())
+                changed += transfer.write_rows(connection, batch, writes, now_us(), since)
                 pages |= pages_telling_of(connection, places)
             self._rewrite(pages)
         return changed

@@ -92,8 +92,6 @@ def scope_of(
     statuses: tuple[Status, ...] = ("active",)
     if options.get("as_of") is not None:
         statuses = ("active", "superseded")
-    if options.get("known_at") is not None:  # what was put away since was not put away then
-        statuses = ("active", "superseded", "archived")
     return Scope(
         namespace=namespace,
         filter=options.get("filter"),

@@ -17,7 +17,7 @@ import apsw
 from langmemory.errors import ImportFormatError
 from langmemory.sqlite import evidence, graph_rows, items, runs, usage
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import below, from_path, intern
+from langmemory.sqlite.namespaces import below, find, from_path, intern
 from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.types import Namespace
@@ -83,6 +83,9 @@ FOR_VIEWERS: Final = frozenset({"evidence", "usage"})
 """Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
 a viewer cannot read."""
 
+_TELLING: Final = frozenset({"entity", "alias", "review"})
+"""Types that tell something in words of their own."""
+
 _TIMES: Final = ("at", "opened_at")
 _JSON: Final[Mapping[str, type]] = {"note": dict, "links": dict, "items": list, "options": dict}
 
@@ -121,14 +124,21 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def import_row(connection: Connection, row: Row) -> None:
+def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     """Take a row of `export_rows` back, within a transaction.
+
+    Args:
+        connection: The writer.
+        row: One of them.
+        since: Ids of the forgettings of this file that the export does not tell of; those it does
+            are taken out. While there are any, what a run named and asked of which no more may be
+            told does not come back.
 
     Raises:
         ImportFormatError: It is not one.
     """
     try:
-        _Import(connection, tuple(row["namespace"])).row(row)
+        _Import(connection, tuple(row["namespace"])).row(row, since)
     except (KeyError, OverflowError, TypeError, ValueError, apsw.ConstraintError) as error:
         raise ImportFormatError(
             f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."
@@ -141,14 +151,22 @@ class _Import:
     def __init__(self, connection: Connection, namespace: Namespace) -> None:
         self.connection = connection
         self.namespace = namespace
-        self.id = intern(connection, namespace)
 
-    def row(self, row: Row) -> None:
+    @property
+    def id(self) -> int:
+        """Of the namespace, which is there from now on."""
+        return intern(self.connection, self.namespace)
+
+    def row(self, row: Row, since: set[str]) -> None:
         kind = row["type"]
+        if since and kind in _TELLING and runs.is_blank(self.connection, row["run"]):
+            return
         if kind == "review":
             self._whole(kind, row)
         elif kind == "run":
-            if not runs.undoes_what_stands(self.connection, str(row["id"])):
+            since.discard(row["id"])
+            found = runs.find(self.connection, str(row["id"]))
+            if found is None and not runs.undoes_what_stands(self.connection, str(row["id"])):
                 self._whole(kind, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:
@@ -212,7 +230,10 @@ class _Import:
                 )
 
     def _entity(self, key: str) -> int | None:
-        return graph_rows.find_entity(self.connection, self.id, key)
+        namespace = find(self.connection, self.namespace)
+        if namespace is None:
+            return None
+        return graph_rows.find_entity(self.connection, namespace, key)
 
 
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {

@@ -23,6 +23,9 @@ from langmemory.types import Namespace
 
 BATCH: Final = 256
 """Items embedded and written at a time."""
+SWAPPED_AT_ONCE: Final = 4_096
+"""New vectors that take their place at a time: SQLite keeps in memory what a statement changes, until
+it is done."""
 
 Progress = Callable[[int, int], None]
 """Called with (items done, items in all)."""
@@ -85,16 +88,23 @@ def redrafted(
 def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
     """Write the whole keyword index anew from the items; how many. In a write transaction."""
     keywords.delete_all(connection)
-    count = 0
-    for row in connection.execute(f"SELECT {COLUMNS}, i.namespace FROM {TABLES}").fetchall():
-        draft = reindexed(indexing, _stored(row))
-        if draft.write.body is None:
-            continue
-        tokens = keywords.namespace_tokens(connection, row[8])
-        keywords.write(connection, [(row[0], tokens, draft.write.body, "")], fresh=True)
-        if row[5] is not None:
-            verbatim.refresh_contexts(connection, [row[0]])
-        count += 1
+    count = after = 0
+    while rows := connection.execute(
+        f"SELECT {COLUMNS}, i.namespace FROM {TABLES} WHERE i.id > ? ORDER BY i.id LIMIT {BATCH}",
+        (after,),
+    ).fetchall():
+        after = rows[-1][0]
+        written, turns = [], []
+        for row in rows:
+            body = reindexed(indexing, _stored(row)).write.body
+            if body is None:
+                continue
+            written.append((row[0], keywords.namespace_tokens(connection, row[8]), body, ""))
+            if row[5] is not None:
+                turns.append(row[0])
+        keywords.write(connection, written, fresh=True)
+        verbatim.refresh_contexts(connection, turns)
+        count += len(written)
     keywords.found(connection)
     return count
 
@@ -132,7 +142,13 @@ def reembed(
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
     if not os.path.exists(os.path.expanduser(path)):
         raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
-    engine = Engine(path, busy_timeout_ms=config.database.busy_timeout_ms)
+    settings = config.database
+    engine = Engine(
+        path,
+        synchronous=settings.synchronous,
+        busy_timeout_ms=settings.busy_timeout_ms,
+        mmap_bytes=settings.mmap_bytes,
+    )
     try:
         with engine.write() as connection:
             _begin(connection, embedder.model_id)
@@ -268,28 +284,33 @@ def _swap(connection: Connection, model: str) -> ModelSetting:
     )
     connection.execute(
         "DELETE FROM vector_next WHERE id >> 16 NOT IN (SELECT id FROM item);"
-        "DELETE FROM vector; INSERT INTO vector SELECT id, hash, e FROM vector_next ORDER BY id;"
-        "DROP TABLE vector_next; DROP TABLE reembed_done; DELETE FROM setting WHERE name = 'reembed';"
-        "DELETE FROM code; DELETE FROM code_segment"
+        "DELETE FROM vector; DELETE FROM code; DELETE FROM code_segment"
     )
     for rows in _runs(connection):
+        connection.execute(
+            "INSERT INTO vector SELECT id, hash, e FROM vector_next WHERE id BETWEEN ? AND ?",
+            (rows[0][0], rows[-1][0]),
+        )
         _, matrix = vectors.unpack([(row[0], row[2]) for row in rows])
         bits = vectors.sign_bits(matrix)
         connection.executemany(
             "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
             [(row[0], row[1], bits[n].tobytes()) for n, row in enumerate(rows)],
         )
+    connection.execute(
+        "DROP TABLE vector_next; DROP TABLE reembed_done; DELETE FROM setting WHERE name = 'reembed'"
+    )
     write_model(connection, setting)
     return setting
 
 
 def _runs(connection: Connection) -> Iterator[list[Any]]:
-    """(vector id, namespace id, blob) of every vector, some at a time."""
+    """(vector id, namespace id, blob) of every new vector, some at a time."""
     after = -1
     while rows := connection.execute(
-        "SELECT v.id, i.namespace, v.e FROM vector v JOIN item i ON i.id = v.id >> 16 "
-        "WHERE v.id > ? ORDER BY v.id LIMIT 4096",
-        (after,),
+        "SELECT v.id, i.namespace, v.e FROM vector_next v JOIN item i ON i.id = v.id >> 16 "
+        "WHERE v.id > ? ORDER BY v.id LIMIT ?",
+        (after, SWAPPED_AT_ONCE),
     ).fetchall():
         after = rows[-1][0]
         yield rows

@@ -42,7 +42,7 @@ class Sweeper:
 
     def __init__(self, sweep: Callable[[], int], interval_minutes: float) -> None:
         self._sweep = sweep
-        self._interval_seconds = interval_minutes * 60
+        self._interval_seconds = min(interval_minutes * 60, threading.TIMEOUT_MAX)
         self._stop = threading.Event()
         self.handle = SweeperHandle()
         self._thread = threading.Thread(target=self._run, name="langmemory-sweeper", daemon=True)

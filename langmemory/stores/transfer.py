@@ -23,6 +23,7 @@ from langmemory.sqlite.history import GONE, changes, forgotten_lives, record
 from langmemory.sqlite.items import NAMED, Write, find, put
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import open_past, visible_to
+from langmemory.sqlite.runs import is_blank
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.sqlite.values import from_json, to_json
@@ -225,17 +226,19 @@ def write_rows(
     rows: Sequence[Mapping[str, Any]],
     writes: Sequence[Write],
     now_us: int,
+    since: set[str],
 ) -> int:
     """Write a batch of rows; how many items are new or changed. Items already equal are left alone.
 
     A new item comes with its own history. So does one that was here, as far as its own goes on in
-    the export; else it keeps its own, and an update more.
+    the export; else it keeps its own, and an update more. ``since`` is one set for all batches of an
+    import, at first all forgettings of this file: see `records.import_row`.
 
     Raises:
         ImportFormatError: A row says something that no export says; nothing of its batch was stored.
     """
     try:
-        return _write_rows(connection, rows, writes, now_us)
+        return _write_rows(connection, rows, writes, now_us, since)
     except LangMemoryError:
         raise
     except (apsw.ConstraintError, OverflowError, TypeError, ValueError) as error:
@@ -249,6 +252,7 @@ def _write_rows(
     rows: Sequence[Mapping[str, Any]],
     writes: Sequence[Write],
     now_us: int,
+    since: set[str],
 ) -> int:
     latest = {(write.namespace, write.key): write for write in writes}
     taken: set[tuple[int, int]] = set()
@@ -271,7 +275,6 @@ def _write_rows(
             continue
         at, action, before = _change(row)
         place = (tuple(row["namespace"]), row["key"])
-        namespace = intern(connection, place[0])
         life = row.get("life")
         if life is None:
             if place not in known:
@@ -280,7 +283,7 @@ def _write_rows(
                 known[place] -= 1
                 continue
             item = items[place]
-        elif _life_known(connection, namespace, row):
+        elif _life_known(connection, row):
             continue
         else:
             if (place, life) not in lives:
@@ -290,16 +293,18 @@ def _write_rows(
         if gone:
             over.add(item)
         record(
-            connection, at, action, item, before=before, facets=row.get("facets"),
-            gone_from=(namespace, row["key"]) if gone else None, run=row.get("run"),
-            reason=row.get("reason"),
+            connection, at, action, item, before=before,
+            facets=_named_still(connection, place[0], row.get("facets")),
+            gone_from=(intern(connection, place[0]), row["key"]) if gone else None,
+            run=row.get("run"),
+            reason=None if since and is_blank(connection, row.get("run")) else row.get("reason"),
         )  # fmt: skip
     for item in lives.values():
         if item not in over:  # the export is cut off within its history
             connection.execute("DELETE FROM history WHERE item = ?", (item,))
     for row in rows:
         if row["type"] in records.TYPES:
-            records.import_row(connection, row)
+            records.import_row(connection, row, since)
     verbatim.refresh_around(connection, list(items.values()))
     return len(items)
 
@@ -366,17 +371,34 @@ def _same(connection: Connection, write: Write) -> bool:
 
 
 def _forgotten(connection: Connection, write: Write) -> bool:
-    """Whether an item was forgotten here and is not there: an export from before does not bring it
-    back."""
-    return find(connection, write.namespace, write.key) is None and bool(
-        forgotten_lives(connection, write.namespace, write.key)
+    """Whether an item was forgotten here: an export from before does not bring it back, also not in
+    place of what was put there since."""
+    lives = forgotten_lives(connection, write.namespace, write.key)
+    if not lives or find(connection, write.namespace, write.key) is None:
+        return bool(lives)
+    begun = connection.execute(
+        "SELECT 1 FROM history WHERE item IN (SELECT value FROM json_each(?)) "
+        "AND action = 'add' AND at = ?",
+        (json.dumps(lives), write.created_us),
     )
+    return begun.fetchone() is not None
+
+
+def _named_still(
+    connection: Connection, namespace: Namespace, facets: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Facets that do not name what was forgotten here as what took the item's place."""
+    heir = None if facets is None else facets.get("superseded_by")
+    if facets is None or heir is None or find(connection, namespace, heir) is not None:
+        return facets
+    forgotten = forgotten_lives(connection, namespace, heir)
+    return {**facets, "superseded_by": None} if forgotten else facets
 
 
 def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int]]) -> Write:
     """With the id of its thread, and its place there unless another turn has it: then it keeps the
     one it has here, or comes last. ``taken`` are the places given by this batch so far."""
-    facets = dict(write.facets)
+    facets = dict(_named_still(connection, write.namespace, write.facets) or {})
     name = facets.pop("thread_name")
     if name is None:
         return replace(write, facets=facets)
@@ -398,16 +420,24 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
     return replace(write, facets={**facets, "thread": thread, "position": position})
 
 
-def _life_known(connection: Connection, namespace: int, row: Mapping[str, Any]) -> bool:
-    """Whether this change of an item that is gone was imported before."""
-    return (
-        connection.execute(
-            "SELECT 1 FROM history g JOIN history h ON h.item = g.item WHERE g.namespace = ? "
-            "AND g.key = ? AND h.at = ? AND h.action = ?",
-            (namespace, row["key"], to_us(datetime.fromisoformat(row["at"])), row["action"]),
-        ).fetchone()
-        is not None
+def _life_known(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Whether this change of an item that is gone is known: it was imported before, or it is one of
+    an item that was forgotten since."""
+    forgotten = forgotten_lives(connection, tuple(row["namespace"]), row["key"])
+    known = connection.execute(
+        "SELECT 1 FROM history h WHERE h.at = ?3 AND h.action = ?4 AND (h.item IN "
+        "(SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
+        "WHERE n.path = ?1 AND g.key = ?2) "
+        "OR h.item IN (SELECT value FROM json_each(?5)))",
+        (
+            to_path(row["namespace"]),
+            row["key"],
+            to_us(datetime.fromisoformat(row["at"])),
+            row["action"],
+            json.dumps(forgotten),
+        ),
     )
+    return known.fetchone() is not None
 
 
 def _reserve_id(connection: Connection) -> int:

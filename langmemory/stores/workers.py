@@ -43,6 +43,14 @@ class Workers:
             raise
         return await running
 
+    def beside(self, call: Callable[[], None]) -> None:
+        """Run what nobody waits for but `close`, in a thread. It has to catch its own errors.
+
+        Raises:
+            RuntimeError: No thread can be started.
+        """
+        self._readers.submit(call)
+
     async def write(self, apply: Apply) -> Any:
         """Run a write in order of arrival; concurrent ones share a commit, each all-or-nothing."""
         return await asyncio.wrap_future(self.later(apply))

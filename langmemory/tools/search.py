@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
@@ -17,6 +17,9 @@ from langmemory.nodes.access import facets_of, shown_to
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
+
+GROWTH: Final = 4
+"""Times as many are searched for where too few of those found are in force."""
 
 
 def create_search_memory_tool(
@@ -49,37 +52,54 @@ def create_search_memory_tool(
     }
     arguments = create_model(name, **fields)
 
-    def answer(source: BaseStore, found: list[SearchItem], scope: RunScope) -> Any:
+    def in_force(source: BaseStore, found: list[SearchItem], scope: RunScope) -> list[SearchItem]:
         who = viewer_of(viewer, scope)
         shown = [item for item in found if shown_to(item.value, who)]
         facets = facets_of(source)
         if facets is not None and shown:
             retired = facets.retired((item.namespace, item.key) for item in shown)
             shown = [item for item in shown if (item.namespace, item.key) not in retired]
+        return shown
+
+    def answer(shown: list[SearchItem]) -> Any:
         text = json.dumps(
             [item.dict() for item in shown], ensure_ascii=False, separators=(",", ":")
         )
         return (text, shown) if response_format == "content_and_artifact" else text
 
-    def check(limit: int = 10, offset: int = 0, **others: Any) -> None:
+    def check(limit: int, offset: int) -> None:
         if limit < 0 or offset < 0:
             raise refuse(f"limit is {limit} and offset {offset}. Use 0 or more.")
 
-    def search_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
-        check(**options)
-        source, scope = run_of(config, store, name, viewer)
-        where = template.resolve(scope)
-        with _filter_explained(options.get("filter")):
-            found = source.search(where, query=query, **options)
-        return answer(source, found, scope)
+    # What is not in force any more must not take the places of what is: more is searched for then.
 
-    async def asearch_memory(config: RunnableConfig, query: str, **options: Any) -> Any:
-        check(**options)
+    def search_memory(
+        config: RunnableConfig, query: str, limit: int = 10, offset: int = 0, filter: Any = None
+    ) -> Any:
+        check(limit, offset)
         source, scope = run_of(config, store, name, viewer)
-        where = template.resolve(scope)
-        with _filter_explained(options.get("filter")):
-            found = await source.asearch(where, query=query, **options)
-        return await asyncio.to_thread(answer, source, found, scope)
+        where, asked = template.resolve(scope), limit + offset
+        while True:
+            with _filter_explained(filter):
+                found = source.search(where, query=query, limit=asked, filter=filter)
+            shown = in_force(source, found, scope)
+            if len(shown) >= limit + offset or len(found) < asked:
+                return answer(shown[offset : offset + limit])
+            asked *= GROWTH
+
+    async def asearch_memory(
+        config: RunnableConfig, query: str, limit: int = 10, offset: int = 0, filter: Any = None
+    ) -> Any:
+        check(limit, offset)
+        source, scope = run_of(config, store, name, viewer)
+        where, asked = template.resolve(scope), limit + offset
+        while True:
+            with _filter_explained(filter):
+                found = await source.asearch(where, query=query, limit=asked, filter=filter)
+            shown = await asyncio.to_thread(in_force, source, found, scope)
+            if len(shown) >= limit + offset or len(found) < asked:
+                return answer(shown[offset : offset + limit])
+            asked *= GROWTH
 
     return memory_tool(
         name=name,

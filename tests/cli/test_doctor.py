@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
+from langmemory.sqlite import Engine
+from langmemory.sqlite.settings import note_remaining
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
 
@@ -37,6 +40,15 @@ def test_a_sqlite_that_loses_rows_fails(
     monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
     assert checks(run)["SQLite"] == ("fail", "pip install -U 'apsw>=3.53'")
     assert run("doctor").exit_code == 1
+
+
+def test_an_interrupted_forgetting_is_told_and_then_finished(filled: Run) -> None:
+    """A file whose last forgetting was killed says so once: to open it, as the doctor does, is what
+    finishes it."""
+    with closing(Engine("memory.db")) as engine, engine.write() as connection:
+        note_remaining(connection, "file")
+    assert checks(filled)["forgetting"][0] == "warn"
+    assert "forgetting" not in checks(filled)
 
 
 def test_a_missing_file_is_a_warning_and_is_not_created(run: Run) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +29,14 @@ from langmemory.changes import (
 from langmemory.config import load_config
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.sqlite import signs
+from langmemory.sqlite import Engine, signs
 from langmemory.sqlite.connection import Database
 from langmemory.sqlite.jobs import NewJob
 from langmemory.sqlite.vectors import sign_bits
 from langmemory.stores import MemoryStore
 from langmemory.stores.journal import JournalFiles
 from tests.privacy.household import START
-from tests.stores.change_sets import NS, apply, problems
+from tests.stores.change_sets import NS, apply, known, problems
 from tests.stores.change_sets import fact as plain_fact
 
 WORDS = (  # noqa: SIM905
@@ -216,6 +218,67 @@ def test_it_does_not_come_back(store: MemoryStore) -> None:
     ]  # fmt: skip
     store.put(NS, turn, {"text": "something else"})
     assert [one.action for one in store.history(NS, turn)] == ["add", "forget", "add"]
+
+
+@pytest.mark.parametrize("history", [True, False])
+def test_an_old_export_brings_back_nothing(tmp_path: Path, history: bool) -> None:
+    """An export from before brings nothing of the forgotten back that it tells beside memories: what
+    was deleted, who was spoken of, what was asked, why, and the names of places. What is put under a
+    forgotten key afterwards stays as it is."""
+    home = ("memories", "zqxalice")
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.put(home, "gone", {"text": "Zqxwegwerf", "owner": "alice"})
+        store.delete(home, "gone")
+        store.put(home, "slot", {"text": "Zqxvormals", "owner": "alice"})
+        store.put(NS, "k", {"text": "of Bob"})
+        apply(
+            store,
+            "r",
+            AddEntity(key="e/1", name="Zqxmarlene", aliases=("Zqxspitzname",)),
+            fact("fact/1", "Zqxsiebold", mentions=("e/1",), owner="alice"),
+            fact("fact/2", "Bob has a boat"),
+            OpenReview(
+                id="q", about="duplicate", question="Zqxfragewort?", memories=("fact/1",),
+                options={"no": ()},
+            ),
+            Supersede(key="fact/2", by="fact/1", invalid_at=START, reason="Zqxgrundwort"),
+        )  # fmt: skip
+        export = list(store.iter_export(history=history))
+        store.forget((), owner="alice")
+        store.put(NS, "k", {"text": "of Bob, too"})
+        assert store.import_rows(export) == 1
+        assert in_files(
+            store, "Zqxwegwerf", "Zqxvormals", "Zqxmarlene", "Zqxspitzname", "Zqxsiebold",
+            "Zqxfragewort", "Zqxgrundwort", "zqxalice",
+        ) == []  # fmt: skip
+        assert store.reviews(open_only=False) == []
+        store.put(home, "slot", {"text": "mine"})
+        store.import_rows(export)
+        assert store.get(home, "slot").value == {"text": "mine"}  # type: ignore[union-attr]
+        assert problems(store) == []
+        after = list(store.iter_export())
+        with MemoryStore(tmp_path / "copy.db") as copy:
+            copy.import_rows(after)
+            assert known(copy) == known(store)
+
+
+def test_what_was_theirs_before_it_was_given_away(store: MemoryStore) -> None:
+    """Of a memory that is somebody else's now, every version goes that was written while it was the
+    forgotten person's, though its value does not say whose it is; what it says now stays."""
+    alice = store.for_viewer("alice")
+    alice.put(NS, "k", {"text": "Zqxerstens"})
+    alice.put(NS, "k", {"text": "Zqxzweitens"})
+    store.put(NS, "k", {"text": "Zqxdrittens", "owner": "bob"})
+    store.put(NS, "k", {"text": "of bob"})
+    apply(store, "r", fact("fact/1", "Zqxviertens", owner="alice"))
+    apply(store, "s", UpdateMemory(key="fact/1", value={"text": "Zqxfuenftens"}))
+    apply(
+        store, "t", UpdateMemory(key="fact/1", value={"text": "bob's"}, facets=Facets(owner="bob"))
+    )
+    store.forget(NS, owner="alice")
+    words = ("Zqxerstens", "Zqxzweitens", "Zqxviertens", "Zqxfuenftens")
+    assert in_files(store, *words, "Zqxdrittens") == ["Zqxdrittens"]
+    assert [item.value["text"] for item in store.search(NS)] == ["bob's", "of bob"]
 
 
 def test_names_of_places_go(tmp_path: Path) -> None:
@@ -551,6 +614,50 @@ def test_a_purge_that_failed_is_made_up_for(
     assert store.search(NS) == []
     store.forget(NS, owner="alice")
     assert in_files(store, "Zqxlosung") == []
+
+
+KILLED = """
+import os, signal, sys
+from langmemory.sqlite.connection import Database
+from langmemory.stores import MemoryStore, forgetting, memory_store
+
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+place, name = sys.argv[2].rsplit(".", 1)
+setattr({"database": Database, "remains": forgetting.remains, "store": memory_store}[place], name, die)
+MemoryStore(sys.argv[1]).forget((), owner="alice")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
+@pytest.mark.parametrize(
+    "killed_at", ["database.purge", "database.empty_wal", "remains.found_in_bytes", "store.follow"]
+)
+def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
+    tmp_path: Path, killed_at: str
+) -> None:
+    """Whenever a forgetting is killed after the memories are gone, the next store to open the file
+    leaves no byte of them in it, nor a page of the journal; the doctor says that one was."""
+    path, pages = tmp_path / "memory.db", tmp_path / "journal"
+    with MemoryStore(path) as store:
+        store.put(NS, "k", {"text": "The word was Zqxkennwort", "owner": "alice"})
+        store.put(NS, "k", {"text": "The word is Zqxlosung", "owner": "alice"})
+        apply(store, "r", fact("fact/1", "Alice has Zqxlosung", owner="alice"))
+        JournalFiles(pages).write(store, NS, ["fact/1"])
+        assert list(pages.rglob("*.md"))
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path), killed_at], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with closing(Engine(path)) as engine:
+        assert engine.remaining is not None
+    with MemoryStore(path) as store:
+        assert store.search(NS) == []
+    with closing(Engine(path)) as engine:
+        assert engine.remaining is None
+    with MemoryStore(path) as store:
+        assert in_files(store, "Zqxkennwort", "Zqxlosung") == []
+        assert list(pages.rglob("*.md")) == []
+        assert problems(store) == []
 
 
 async def test_other_stores_see_it(store: MemoryStore) -> None:

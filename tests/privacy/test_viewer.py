@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
-from langmemory.changes import AddMemory, ChangeSet, Facets
+from langmemory.changes import AddMemory, Change, ChangeSet, Facets, UpdateMemory
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
@@ -169,6 +169,50 @@ def test_history_of_what_was_private_once(store: MemoryStore) -> None:
     assert bob.history(HOME, "f") == []
     assert len(store.for_viewer("alice").history(HOME, "f")) == 2
     assert not [row for row in bob.iter_export() if row.get("key") == "f"]
+
+
+def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> None:
+    """Somebody's private note that was made of a viewer's words alone goes with them and is counted,
+    but the preview does not show the viewer how it begins."""
+    [turn] = store.for_viewer("bob").remember(HOME, [("user", "I am late")], thread_id="t")
+    note = AddMemory(
+        key="note", value={"text": "Bob is late again"}, evidence=(turn,),
+        facets=Facets(owner="alice", privacy="private"),
+    )  # fmt: skip
+    store.apply(
+        ChangeSet(namespace=HOME, run_id="r", kind="reflection", reason="", changes=(note,))
+    )
+    preview = store.for_viewer("bob").forget(HOME, dry_run=True)
+    assert (preview.memories, preview.samples) == (2, ("I am late",))
+
+
+@pytest.mark.parametrize("by_put", [True, False])
+def test_history_of_what_became_somebody_elses(store: MemoryStore, by_put: bool) -> None:
+    """What a memory said while it was somebody's private one stays closed to others after it was
+    published, or given to one of them, though its value never said whose it was."""
+
+    def change(run: str, *changes: Change) -> None:
+        change_set = ChangeSet(
+            namespace=HOME, run_id=run, kind="reflection", reason="", changes=changes
+        )
+        store.apply(change_set)
+
+    hers = Facets(owner="alice", privacy="private")
+    change("r", *(AddMemory(key=key, value={"text": "secret"}, facets=hers) for key in "fg"))
+    if by_put:
+        store.for_viewer("alice").put(HOME, "f", {"text": "open", "privacy": "shared"})
+        store.put(HOME, "f", {"text": "bob's", "owner": "bob"})
+        store.put(HOME, "g", {"text": "bob's", "owner": "bob"})
+    else:
+        change("s", UpdateMemory(key="f", value={"text": "open"}, facets=Facets(privacy="shared")))
+        change("t", UpdateMemory(key="f", facets=Facets(owner="bob")))
+        change("u", UpdateMemory(key="g", value={"text": "bob's"}, facets=Facets(owner="bob")))
+    bob = store.for_viewer("bob")
+    for key in "fg":
+        assert bob.get(HOME, key) is not None
+        assert bob.history(HOME, key) == []
+    assert "secret" not in str(list(bob.iter_export()))
+    assert store.for_viewer("carol").history(HOME, "f") == []
 
 
 def call(store: Any, user: str, name: str, **arguments: Any) -> str:

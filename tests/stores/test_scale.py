@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from langmemory.config import load_config
 from langmemory.errors import DatabaseError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.settings import ModelSetting
 from langmemory.stores import MemoryStore, base, reindexing, transfer
 from langmemory.stores.indexing import resolve_indexing
 from tests.stores.change_sets import NS, apply, fact
@@ -115,6 +117,42 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
             whole, rest = (steps(connection, search(after)) for after in (0, 1_990))
     assert found == [10, 10]
     assert rest < whole / 10
+
+
+def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new vectors take their place some at a time, so that the memory this needs does not grow
+    with the file."""
+    swap, changed = reindexing._swap, []
+
+    def watched(connection: Connection, model: str) -> ModelSetting:
+        counts: list[tuple[str, int]] = []
+
+        def count(cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
+            counts.append((sql, connection.total_changes()))
+            return True
+
+        connection.exec_trace = count
+        try:
+            setting = swap(connection, model)
+        finally:
+            connection.exec_trace = None
+        changed.extend(
+            after - before
+            for (sql, before), (_, after) in pairwise(counts)
+            if sql.startswith("INSERT INTO vector ")
+        )
+        return setting
+
+    monkeypatch.setattr(reindexing, "_swap", watched)
+    monkeypatch.setattr(reindexing, "SWAPPED_AT_ONCE", 10)
+    new = {"embed": WordEmbeddings(24, "words-b"), "dims": 24}
+    with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(16), "dims": 16}) as store:
+        store.batch(PutOp(NS, str(n), {"text": f"word{n}"}) for n in range(35))
+        reindexing.reembed(str(tmp_path / "m.db"), index=new)
+    assert changed == [10, 10, 10, 5]
+    with MemoryStore(tmp_path / "m.db", index=new) as store, store._engine.read() as snapshot:
+        assert check(snapshot.connection) == []
+        assert store.search(NS, query='{"text": "word7"}', limit=1)[0].key == "7"
 
 
 def test_what_deletes_very_many_lets_others_write(

@@ -170,6 +170,18 @@ def test_sweeper_runs_until_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert store.stop_ttl_sweeper(timeout=10)
 
 
+def test_a_sweeper_that_is_due_in_a_thousand_years(tmp_path: Path) -> None:
+    """An interval longer than a thread can wait does not end the sweeper."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        handle = store.start_ttl_sweeper(sweep_interval_minutes=1e300)
+        with pytest.raises(TimeoutError):
+            handle.result(timeout=0.2)
+        assert store._sweeper is not None
+        assert store._sweeper.running
+        assert store.stop_ttl_sweeper(timeout=10)
+        assert handle.done()
+
+
 def test_closing_beside_a_sweep(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A sweeper whose store was closed in the middle of a long sweep stops without a complaint."""
 

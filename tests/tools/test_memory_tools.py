@@ -372,6 +372,21 @@ def test_a_fact_is_shown_with_the_day_it_became_true(memory: MemoryStore) -> Non
     assert "2024-03-01" in answer(memory, "get_memory", id="f").text.splitlines()[0]
 
 
+def test_what_is_not_in_force_takes_no_place_in_a_search(store: BaseStore, call: Call) -> None:
+    """However many archived memories meet a query better, a search answers with as many of the others
+    as it was asked for, on its second page as well."""
+    for number in range(30):
+        value = {"content": f"Anna's bicycle number {number}", "status": "archived"}
+        store.put(ANNA, f"old-{number}", value)
+    for number in range(4):
+        store.put(ANNA, f"new-{number}", {"content": f"a red bell from shop {number}"})
+    found: list[str] = []
+    for offset in (0, 2):
+        query = {"query": "Anna's bicycle number", "limit": 2, "offset": offset}
+        found += [item["key"] for item in json.loads(str(call("search_memory", **query).content))]
+    assert sorted(found) == ["new-0", "new-1", "new-2", "new-3"]
+
+
 def test_a_superseded_fact_does_not_come_up_in_a_search(memory: MemoryStore) -> None:
     """search_memory answers with what is in force, also where only the store knows that something
     is not; the same awaited."""

@@ -161,6 +161,8 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
     if not _same_object(mine, theirs) or old.end <= new.start:
         return None
     if new.start < old.start:
+        if old.said_at <= new.said_at < old.start:  # it is yet to begin
+            return replace(pair, until=old.start, reason="the plan may be off")
         if old.dated or new.said_at <= old.said_at:
             return None  # an earlier time of the same is over, this one began later
         return replace(pair, until=_never(old), reason="over before it was said to hold")

@@ -144,7 +144,7 @@ class Bonds:
         known = {
             one[1]: found.memory.key
             for found in told
-            if found.memory.privacy != "private" or found.memory.owner == fact.owner
+            if counts(found, fact)
             for claim in found.claims
             if claim.object_is_entity
             and (one := bond(claim, speaker)) is not None
@@ -161,12 +161,12 @@ class Bonds:
         """What the batch claims, with keys."""
         self._values[claim.subject, claim.relation].append(claim.object)
 
-    def stands_against(self, claim: Claim, entity: str) -> bool:
-        """Whether what is claimed of a name cannot be so of an entity of which something else is."""
+    def stands_against(self, claim: Claim, entity: str, fact: Fact) -> bool:
+        """Whether what a fact claims of a name cannot be so of an entity of which something else is."""
         relation = relation_named(claim.relation)
         if not relation.is_single:
             return False
-        known = self._knowledge.about(entity, relation.name)
+        known = [one for one in self._knowledge.about(entity, relation.name) if counts(one, fact)]
         values = {one.object for found in known for one in found.claims if one.subject == entity}
         values |= set(self._values[entity, relation.name])
         said = normalised(claim.object)
@@ -181,6 +181,11 @@ class Bonds:
                 for found in self._knowledge.about(speaker, name)
             ]
         return self._of_speaker[speaker]
+
+
+def counts(known: KnownFact, fact: Fact) -> bool:
+    """Whether what is known says anything for a new fact: of private facts only the owner's own."""
+    return known.memory.privacy != "private" or known.memory.owner == fact.owner
 
 
 def _told(fact: Fact) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.bonds import Fit, fit, kind_of
+from langmemory.formation.entities.bonds import Fit, counts, fit, kind_of
 from langmemory.formation.entities.cast import Cast, Found
 from langmemory.formation.entities.names import alike, comparable, is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
@@ -115,7 +115,7 @@ class Lookup:
                 return worst
         against = self.cast.bonds.stands_against
         claims = self.cast.introduced.claims(self.fact, norm) if known else ()
-        told_apart = any(against(claim, self._followed(entity)) for claim in claims)
+        told_apart = any(against(claim, self._followed(entity), self.fact) for claim in claims)
         return "doubtful" if told_apart else "likely"
 
     def _me(self) -> str:
@@ -237,11 +237,15 @@ class Lookup:
         if self.speaker is None:
             return False
         about = self.cast.knowledge.about
-        if any(k.memory.speaker == self.fact.speaker for k in about(entity.key)):
+        if any(
+            known.memory.speaker == self.fact.speaker and counts(known, self.fact)
+            for known in about(entity.key)
+        ):
             return True
         return any(
             claim.object == entity.key and claim.object_is_entity
             for known in about(self.speaker.key)
+            if counts(known, self.fact)
             for claim in known.claims
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -13,11 +13,13 @@ from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
 from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import Fact, Knowledge, KnownFact
+from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
 from langmemory.formation.planning.remainder import phrase, remainder
+from langmemory.formation.planning.restoring import restored
+from langmemory.formation.relations.vocabulary import normalised
 
 
 class Outcome:
@@ -94,20 +96,56 @@ class Outcome:
                     mentions += self.mentions(fact_key(fact))
                     confidence = confirmed(confidence, fact.confidence, options)
             if evidence:
+                since, before = self._told_since(known, facts)
+                facets = Facets(confidence=confidence)
                 yield UpdateMemory(
                     key=key,
-                    facets=Facets(confidence=confidence),
+                    facets=facets if since is None else Facets(**facets.given(), valid_at=since),
                     evidence=tuple(evidence),
                     mentions=tuple(dict.fromkeys(mentions)),
-                    reason="said again",
+                    reason="said again" if since is None else "said again, and since when",
                 )
+                for one in before:
+                    yield UpdateMemory(
+                        key=one,
+                        facets=Facets(invalid_at=since),
+                        reason="what took its place began earlier",
+                    )
+
+    def _told_since(
+        self, known: KnownFact, facts: Sequence[Fact]
+    ) -> tuple[datetime | None, Sequence[str]]:
+        """Since when a known fact holds, of which that is told only now, and the keys of those that
+        gave way to it and so ended earlier. Nothing where something else is known of that time."""
+        old = Statement.of_known(known)
+        new = [one for one in map(Statement.of_fact, facts) if one.kind == old.kind == "fact"]
+        since = min((one.start for one in new if one.dated), default=old.start)
+        if old.dated or old.protected or since >= old.start:
+            return None, ()
+        before: list[str] = []
+        for claim in known.claims:
+            if not normalised(claim.relation).is_single:
+                continue
+            for other in self.knowledge.about(claim.subject, claim.relation, past=True):
+                one = Statement.of_known(other)
+                if one.key == old.key or one.waiting or one.end <= since or one.start >= old.start:
+                    continue
+                if other.memory.superseded_by != old.key or one.start >= since or one.protected:
+                    return None, ()
+                before.append(one.key)
+        return since, tuple(dict.fromkeys(before))
 
     def superseded(self) -> Iterator[Change]:
         """What gives way to facts that do not wait, each at its earliest end."""
         ends: dict[str, Supersede | UpdateMemory] = {}
-        for _, change in self._giving_way():
+        again: dict[str, Change] = {}
+        for pair, change in self._giving_way():
             ends.setdefault(change.key, change)
+            if isinstance(change, Supersede) and change.key == pair.old.key:
+                found = restored(pair.old, pair.new, change, self.knowledge)
+                again |= {one.key: one for one in found}
         yield from ends.values()
+        yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
@@ -129,18 +167,24 @@ class Outcome:
         """What facts that give way say besides and nothing changes, by key."""
         told = {claim for fact in self.facts.values() for claim in fact.claims}
         for pair, change in self._giving_way():
-            old = pair.old
-            if not isinstance(change, Supersede) or change.key != old.key or old.past:
+            if change.key == pair.old.key:
+                yield from self.rest(pair.old, change, told)
+
+    def rest(
+        self, old: Statement, change: Change, told: Collection[Claim]
+    ) -> Iterator[tuple[str, Fact]]:
+        """What a fact says besides, where it gives way to one that claims what was ``told``, by key."""
+        if not isinstance(change, Supersede) or old.past:
+            return
+        known = self.knowledge.by_key(old.key)
+        claims = known.claims if known else self.facts[old.key].claims
+        for claim, fact in remainder(old, claims, told, self.knowledge):
+            ends = [self.all_names.get(key, "") for key in (claim.subject, claim.object)]
+            if not claim.object_is_entity or not all(ends):
                 continue
-            known = self.knowledge.by_key(old.key)
-            claims = known.claims if known else self.facts[old.key].claims
-            for claim, fact in remainder(old, claims, told, self.knowledge):
-                ends = [self.all_names.get(key, "") for key in (claim.subject, claim.object)]
-                if not claim.object_is_entity or not all(ends):
-                    continue
-                fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
-                if self.knowledge.by_key(fact_key(fact)) is None:
-                    yield fact_key(fact), fact
+            fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
+            if self.knowledge.by_key(fact_key(fact)) is None:
+                yield fact_key(fact), fact
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known; what is over

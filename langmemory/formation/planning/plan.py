@@ -29,7 +29,12 @@ from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.outcome import Outcome
-from langmemory.formation.planning.writing import edges, fact_memory, summary_memory
+from langmemory.formation.planning.writing import (
+    edges,
+    fact_memory,
+    rest_memories,
+    summary_memory,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,8 +129,9 @@ def _changes(
             reason=f"waits: {against.name}" if against else "said",
         )
         yield from edges(key, fact.claims, outcome.own(key))
+    rest = tuple(rest_memories(dict(outcome.remaining()), outcome.all_names))
     if not failures:
-        yield from _remaining(outcome)
+        yield from rest
         yield from effects
         yield from dependants(outcome.knowledge, outcome.batch.namespace, effects)
     yield from questions.undecided(outcome)
@@ -133,27 +139,13 @@ def _changes(
     yield from questions.names(outcome)
     for suggestion in extraction.core:
         yield questions.core(outcome, suggestion)
-    if failures and (review := questions.whole_run(outcome, failures, effects)):
+    if failures and (review := questions.whole_run(outcome, failures, (*rest, *effects))):
         yield review
     if extraction.summary is not None:
         became = status(None, failures)
         summary = summary_memory(extraction.summary, outcome.batch, status=became)
         if summary is not None:
             yield summary
-
-
-def _remaining(outcome: Outcome) -> Iterator[Change]:
-    for key, fact in dict(outcome.remaining()).items():
-        [claim] = fact.claims
-        yield fact_memory(
-            key,
-            fact,
-            status="active",
-            mentions=(claim.subject, claim.object),
-            names=outcome.all_names,
-            reason="still so",
-        )
-        yield from edges(key, fact.claims, {})
 
 
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:

@@ -23,7 +23,7 @@ from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
-from langmemory.formation.planning.writing import edges
+from langmemory.formation.planning.writing import edges, rest_memories
 from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]
@@ -40,7 +40,7 @@ def undecided(outcome: Outcome) -> Iterator[OpenReview]:
                 about=pair.about,
                 question=_which(pair),
                 memories=(pair.new.key, pair.old.key),
-                options=_either(pair),
+                options=_either(outcome, pair),
             )
 
 
@@ -50,14 +50,16 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
         if against is None:
             continue
         active = SetStatus(key=key, status="active")
-        gone = {
-            change.key: change
+        pairs = [
+            (one.pair, change)
             for one in outcome.pairs
             if one.pair.new.key == key
             and (one.verdict == "supersedes" or one.pair.old.protected)
             and (change := outcome.supersede(one.pair)) is not None
-        }
-        options: Options = {"approve": (active, *gone.values())}
+        ]
+        gone = {change.key: change for _, change in pairs}
+        rest = (each for pair, one in pairs for each in _rest(outcome, pair, one))
+        options: Options = {"approve": (active, *rest, *gone.values())}
         if gone:
             options["both"] = (active,)
         options["reject"] = (SetStatus(key=key, status="archived"),)
@@ -152,7 +154,7 @@ def _which(pair: Pair) -> str:
     return f"{asked} ({pair.reason})" if pair.reason else asked
 
 
-def _either(pair: Pair) -> Options:
+def _either(outcome: Outcome, pair: Pair) -> Options:
     loser, until = gives_way(pair)
     until = pair.old.start if loser.key == pair.new.key else until
     new = Supersede(key=pair.old.key, by=pair.new.key, invalid_at=until)
@@ -160,7 +162,14 @@ def _either(pair: Pair) -> Options:
         same = Merge(key=pair.old.key, others=(pair.new.key,))
         return {"same": (same,), "different": (), "new": (new,)}
     old = Supersede(key=pair.new.key, by=pair.old.key, invalid_at=pair.new.start)
-    return {"new": (new,), "old": (old,), "both": ()}
+    return {"new": (*_rest(outcome, pair, new), new), "old": (old,), "both": ()}
+
+
+def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
+    """What the known fact of a pair says besides goes on when it gives way."""
+    if getattr(change, "key", None) == pair.old.key:
+        rest = dict(outcome.rest(pair.old, change, set(pair.new.claims)))
+        yield from rest_memories(rest, outcome.all_names)
 
 
 def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from langmemory.changes import AddEdge, AddMemory, Facets
+from langmemory.changes import AddEdge, AddMemory, Change, Facets
 from langmemory.formation.batch import Batch, digest
 from langmemory.formation.facts import Claim, Fact, SessionSummary
 from langmemory.formation.ownership import owner_of
@@ -59,6 +59,21 @@ def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterat
             object=entity,
             literal=None if claim.object_is_entity else claim.object,
         )
+
+
+def rest_memories(facts: Mapping[str, Fact], names: Mapping[str, str]) -> Iterator[Change]:
+    """What is left of facts that gave way (`remainder`), by key."""
+    for key, fact in facts.items():
+        [claim] = fact.claims
+        yield fact_memory(
+            key,
+            fact,
+            status="active",
+            mentions=(claim.subject, claim.object),
+            names=names,
+            reason="still so",
+        )
+        yield from edges(key, fact.claims, {})
 
 
 def summary_memory(summary: SessionSummary, batch: Batch, *, status: Status) -> AddMemory | None:

@@ -311,8 +311,10 @@ RELATIONS: tuple[Relation, ...] = (
         ends="lives_in",
         object="place",
         phrases=phrases(
-            """moved away from; moved out of; left city; used to live in; formerly lived in; zog weg
-            aus; weggezogen aus; wohnte früher in; se mudó de; vivía en; 从搬走; 搬离; 以前住在"""
+            """moved away from; moved out of; left city; used to live in; used to reside in; formerly
+            lived in; previously lived in; once lived in; former home; former residence; previous
+            residence; zog weg aus; weggezogen aus; wohnte früher in; lebte früher in; se mudó de;
+            vivía en; 从搬走; 搬离; 以前住在"""
         ),
     ),
     Relation(

@@ -159,16 +159,14 @@ class Graph:
     @contextmanager
     def _reading(self, past: bool = False) -> Iterator[GraphView]:
         statuses: tuple[Status, ...] = ("active", "superseded")
-        if self._known_at is not None:
-            statuses = (*statuses, "archived")
         wide = Scope(
             namespace=self._namespace,
             statuses=statuses,
             viewer=self._viewer,
             known_at=self._known_at,
         )
-        historical = self._as_of is not None or self._known_at is not None
-        narrow = replace(wide, statuses=statuses if historical else ("active",), as_of=self._as_of)
+        dated = self._as_of is not None
+        narrow = replace(wide, statuses=statuses if dated else ("active",), as_of=self._as_of)
         with self._engine.read() as snapshot:
             yield GraphView(
                 snapshot.connection,

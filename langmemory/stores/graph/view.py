@@ -15,7 +15,7 @@ from langmemory.sqlite import graph, namespaces
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.graph import EdgeRow
 from langmemory.sqlite.scopes import CompiledScope
-from langmemory.sqlite.times import by_clock, from_us, maybe_datetime
+from langmemory.sqlite.times import by_clock, from_us, maybe_datetime, to_us
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
@@ -76,14 +76,14 @@ class GraphView:
             EntityNameError: There is none, or more than one.
         """
         where = "/".join(self._namespace)
-        if self._namespace_id is None:
+        if self._namespace_id is None and self._wide.scope.viewer is None:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
-        key = graph.by_key(self._connection, self._namespace_id, name)
+        # Whether others keep something there is no viewer's to know: 0 is no namespace's id.
+        place = self._namespace_id or 0
+        key = graph.by_key(self._connection, place, name)
         found = self._there([] if key is None else [key])
         if not found:
-            rows = graph.by_names(
-                self._connection, self._wide, [normalised(name)], self._namespace_id
-            )
+            rows = graph.by_names(self._connection, self._wide, [normalised(name)], place)
             found = self._there(entity for _, entity in rows)
         meant = self._by_name(found)
         if len(meant) == 1:
@@ -190,10 +190,12 @@ class GraphView:
         ]
 
     def _ended(self, row: EdgeRow) -> bool:
-        """Whether it was over at the time asked about. What was given up since, with an end in
-        hindsight, was thought to hold at the time whose beliefs are asked for."""
-        believed = self._narrow.scope.known_at is not None and row.expired_at is not None
-        return row.invalid_at is not None and row.invalid_at <= self._at_us and not believed
+        """Whether it was over at the time asked about, as far as was believed then: what was given
+        up since may have its end in hindsight."""
+        known_at = self._narrow.scope.known_at
+        if known_at is not None and row.given_up is not None and row.given_up > to_us(known_at):
+            return False
+        return row.until is not None and row.until <= self._at_us
 
     # As values.
 

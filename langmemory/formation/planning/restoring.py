@@ -1,0 +1,60 @@
+"""What had given way to a fact that never was true. By itself, for a store asks it when a review is
+decided, and more may have changed since it was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from langmemory.changes import Change, Facets, Supersede, UpdateMemory
+from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.facts import Knowledge
+from langmemory.formation.relations.vocabulary import normalised
+
+_REASON = "what had taken its place never was true"
+
+
+def restored(
+    over: Statement, new: Statement, change: Supersede, knowledge: Knowledge
+) -> Iterator[Supersede | UpdateMemory]:
+    """What gave way to a known fact holds again where that never was true, or until the new one took
+    its place; one told for the same time has taken it all along.
+
+    Args:
+        over: the fact that never was true, if ``change`` ends it at its beginning.
+        new: what it gives way to.
+    """
+    if change.invalid_at > over.start or over.past or over.waiting or over.new:
+        return
+    told = {(claim.subject, claim.relation) for claim in new.claims}
+    since = over.start if new.corrects and not new.dated else new.start
+    for claim in over.claims:
+        instead = (claim.subject, claim.relation) in told
+        if not normalised(claim.relation).is_single or (instead and since <= over.start):
+            continue
+        for known in knowledge.about(claim.subject, claim.relation, past=True):
+            one = known.memory
+            if one.status == "superseded" and one.superseded_by == over.key:
+                if instead:
+                    yield Supersede(key=one.key, by=change.by, invalid_at=since, reason=_REASON)
+                else:
+                    active = Facets(status="active")
+                    yield UpdateMemory(key=one.key, facets=active, reason=_REASON)
+            # What was to end when the other began, unless its own words say so.
+            elif (
+                one.status == "active"
+                and one.key != over.key
+                and one.invalid_at == over.start
+                and "when" not in one.value
+            ):
+                end = Facets(invalid_at=since if instead else None)
+                yield UpdateMemory(key=one.key, facets=end, reason=_REASON)
+
+
+def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:
+    """The same for what a person decided."""
+    for change in changes:
+        if isinstance(change, Supersede):
+            over, new = knowledge.by_key(change.key), knowledge.by_key(change.by)
+            if over is not None and new is not None:
+                ends = Statement.of_known(over), Statement.of_known(new)
+                yield from restored(*ends, change, knowledge)

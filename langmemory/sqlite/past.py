@@ -1,0 +1,26 @@
+"""Columns of an item as they were at a time, by the record of what changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+REVISED: Final = (
+    "EXISTS (SELECT 1 FROM history h WHERE h.item = i.id AND h.at > ? AND h.facets IS NOT NULL)"
+)
+"""Whether a run changed columns of the item ``i`` after a time, in microseconds."""
+
+
+def column(name: str) -> str:
+    """A column of ``i`` at a time, in microseconds: what the first change after it replaced, or what
+    it is. As JSON until it is chosen, in which a column that was NULL is not one without a change."""
+    told = f"h.facets -> '$.{name}'"
+    return (
+        f"coalesce((SELECT {told} FROM history h WHERE h.item = i.id AND h.at > ? "
+        f"AND {told} IS NOT NULL ORDER BY h.at, h.seq LIMIT 1), json_quote(i.{name})) ->> '$'"
+    )
+
+
+def columns(names: Iterable[str]) -> str:
+    """A query of one row: these columns of ``i`` at a time, which is bound once for each."""
+    return "SELECT " + ", ".join(f"{column(name)} AS {name}" for name in names)

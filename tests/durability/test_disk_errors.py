@@ -1,0 +1,89 @@
+"""Errors of the disk after a transaction is done: they are not told as if nothing were written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.changes import AddMemory, ChangeSet
+from langmemory.errors import DatabaseError, ForgettingError
+from langmemory.sqlite import connection, remains
+from langmemory.sqlite.consistency import check
+
+NS = ("a",)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of file sizes there")
+def test_a_checkpoint_that_fails_fails_no_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A put whose commit is done stays a success where the WAL cannot be written back just then; all
+    of it is in the file once it can."""
+    import resource
+
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=False) as store:
+        for n in range(20):
+            store.put(NS, f"k{n}", {"text": "x" * 100_000})
+        database = store._engine.database
+        assert database.empty_wal()
+        monkeypatch.setattr(connection, "CHECKPOINT_PAGES", 1)
+        database._written_back = True  # this commit is to write back what is left
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size // 4, hard))
+        try:
+            store.put(NS, "later", {"text": "y" * 5_000})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert not database._written_back
+        assert (tmp_path / "m.db-wal").stat().st_size > 0
+        store.put(NS, "last", {"text": "z"})
+    with MemoryStore(path, index=False) as store, store._engine.read() as snapshot:
+        assert {"later", "last"} <= {item.key for item in store.search(NS, limit=99)}
+        assert check(snapshot.connection) == []
+
+
+def test_forgetting_that_cannot_be_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk fails after the memories are gone, the error says that they are; forgotten once
+    more, it is proved."""
+
+    def fail(*_: object) -> Any:
+        raise apsw.IOError("disk I/O error")
+
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.put(NS, "k", {"text": "zanzibar"})
+        for step in ("found_terms", "found_in_bytes"):
+            with monkeypatch.context() as patch:
+                patch.setattr(remains, step, fail)
+                with pytest.raises(ForgettingError, match=r"The memories are gone, but .*again"):
+                    store.forget(NS, keys=["k"])
+            assert store.get(NS, "k") is None
+        store.forget(NS, keys=["k"])
+
+
+def test_an_undo_whose_journal_cannot_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An undo that is written is told as such, also where the file cannot be read afterwards, to see
+    whether there is a journal; a forgetting says so."""
+
+    def fail(self: MemoryStore) -> Any:
+        raise DatabaseError("The disk reported an error")
+
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        added = AddMemory(key="k", value={"text": "tea"})
+        store.apply(
+            ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="x", changes=(added,))
+        )
+        store.put(NS, "l", {"text": "tea"})
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryStore, "journal_folders", fail)
+            assert store.undo("r").run_id == "undo/r"
+            with pytest.raises(ForgettingError, match="memories are gone, but the journal"):
+                store.forget(NS, keys=["l"])
+        assert store.search(NS) == []
