@@ -23,7 +23,7 @@ from langmemory.sqlite.items import Write, find, is_private_to_another, put, was
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.times import from_us, moment, to_us
+from langmemory.sqlite.times import by_clock, moment, to_us
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.wording import turn_body
@@ -39,6 +39,11 @@ MESSAGE_KEYS: Final = (
     "role", "content", "name", "id", "type", "tool_call_id", "additional_kwargs",
 )  # fmt: skip
 """What of a dict is LangChain's; anything else (``at``, ``speaker``) is read here."""
+
+
+CONTEXT_CHARACTERS: Final = 500
+"""Of each neighbour, for the keywords of a turn. With all of a long answer the one sentence that it
+answers would be a long text itself, which BM25 discounts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -306,14 +311,14 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
     rows = []
     for item in ids:
         row = connection.execute(
-            "SELECT thread, position, namespace, speaker, valid_at FROM item "
+            "SELECT thread, position, namespace, speaker, valid_at, value ->> '$.at' FROM item "
             "WHERE id = ? AND thread IS NOT NULL AND position IS NOT NULL "
             "AND valid_at IS NOT NULL AND index_fields IS NULL",
             (item,),
         ).fetchone()
         if row is None:
             continue
-        thread, position, namespace, speaker, valid_at = row
+        thread, position, namespace, speaker, valid_at, told = row
         around = {
             place: _Said.of(value, index_fields, privacy, owner)
             for place, value, index_fields, privacy, owner in connection.execute(
@@ -327,7 +332,7 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
             (
                 item,
                 namespace_tokens(connection, namespace),
-                turn_body(speaker or "", from_us(valid_at), said[1].words),
+                turn_body(speaker or "", by_clock(valid_at, told), said[1].words),
                 _context(said, 1),
             )
         )
@@ -353,11 +358,25 @@ _NOTHING: Final = _Said("", None)
 
 
 def _context(said: Sequence[_Said], place: int) -> str:
-    """Neighbours of a turn, for the context column: those that all its readers may read, else a
-    search would find the turn by the words of somebody's private one beside it."""
-    around = [*said[max(place - 1, 0) : place], *said[place + 1 : place + 2]]
-    reader = said[place].reader
-    return index_text(" ".join(one.words for one in around if one.reader in (None, reader)))
+    """How the turn before ends and how the one after begins, for the context column: of those that all
+    its readers may read, else a search would find it by the words of somebody's private one beside it."""
+    readers = (None, said[place].reader)
+    before, after = said[max(place - 1, 0) : place], said[place + 1 : place + 2]
+    ends = [_end(one.words) for one in before if one.reader in readers]
+    beginnings = [_beginning(one.words) for one in after if one.reader in readers]
+    return index_text(" ".join([*ends, *beginnings]))
+
+
+def _end(text: str) -> str:
+    """Its last `CONTEXT_CHARACTERS`, in whole words."""
+    cut = text[-CONTEXT_CHARACTERS:]
+    return cut if cut == text else cut[cut.find(" ") + 1 :]
+
+
+def _beginning(text: str) -> str:
+    """Its first `CONTEXT_CHARACTERS`, in whole words."""
+    cut = text[:CONTEXT_CHARACTERS]
+    return cut if cut == text or " " not in cut else cut[: cut.rfind(" ")]
 
 
 def intern_thread(connection: Connection, namespace_id: int, name: str) -> int:

@@ -25,6 +25,7 @@ from langmemory.context import mark_injected
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore, verbatim
+from langmemory.stores.reindexing import rebuild_keywords
 
 NS = ("memories", "maria")
 AT = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -158,6 +159,27 @@ def test_what_everybody_may_read_is_not_said_again_in_private(store: MemoryStore
     assert store.remember(NS, [("user", "milk")], thread_id="t") == []
     named = [{"role": "user", "content": "sugar", "id": "m-1"}]
     assert [len(private(store, owner, list(named))) for owner in ("ada", "bob")] == [1, 0]
+
+
+def test_the_day_of_a_turn_is_by_the_clock_of_who_said_it(tmp_path: Path) -> None:
+    """A turn is found by the day on its speaker's calendar, which may be another in UTC: also after
+    the next turn, in a copy, and when the index is made anew."""
+    at = datetime(2026, 6, 12, 0, 30, tzinfo=timezone(timedelta(hours=5)))
+
+    def found(store: MemoryStore) -> list[str]:
+        return [day for day in ("11", "12") if store.search(NS, query=day)]
+
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.remember(NS, [{"role": "user", "content": "I like tea.", "at": at}], thread_id="t")
+        assert found(store) == ["12"]
+        store.remember(NS, [("user", "And milk.")], thread_id="t", at=AT)
+        assert found(store) == ["12"]
+        with MemoryStore(tmp_path / "copy.db", index=False) as copy:
+            copy.import_rows(store.iter_export())
+            assert found(copy) == ["12"]
+        with store._engine.write() as connection:
+            rebuild_keywords(connection, store._indexing)
+        assert found(store) == ["12"]
 
 
 def test_times_are_aware_and_exact(store: MemoryStore) -> None:
@@ -338,3 +360,28 @@ async def test_what_is_no_message_is_refused_awaited_too(store: MemoryStore, mes
         store.remember(NS, [message], thread_id="t")
     with pytest.raises(InvalidValueError, match=re.escape(str(refused.value))):
         await store.aremember(NS, [message], thread_id="t")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word", "beside"),
+    [
+        ("{} A closing heron.", "{}", "heron", True),
+        ("{}", "An opening heron. {}", "heron", True),
+        ("{} A heron in between. {}", "{}", "heron", False),
+        ("An opening heron. {}", "{} A closing heron.", "heron", False),
+        ("好" * 2_000 + "完", "好", "完", True),
+    ],
+)
+def test_of_a_long_neighbour_what_is_beside_it_counts(
+    tmp_path: Path, before: str, after: str, word: str, beside: bool
+) -> None:
+    """A turn is found by the end of the turn before and the beginning of the one after, not by what
+    is further away: a long answer does not make the sentence beside it a long text."""
+    filler = "and so on along the river " * 60
+    turns = [("assistant", before.format(filler, filler)), ("user", "Yes."),
+             ("assistant", after.format(filler))]  # fmt: skip
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        store.remember(NS, turns, thread_id="t")
+        found = {item.value["content"] for item in store.search(NS, query=word)}
+    assert ("Yes." in found) == beside
+    assert any(word in text for text in found)
