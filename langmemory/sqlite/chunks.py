@@ -48,6 +48,11 @@ class Coarse:
             np.zeros((words, capacity), np.uint64),
         )
 
+    @property
+    def bytes(self) -> int:
+        """How large it is."""
+        return self.values.nbytes + self.scale.nbytes + self.bits.nbytes
+
     def cosines(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
         """float32[rows]: dot products with a query of unit length, right to about 0.002."""
         # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.

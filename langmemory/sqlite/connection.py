@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import apsw
 
-from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError
+from langmemory.errors import (
+    ClosedStoreError,
+    DatabaseError,
+    InvalidValueError,
+    SchemaVersionError,
+)
 from langmemory.sqlite.guard import guard
 
 logger = logging.getLogger("langmemory.sqlite")
@@ -181,6 +186,8 @@ class Database:
         self._writer.pragma("cache_size", -32_768)
         if not self.in_memory:
             self._writer.set_wal_hook(self._after_commit)
+        self.schema_version: int | None = None
+        """Of the file, once set up; what is written by an older one would not fit it."""
         self.housekeeping: Callable[[], None] | None = None
         """Called by the background thread after a checkpoint; may write."""
 
@@ -225,6 +232,7 @@ class Database:
                     connection.set_busy_timeout(min(busy_timeout_ms, self._busy_timeout_ms))
                 # Within: a signal handler may raise as soon as SQLite has got its lock.
                 connection.execute("BEGIN IMMEDIATE")
+                self._check_schema(connection)
                 yield connection
                 connection.execute("COMMIT" if keep else "ROLLBACK")
                 if self._wal is None and not self.in_memory:
@@ -385,6 +393,18 @@ class Database:
                 "library in this process does when it closes the file (Python's sqlite3). Nothing of "
                 "this call was written; what was written before is in the file. Open the store anew, "
                 "and look into the file with store.conn, or from another process."
+            )
+
+    def _check_schema(self, connection: Connection) -> None:
+        """Raise SchemaVersionError where a newer langmemory has migrated the file meanwhile."""
+        if self.schema_version is None:
+            return
+        found = connection.pragma("user_version")
+        if found != self.schema_version:
+            raise SchemaVersionError(
+                f"{self.path} was brought from schema version {self.schema_version} to {found} by "
+                "another langmemory while it was open here; nothing was written. Restart this "
+                "process with that langmemory."
             )
 
     def leave(self) -> bool:

@@ -41,6 +41,7 @@ def setup(database: Database) -> bool:
     with database.read() as connection:
         _check(connection, database.path, len(steps))
         if version(connection) == len(steps) and not keywords.shadow_tables_lost(connection):
+            database.schema_version = len(steps)
             return keywords.lost(connection)
     with database.write() as connection:
         found = version(connection)  # another process may have been faster
@@ -55,7 +56,9 @@ def setup(database: Database) -> bool:
         connection.pragma("application_id", APPLICATION_ID)
         if keywords.shadow_tables_lost(connection):
             keywords.recreate(connection, schema_sql())
-        return keywords.lost(connection)
+        lost = keywords.lost(connection)
+    database.schema_version = len(steps)
+    return lost
 
 
 def _check(connection: Connection, path: str, newest: int) -> None:

@@ -80,6 +80,8 @@ class SignIndex:
     def __init__(self, words: int, budget_bytes: int) -> None:
         self.words = words
         self.budget_bytes = budget_bytes
+        self._vector_bytes = 12 + 8 * words
+        self._coarse_budget_bytes = 0
         self._lock = threading.Lock()
         self._seq = -1
         self._chunk = empty(words)
@@ -113,8 +115,19 @@ class SignIndex:
                 self._chunk = merged(self._chunk, *tail)
                 self._scopes.clear()
                 self._scope_rows = 0
+                self._keep_within_budgets()
                 _lay_coarse(connection, self._chunk, tail[0])
             self._seq = newest
+
+    def _keep_within_budgets(self) -> None:
+        """Give up what a file that grew while it was open has made too large."""
+        chunk = self._chunk
+        if chunk.n * self._vector_bytes > self.budget_bytes:
+            self._streaming, self._coarse_ready = True, False
+            self._chunk = empty(self.words)
+        elif chunk.coarse is not None and chunk.coarse.bytes > self._coarse_budget_bytes:
+            self._coarse_ready = False
+            self._chunk = replace(chunk, coarse=None)
 
     def load_coarse(
         self,
@@ -138,7 +151,8 @@ class SignIndex:
                 chunk = self._chunk
                 if connection is None:
                     return
-                if self._streaming or len(chunk.ids) * (dims + 4 + dims // 8) > budget_bytes:
+                self._coarse_budget_bytes = budget_bytes
+                if self._streaming or len(chunk.ids) * (dims + 4 + 8 * self.words) > budget_bytes:
                     return
                 if chunk.coarse is None:
                     spread = chunk.ids[: chunk.n : max(chunk.n // COARSE_BLOCK, 1)]
@@ -180,7 +194,7 @@ class SignIndex:
         row = connection.execute(
             "SELECT coalesce((SELECT sum(count) FROM code_segment), 0) + (SELECT count(*) FROM code)"
         ).fetchone()
-        return int(row[0]) * (12 + 8 * self.words) > self.budget_bytes
+        return int(row[0]) * self._vector_bytes > self.budget_bytes
 
     def chunks(self, connection: Connection) -> Iterator[Chunk]:
         """All vectors: one chunk in memory, or the segments one by one."""

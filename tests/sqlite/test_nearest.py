@@ -270,6 +270,29 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
         assert len(ids) == sum(len(vectors) > 0 for vectors, _ in file.live.values())
 
 
+def test_budgets_of_a_file_that_grows(tmp_path: Path) -> None:
+    """What is in memory of a file stays within its budgets while the file grows, also in a process
+    that has had it open all the time; the searches stay right."""
+    rng = np.random.default_rng(5)
+    with consistent(File(tmp_path / "m.db", 33, budget=6_000)) as file:
+        for n in range(60):
+            file.put(("a",), f"k{n}", unit(rng, 1, 33))
+        file.verify_all(rng)
+        with file.engine.read() as snapshot:
+            _, index = file.engine.up_to_date_signs(snapshot.connection)
+        assert index is not None
+        file.copy_vectors()
+        assert index.coarse is not None
+        index.load_coarse(file.engine.database.read, 33, 10_000)  # a store with a smaller budget
+        file.put(("a",), "more", unit(rng, 1, 33))
+        file.verify_all(rng)
+        assert (index.coarse, index.size) == (None, 61)
+        for n in range(60, 400):
+            file.put(("a",), f"k{n}", unit(rng, 1, 33))
+        file.verify_all(rng)
+        assert index.size == 0
+
+
 def test_packing_everything_away(tmp_path: Path) -> None:
     """A file whose vectors are all deleted packs, opens and takes new ones."""
     rng = np.random.default_rng(2)

@@ -56,6 +56,39 @@ def test_newer_file_is_refused(tmp_path: Path) -> None:
     assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (99,)
 
 
+async def test_a_file_migrated_while_it_is_open(tmp_path: Path) -> None:
+    """Once a newer langmemory has migrated the file, a store that has it open writes nothing more,
+    which would lack what the newer one keeps, and says so; what is there it still reads."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=False) as store:
+        store.put(("a",), "k", {"text": "tea"})
+        newer = apsw.Connection(str(path))
+        newer.pragma("user_version", 99)
+        newer.close()
+        with pytest.raises(SchemaVersionError, match=r"from schema version \d+ to 99.*Restart"):
+            store.put(("a",), "l", {"text": "tea"})
+        with pytest.raises(SchemaVersionError, match="nothing was written"):
+            await store.aput(("a",), "l", {"text": "tea"})
+        assert [item.key for item in store.search(("a",), query="tea", refresh_ttl=False)] == ["k"]
+
+
+def test_an_index_that_another_process_wrote_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of processes that find the keyword index lost at the same time, the first one writes it anew."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, index=False) as store:
+        store.put(("a",), "k", {"text": "tea"})
+        before = store.conn.execute("SELECT count(*) FROM word_change").get
+        monkeypatch.setattr(schema.keywords, "lost", lambda connection: True)
+        engine = Engine(path)  # has looked before the other one was done
+        monkeypatch.undo()
+        monkeypatch.setattr("langmemory.stores.base.Engine", lambda *_, **__: engine)
+        with MemoryStore(path, index=False):
+            pass
+        assert store.conn.execute("SELECT count(*) FROM word_change").get == before
+
+
 def test_foreign_database_is_not_touched(tmp_path: Path) -> None:
     """Another application's database is refused, and not a byte of it changes."""
     path = tmp_path / "other.db"
