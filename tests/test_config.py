@@ -84,6 +84,22 @@ def test_a_home_folder_is_expanded(write: Any, monkeypatch: pytest.MonkeyPatch) 
     assert config.database.archive_path == "/home/maria/old.db"
 
 
+def test_the_file_itself_may_be_in_the_home_folder(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ "~" in LANGMEMORY_CONFIG, too: an .env file or a service's unit has no shell to expand it."""
+    file = write({"database": {"readers": 3}})
+    monkeypatch.setenv("HOME", str(file.parent))
+    assert load_config(environ={"LANGMEMORY_CONFIG": f"~/{file.name}"}).database.readers == 3
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    """A file that a Windows editor saved is read like any other."""
+    file = tmp_path / "memory.json"
+    file.write_text('{"database": {"readers": 3}}', encoding="utf-8-sig")
+    assert load_config(file, {}).database.readers == 3
+
+
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [

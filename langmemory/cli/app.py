@@ -33,7 +33,7 @@ from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import forgive_encoding
+from langmemory.cli.terminal import forgive_terminal
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
 
@@ -63,7 +63,7 @@ def start(
     ] = False,
 ) -> None:
     """Options given before the command count for it, unless it is given its own."""
-    forgive_encoding()
+    forgive_terminal()
     context.obj = Target(db=db, labels=namespace)
 
 

@@ -165,7 +165,7 @@ def _core_memory(
 
     target = Target.of(context, db, namespace)
     place = target.namespace(DEFAULT_NAMESPACE)
-    with target.open(create=create) as store:
+    with target.open(create=create, vectors=False) as store:
         yield CoreMemory(store, place, labels=labels_in(store, place), editor="person")
 
 

@@ -31,7 +31,10 @@ def export(
     prefix = target.namespace()
     if file:
         target.check_output(file)
-    with target.open() as store, _whole(file) if file else nullcontext(sys.stdout) as lines:
+    with (
+        target.open(vectors=False) as store,
+        _whole(file) if file else nullcontext(sys.stdout) as lines,
+    ):
         rows = 0
         for row in store.iter_export(prefix):
             lines.write((json.dumps(row, ensure_ascii=False) if file else json_text(row)) + "\n")

@@ -67,7 +67,7 @@ def graph(
     if graphml is not None:
         target.check_output(graphml)
     console = Console(highlight=False, markup=False)
-    with target.open() as store, _hinting(target, store):
+    with target.open(vectors=False) as store, _hinting(target, store):
         found = store.graph(where, viewer=viewer, as_of=moment)
         if path_to is not None:
             if name is None:

@@ -38,7 +38,7 @@ def history(
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
-    with target.open() as store:
+    with target.open(vectors=False) as store:
         entries = store.history(where, key, viewer=viewer)
         hint = "" if entries else target.elsewhere(store)
     if not entries:
@@ -64,7 +64,7 @@ def history_table(entries: list[HistoryEntry]) -> Table:
         text = "" if value is None else str(value.get("text", value.get("content", value)))
         why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
         cells = entry.action, " ".join(text.split()), why
-        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", *map(Text, cells))
+        table.add_row(f"{entry.at.astimezone():%Y-%m-%d %H:%M}", *map(Text, cells))
     return table
 
 

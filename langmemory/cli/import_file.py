@@ -36,7 +36,7 @@ class ImportReport:
     """Messages in the file, or memories of an export."""
     added: int = 0
     known: int = 0
-    """Already stored, and the same."""
+    """Already stored, under the same id."""
     skipped: int = 0
     """Not spoken by anybody: system prompts, tool results, empty messages."""
     threads: int = 0

@@ -37,7 +37,7 @@ def jobs(
     """Show the queue of reflections; try again or delete what was given up."""
     from rich.console import Console
 
-    with Target.of(context, db, None).open() as store:
+    with Target.of(context, db, None).open(vectors=False) as store:
         queue = store.jobs
         if retry is not None:
             tried = queue.retry(None if retry == "all" else [_number(retry)])

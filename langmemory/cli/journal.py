@@ -44,7 +44,7 @@ def journal(
     from langmemory.stores.journal import JournalFiles
 
     target = Target.of(context, db, namespace)
-    with target.open() as store:
+    with target.open(vectors=False) as store:
         if rebuild:
             folder = path or store.config.journal.path
             if folder is None:

@@ -26,8 +26,10 @@ def runs(
     from rich.table import Table
     from rich.text import Text
 
+    from langmemory.cli.results import TABLE_COLUMNS
+
     target = Target.of(context, db, namespace)
-    with target.open() as store:
+    with target.open(vectors=False) as store:
         found = store.runs(target.namespace(), limit=limit)
     if as_json:
         typer.echo(json.dumps([{**asdict(run), "at": run.at.isoformat()} for run in found]))
@@ -42,14 +44,18 @@ def runs(
     several = len({run.namespace for run in found}) > 1
     for heading in ("what", "came to"):
         table.add_column(heading, overflow="fold")
+    narrow = console.width < TABLE_COLUMNS
     for run in found:
         what = run.reason.removeprefix("reflection of ")
         where = f" in {'/'.join(run.namespace)}" if several else ""
-        table.add_row(
-            run.id, f"{run.at:%Y-%m-%d %H:%M}", Text(what + where), Text(_outcome(run)),
-            style="dim" if run.undone_by else None,
-        )  # fmt: skip
-    console.print(table)
+        cells = run.id, f"{run.at.astimezone():%Y-%m-%d %H:%M}", what + where, _outcome(run)
+        style = "dim" if run.undone_by else ""
+        if narrow:  # whole ids, to be copied from under each other
+            console.print(Text("\n".join((*cells, "")), style), soft_wrap=True)
+        else:
+            table.add_row(*map(Text, cells), style=style)
+    if not narrow:
+        console.print(table)
 
 
 def undo(

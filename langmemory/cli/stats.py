@@ -16,7 +16,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
     from rich.table import Table
 
     target = Target.of(context, db, None)
-    with target.open() as store:
+    with target.open(vectors=False) as store:
         found, jobs = store.stats(), store.jobs.counts()
     if as_json:
         typer.echo(json.dumps(asdict(found) | {"jobs": jobs}))

@@ -89,16 +89,22 @@ class Target:
             )
         return config
 
-    def open(self, *, create: bool = False) -> closing[MemoryStore]:
+    def open(self, *, create: bool = False, vectors: bool = True) -> closing[MemoryStore]:
         """The store, closed at the end of the `with`.
+
+        Args:
+            create: Make the file if it is not there.
+            vectors: Whether the command compares or writes any. Without, the embedding model is not
+                asked for: the file may be of an application that passes its own.
 
         Raises:
             DatabaseError: The file does not exist and nothing would be written to it.
+            EmbeddingModelMismatchError: Its vectors come from another model than the configured.
         """
         from langmemory.stores import MemoryStore
 
         config = self.config() if create else self.existing()
-        return closing(MemoryStore(config=config))
+        return closing(MemoryStore(config=config, index=None if vectors else False))
 
     def check_output(self, file: Path) -> None:
         """Before a command writes to `file`.

@@ -5,15 +5,20 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import sys
 from typing import Any
 
 
-def forgive_encoding() -> None:
-    """Print a question mark for what the encoding of stdout and stderr lacks, instead of failing.
+def forgive_terminal() -> None:
+    """Print to nowhere where stdout is closed, and a question mark for what the encoding of stdout and
+    stderr lacks, instead of failing.
 
-    Of use where it is not UTF-8: on Windows when piped, and in locales such as ISO-8859-1.
+    Closed it is for some services; the encoding is not UTF-8 on Windows when piped, and in locales
+    such as ISO-8859-1.
     """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for good
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not _is_utf8(stream.encoding):
             stream.reconfigure(errors="replace")

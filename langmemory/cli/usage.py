@@ -25,7 +25,7 @@ def usage(
     from rich.text import Text
 
     target = Target.of(context, db, namespace)
-    with target.open() as store:
+    with target.open(vectors=False) as store:
         found = store.usage(target.namespace(), viewer=viewer, limit=limit)
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found]))

@@ -240,7 +240,7 @@ class LangChainEmbedder:
         """The model's answer as float32[expected, dims], or an error that says what is wrong."""
         try:
             vectors = _matrix(answer)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise EmbeddingError(
                 f"Embedding model {self.model_id} did not answer vectors of one length ({error}); "
                 "it must return one list of numbers for each text."

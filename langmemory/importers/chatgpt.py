@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from langmemory.importers.json_stream import iterate_array
-from langmemory.importers.message import ImportedMessage, MessageReader
+from langmemory.importers.message import ROLES, ImportedMessage, MessageReader
 
 CONTENT_TYPES = ("text", "multimodal_text", "code")
 """What was said. Reasoning, browsing and profile entries have types of their own."""
@@ -24,21 +24,24 @@ def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
     reader = MessageReader(file=file.name)
     for number, (line, conversation) in enumerate(iterate_array(file), start=1):
         where = f"line {line}, conversation {number}"
-        if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+        found = conversation.get("mapping", 0) if isinstance(conversation, dict) else 0
+        if not isinstance(found, dict | None):
             raise reader.error(where, "no mapping; expected a conversation of a ChatGPT export")
         thread = conversation.get("conversation_id") or conversation.get("id")
         at = conversation.get("create_time")
         for message in _branch(conversation):
-            author = message.get("author") or {}
+            author = _object(message.get("author"))
+            role = author.get("role")
+            known = isinstance(role, str) and role in ROLES
             at = message.get("create_time") or at
             yield reader.message(
                 where=where,
-                role=author.get("role"),
+                role=role if known else "system",  # nobody's, where no author stands
                 content=_content(message),
                 thread=str(thread or f"conversation-{number}"),
                 id=message.get("id"),
                 at=at,
-                name="ChatGPT" if author.get("role") == "assistant" else author.get("name"),
+                name="ChatGPT" if role == "assistant" else author.get("name"),
             )
 
 
@@ -48,7 +51,8 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     Nodes may be missing: a deleted `current_node` leaves the newest leaf, and what was said above a
     deleted node is found by the node that has it as a child.
     """
-    nodes = {name: node for name, node in conversation["mapping"].items() if isinstance(node, dict)}
+    mapping = _object(conversation["mapping"])
+    nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
     above = {child: name for name, node in nodes.items() for child in node.get("children") or ()}
     current = conversation.get("current_node")
     node_id: str | None = current if current in nodes else _last_leaf(nodes)
@@ -68,7 +72,7 @@ def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
     """The newest message without an answer: where a conversation without `current_node` ended."""
 
     def said_at(node_id: str) -> float:
-        return (nodes[node_id].get("message") or {}).get("create_time") or 0.0
+        return _object(nodes[node_id].get("message")).get("create_time") or 0.0
 
     leaves = [
         name for name, node in nodes.items() if nodes.keys().isdisjoint(node.get("children") or ())
@@ -76,16 +80,21 @@ def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
     return max(leaves, default=None, key=said_at)
 
 
-def _visible(message: dict[str, Any] | None) -> bool:
-    if not message:
+def _visible(message: Any) -> bool:
+    if not message or not isinstance(message, dict):
         return False
-    metadata = message.get("metadata") or {}
+    metadata = _object(message.get("metadata"))
     addressed_to_a_tool = message.get("recipient", "all") not in ("all", None)
     return not addressed_to_a_tool and not metadata.get("is_visually_hidden_from_conversation")
 
 
+def _object(found: Any) -> dict[str, Any]:
+    """What should be an object; an empty one where it is missing, null or something else."""
+    return found if isinstance(found, dict) else {}
+
+
 def _content(message: dict[str, Any]) -> Any:
-    content = message.get("content") or {}
+    content = _object(message.get("content"))
     if content.get("content_type") not in CONTENT_TYPES:
         return ""
     return content.get("parts") or content.get("text")

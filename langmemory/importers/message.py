@@ -136,7 +136,8 @@ class MessageReader:
         if said_at is None:
             raise self.error(
                 where,
-                f"the time is {value!r}; expected ISO 8601 such as 2026-01-11T19:42:00+01:00",
+                f"the time is {value!r}; expected ISO 8601 such as 2026-01-11T19:42:00+01:00, or "
+                "seconds since 1970",
             )
         return said_at
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import overload
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -46,6 +47,10 @@ def moment(value: object) -> datetime | None:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
+@overload
+def by_clock(us: int, *told: object) -> datetime: ...
+@overload
+def by_clock(us: int | None, *told: object) -> datetime | None: ...
 def by_clock(us: int | None, *told: object) -> datetime | None:
     """A moment with the offset of the first of these ISO 8601 times that has one, else in UTC: by
     the clock of who told it, whose midnight is another day in UTC."""

@@ -15,7 +15,7 @@ from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.items import IndexFields
 from langmemory.sqlite.namespaces import from_path
 from langmemory.sqlite.settings import ModelSetting, read_model, write_model
-from langmemory.sqlite.times import from_us
+from langmemory.sqlite.times import by_clock
 from langmemory.sqlite.values import from_json
 from langmemory.stores import verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, Indexing, resolve_indexing
@@ -53,7 +53,7 @@ def reindexed(indexing: Indexing, stored: Stored) -> Draft:
             stored.key,
             stored.value,
             speaker=stored.speaker or "",
-            at=from_us(stored.said_us),
+            at=by_clock(stored.said_us, stored.value.get("at")),
         )
     return indexing.draft(stored.namespace, stored.key, stored.value, index=stored.index)
 

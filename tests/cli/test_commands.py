@@ -314,8 +314,34 @@ def test_export_of_a_namespace_leaves_the_others_out(filled: Run) -> None:
     assert {tuple(item["namespace"]) for item in items} == {("other", "one")}
 
 
+def test_what_needs_no_vectors_works_with_every_model(run: Run, tmp_path: Path) -> None:
+    """A file of an application that passes its own embedder can be looked at, exported and copied, and
+    its core memory edited."""
+
+    def own(texts: list[str]) -> list[list[float]]:
+        return [[1.0, float(len(text))] for text in texts]
+
+    with MemoryStore("memory.db", index={"embed": own, "dims": 2}) as store:
+        store.put(("memories", "me"), "k", {"text": "tea"})
+    assert "langmemory reembed" in run("search", "tea").stderr
+    for command in (
+        "stats --json", "export", "history k --json", "runs --json", "jobs --json", "journal",
+        "usage --json", "graph", "core set human x", "core show human", "core undo human",
+    ):  # fmt: skip
+        done = run(*command.split())
+        assert (done.exit_code, done.stderr) == (0, ""), command
+    assert json.loads(run("stats", "--json").stdout)["vectors"] == 1
+
+
+def test_a_closed_stdout_ends_no_command(filled: Run) -> None:
+    """Where a service has closed stdout, commands print to nowhere."""
+    for command in ("export", "journal", "graph --json", "stats --json"):
+        done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")
+        assert (done.returncode, done.stderr) == (0, b""), command
+
+
 def test_another_model_is_refused_until_reembed(filled: Run, configure: Configure) -> None:
-    """With another embedding model every command names the way out, and reembed is it."""
+    """With another embedding model what needs vectors names the way out, and reembed is it."""
     configure(embedding="mock")
     refused = filled("search", "podenco")
     assert refused.exit_code == 1

@@ -93,6 +93,13 @@ def test_runs_are_listed_and_undone(reflected: Run) -> None:
     assert refused.stderr.count("\n") == 1
 
 
+def test_runs_fit_a_narrow_terminal(reflected: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below 78 columns runs stand under each other, with their ids whole: `undo` takes nothing less."""
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = reflected("runs").stdout.splitlines()
+    assert all(run["id"] in lines for run in json.loads(reflected("runs", "--json").stdout))
+
+
 def test_the_history_of_a_fact(reflected: Run, tmp_path: Path) -> None:
     """Every change of a memory with its reason; a key that never was is an error on one line."""
     with MemoryStore(tmp_path / "memory.db") as store:

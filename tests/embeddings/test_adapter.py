@@ -167,6 +167,7 @@ def test_a_model_id_is_stable_and_says_which_model(embed: Any, model_id: str) ->
         ([1.0, 2.0, 3.0], "shape"),
         ([[[1.0, 2.0]]] * 3, "shape"),
         ([["a", "b"]] * 3, "one length"),
+        ([[10**400, 1.0]] * 3, "one length"),
         (None, "shape"),
         ({"embeddings": [[1.0, 2.0]]}, "one length"),
     ],

@@ -399,3 +399,33 @@ def test_a_chatgpt_message_without_a_time_was_said_after_the_one_before(tmp_path
     conversation = {"id": "c", "create_time": 0.5, "mapping": mapping, "current_node": "b"}
     found = read(write(tmp_path / "conversations.json", [conversation]))
     assert [message.at for message in found] == [datetime(2026, 1, 1, tzinfo=UTC)] * 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"author": None},
+        {"author": {}},
+        {"author": {"role": "critic"}},
+        {"author": "assistant"},
+        {"content": None},
+        {"content": "text"},
+        None,
+        "text",
+    ],
+)
+def test_one_odd_message_of_a_chatgpt_export_does_not_keep_out_the_others(
+    tmp_path: Path, damage: dict[str, Any] | str | None
+) -> None:
+    """A message without an author, of an unknown role or without content was said by nobody, as a
+    system prompt; the rest of the conversations is read."""
+    odd = tree_node("odd", "a", "b")
+    odd["message"] = {**odd["message"], **damage} if isinstance(damage, dict) else damage
+    mapping = {"a": tree_node("a", None, "odd"), "odd": odd, "b": tree_node("b", "odd")}
+    conversations = [
+        {"id": "c", "mapping": mapping, "current_node": "b"},
+        {"id": "empty", "mapping": None},
+        {"id": "d", "mapping": {"c": tree_node("c", None)}, "current_node": "c"},
+    ]
+    found = read(write(tmp_path / "conversations.json", conversations))
+    assert [message.content for message in found if message.spoken] == ["a", "b", "c"]

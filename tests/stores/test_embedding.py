@@ -358,7 +358,8 @@ def test_whole_texts_only(tmp_path: Path) -> None:
     assert embeddings.asked == [LONG]
     with MemoryStore(tmp_path / "m.db", index=index(embeddings)) as store:
         store.put(NS, "k", {"text": LONG})
-    assert embeddings.asked[0] == LONG and "".join(embeddings.asked[1:]) == LONG
+    assert embeddings.asked[0] == LONG
+    assert "".join(embeddings.asked[1:]) == LONG
     assert len(embeddings.asked) == 1 + round(len(LONG) / 500)
     reembed(str(tmp_path / "m.db"), index=index(embeddings), config=whole)
     with MemoryStore(tmp_path / "m.db", index=index(embeddings), config=whole) as store:
