@@ -52,6 +52,7 @@ class AgentMemoryState(AgentState[Any]):
     recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
     voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
+    abandoned: NotRequired[Annotated[list[str], PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
     unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]

@@ -32,13 +32,19 @@ class RunScope:
 
     context: Any = None
     configurable: Mapping[str, Any]
+    from_checkpoint: bool = False
+    """Whether the caller named the checkpoint to go on from, as for an edited message."""
 
     @classmethod
     def of(cls, runtime: Any, config: RunnableConfig | None) -> RunScope:
         """Read it from LangGraph's `Runtime` and the config; either may be None."""
+        config = config or {}
+        # Of the run's configurable LangGraph has taken it out; the metadata keep what was passed.
+        named = (config.get("metadata") or {}).get("checkpoint_id")
         return cls(
             context=getattr(runtime, "context", None),
-            configurable=(config or {}).get("configurable") or {},
+            configurable=config.get("configurable") or {},
+            from_checkpoint=bool(named),
         )
 
     @property

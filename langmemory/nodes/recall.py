@@ -51,10 +51,29 @@ class _Question:
     asked: str | None
     """Key of the person's last message. Where it is stored, it was answered before: what was said
     after it then is of a branch that somebody left, by asking for another answer."""
+    fork: _Fork | None
+    abandoned: list[str]
+    """Keys of what was said in branches of the thread that somebody left."""
 
     def without(self, keys: Iterable[str]) -> _Question:
         exclude = self.request.exclude.union(keys)
         return replace(self, request=replace(self.request, exclude=exclude))
+
+    def leaving(self, fork: _Fork, keys: Iterable[str]) -> _Question:
+        left = [key for key in keys if key not in fork.here]
+        return replace(self.without(left), abandoned=[*self.abandoned, *left])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Fork:
+    """The run goes on from a checkpoint that the caller named: what was stored of the thread after
+    that is of a branch that somebody left, by editing a message, say."""
+
+    thread: str
+    after: str | None
+    """Key of the last message that was stored at that checkpoint."""
+    here: frozenset[str]
+    """Keys of the messages of this branch."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,9 +94,9 @@ class RecallNode(MemoryNode):
     The memory block holds mandates, then this turn's memories, then those recalled earlier on the
     same topic, each once, as long as they stand unchanged in the store and whoever asks now may read
     them; turns of this thread that are still in the window are left out, and so is an answer that is
-    being made anew. When the topic shifts, the block starts anew. Core blocks are written beside it,
-    always. Where nobody said anything in words, nothing is searched: the block has the mandates, and
-    what was recalled before.
+    being made anew, and what was said in a branch that was left by editing a message. When the topic
+    shifts, the block starts anew. Core blocks are written beside it, always. Where nobody said
+    anything in words, nothing is searched: the block has the mandates, and what was recalled before.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
@@ -99,6 +118,7 @@ class RecallNode(MemoryNode):
         ``recall_trace``: query, topic shift, counts, milliseconds, what did not work.
         ``topic``: query of the last fresh recall.
         ``voices``: whose words the messages are, where several people share the thread.
+        ``abandoned``: keys of what was said in branches of the thread that were left.
     """
 
     def __init__(
@@ -144,6 +164,14 @@ class RecallNode(MemoryNode):
         if question.asked:
             again = await access.asaid_after(question.request.namespace, question.asked)
             question = question.without(again)
+        if (fork := question.fork) is not None:
+            namespace = question.request.namespace
+            left = (
+                await access.asaid_after(namespace, fork.after)
+                if fork.after
+                else [item.key for item in await access.athread(namespace, fork.thread)]
+            )
+            question = question.leaving(fork, left)
         return self._apply(question, await self._aask(store, question))
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
@@ -155,6 +183,14 @@ class RecallNode(MemoryNode):
         if question.asked:
             again = access.said_after(question.request.namespace, question.asked)
             question = question.without(again)
+        if (fork := question.fork) is not None:
+            namespace = question.request.namespace
+            left = (
+                access.said_after(namespace, fork.after)
+                if fork.after
+                else [item.key for item in access.thread(namespace, fork.thread)]
+            )
+            question = question.leaving(fork, left)
         request = question.request
         answer = _Answer(
             recall=access.recall(request) if request.query else NOTHING_SAID,
@@ -210,16 +246,14 @@ class RecallNode(MemoryNode):
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)
         shown = value_of(state, self.visible_key) if self.visible_key else None
+        abandoned: list[str] = value_of(state, "abandoned", [])
+        remembered = value_of(state, "remembered_id")
         request = RecallRequest(
             query=query_of(messages),
             namespace=self.namespace.resolve(scope),
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
-            exclude=frozenset(
-                turn_key(scope.thread_id, message.id)
-                for message in in_window(messages, shown)
-                if scope.thread_id and message.id
-            ),
+            exclude=_keys(in_window(messages, shown), scope).union(abandoned),
         )
         return _Question(
             request=request,
@@ -235,6 +269,16 @@ class RecallNode(MemoryNode):
                 if scope.thread_id and messages and is_human(messages[-1]) and messages[-1].id
                 else None
             ),
+            fork=(
+                _Fork(
+                    thread=scope.thread_id,
+                    after=turn_key(scope.thread_id, remembered) if remembered else None,
+                    here=_keys(messages, scope),
+                )
+                if scope.thread_id and scope.from_checkpoint
+                else None
+            ),
+            abandoned=abandoned,
             voices=heard(value_of(state, "voices", []), messages, speaker_of(scope)),
         )
 
@@ -291,7 +335,15 @@ class RecallNode(MemoryNode):
             "recall_trace": trace,
             "topic": question.request.query if shifted else question.topic,
             "voices": question.voices,
+            "abandoned": question.abandoned,
         }
+
+
+def _keys(messages: Iterable[AnyMessage], scope: RunScope) -> frozenset[str]:
+    """Under which the messages are stored."""
+    if scope.thread_id is None:
+        return frozenset()
+    return frozenset(turn_key(scope.thread_id, one.id) for one in messages if one.id)
 
 
 def query_of(messages: Sequence[AnyMessage]) -> str:

@@ -89,6 +89,8 @@ class MemoryState(MessagesState, total=False):
     """Query of the last fresh recall; a turn far from it starts a new block."""
     voices: list[Voice]
     """Whose words the messages are: one entry, unless several people share the thread."""
+    abandoned: list[str]
+    """Keys of turns of this thread that were said in another branch, from an earlier checkpoint on."""
     remembered_id: str
     """Id of the last message that is safely in the store."""
     unremembered: list[str]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
@@ -69,6 +70,43 @@ async def test_an_answer_made_anew_does_not_see_the_one_before(tmp_path: Path) -
             assert "the Second" not in system(model)
         say(graph, "Is my dog Bello the First?", "t2", "anna")
         assert "the Second" in system(model)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("edited", [0, 1])
+async def test_a_branch_that_was_left_is_not_recalled(
+    tmp_path: Path, edited: int, asynchronous: bool
+) -> None:
+    """Whoever edits a message goes on from the checkpoint before it: what was said after that is not
+    recalled in this branch, neither at once nor later. In the other branch and in other threads it is."""
+    nothing = {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]}
+    said = ["My dog is called Bello.", "My dog Bello eats fish."]
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        graph = build_chat_graph(ScriptedModel(), store=store, checkpointer=InMemorySaver())
+
+        async def recalled(text: str, config: Any) -> str:
+            asked = {"messages": [HumanMessage(text)]}
+            state = (
+                await graph.ainvoke(asked, config) if asynchronous else graph.invoke(asked, config)
+            )
+            return str(state["memory_block"]["text"])
+
+        for text in said:
+            await recalled(text, run("t1"))
+        history = list(graph.get_state_history(run("t1")))
+        start = [one.config for one in history if one.next == ("__start__",)][1 - edited]
+        config: Any = {"configurable": {**start["configurable"], "user_id": "anna"}}
+        assert said[edited] not in await recalled("My dog is called Rex.", config)
+
+        graph.update_state(run("t1"), nothing)
+        shown = await recalled("What is my dog Bello called, and what does it eat?", run("t1"))
+        assert "Rex" in shown
+        assert "fish" not in shown
+        assert (said[0] in shown) == (edited == 1)
+
+        graph.update_state(history[0].config, nothing)
+        assert "fish" in await recalled("What does my dog Bello eat?", run("t1"))
+        assert "fish" in await recalled("What does my dog Bello eat?", run("t2"))
 
 
 async def test_the_model_sees_what_other_threads_said_and_no_other_user(store: BaseStore) -> None:
