@@ -41,11 +41,6 @@ MESSAGE_KEYS: Final = (
 """What of a dict is LangChain's; anything else (``at``, ``speaker``) is read here."""
 
 
-CONTEXT_CHARACTERS: Final = 500
-"""Of each neighbour, for the keywords of a turn. With all of a long answer the one sentence that it
-answers would be a long text itself, which BM25 discounts."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """A message about to be remembered."""
@@ -358,25 +353,11 @@ _NOTHING: Final = _Said("", None)
 
 
 def _context(said: Sequence[_Said], place: int) -> str:
-    """How the turn before ends and how the one after begins, for the context column: of those that all
-    its readers may read, else a search would find it by the words of somebody's private one beside it."""
-    readers = (None, said[place].reader)
-    before, after = said[max(place - 1, 0) : place], said[place + 1 : place + 2]
-    ends = [_end(one.words) for one in before if one.reader in readers]
-    beginnings = [_beginning(one.words) for one in after if one.reader in readers]
-    return index_text(" ".join([*ends, *beginnings]))
-
-
-def _end(text: str) -> str:
-    """Its last `CONTEXT_CHARACTERS`, in whole words."""
-    cut = text[-CONTEXT_CHARACTERS:]
-    return cut if cut == text else cut[cut.find(" ") + 1 :]
-
-
-def _beginning(text: str) -> str:
-    """Its first `CONTEXT_CHARACTERS`, in whole words."""
-    cut = text[:CONTEXT_CHARACTERS]
-    return cut if cut == text or " " not in cut else cut[: cut.rfind(" ")]
+    """Neighbours of a turn, for the context column: those that all its readers may read, else a
+    search would find the turn by the words of somebody's private one beside it."""
+    around = [*said[max(place - 1, 0) : place], *said[place + 1 : place + 2]]
+    reader = said[place].reader
+    return index_text(" ".join(one.words for one in around if one.reader in (None, reader)))
 
 
 def intern_thread(connection: Connection, namespace_id: int, name: str) -> int:

@@ -360,28 +360,3 @@ async def test_what_is_no_message_is_refused_awaited_too(store: MemoryStore, mes
         store.remember(NS, [message], thread_id="t")
     with pytest.raises(InvalidValueError, match=re.escape(str(refused.value))):
         await store.aremember(NS, [message], thread_id="t")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "word", "beside"),
-    [
-        ("{} A closing heron.", "{}", "heron", True),
-        ("{}", "An opening heron. {}", "heron", True),
-        ("{} A heron in between. {}", "{}", "heron", False),
-        ("An opening heron. {}", "{} A closing heron.", "heron", False),
-        ("好" * 2_000 + "完", "好", "完", True),
-    ],
-)
-def test_of_a_long_neighbour_what_is_beside_it_counts(
-    tmp_path: Path, before: str, after: str, word: str, beside: bool
-) -> None:
-    """A turn is found by the end of the turn before and the beginning of the one after, not by what
-    is further away: a long answer does not make the sentence beside it a long text."""
-    filler = "and so on along the river " * 60
-    turns = [("assistant", before.format(filler, filler)), ("user", "Yes."),
-             ("assistant", after.format(filler))]  # fmt: skip
-    with MemoryStore(tmp_path / "m.db", index=False) as store:
-        store.remember(NS, turns, thread_id="t")
-        found = {item.value["content"] for item in store.search(NS, query=word)}
-    assert ("Yes." in found) == beside
-    assert any(word in text for text in found)
