@@ -37,6 +37,10 @@ FOOTER = "In your answer, cite each one you applied, like [M:id]."
 MINIMUM_TEXT_CHARS = 40
 """A memory of which less would remain is left out rather than cut."""
 
+MOST_SHARES = 3
+"""Parts of a tier that long memories get one of: with two, a block of 400 tokens shows the answer to
+.58 of the questions about long turns, with three .64, with four .71, but then turns of 90 words are cut."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DisclosureBudget:
@@ -169,8 +173,9 @@ def disclose(
         token_counter: counts the block as the message it will be.
 
     Returns:
-        The block; empty when nothing fits. No line takes more than half of its tier when there are
-        others, so that one long memory cannot hide them; where it is cut stands "…".
+        The block; empty when nothing fits. Of two memories in a tier none takes more than half of it,
+        of more none more than a third, so that a long one cannot hide the others; where it is cut
+        stands "…".
     """
     if query is None and isinstance(recalled, Recall):
         query = recalled.query
@@ -234,7 +239,7 @@ class _Filling:
 
     def add(self, notes: Sequence[Note], limit: int, query: str | None = None) -> None:
         """Add as many of `notes` as fit into `limit` tokens and the whole block."""
-        line_tokens = limit // 2 if len(notes) > 1 else limit
+        line_tokens = limit // min(max(len(notes), 1), MOST_SHARES)
         tier: list[str] = []
         for note in notes:
             line = self._fitted(note, tier, limit, line_tokens, query)
