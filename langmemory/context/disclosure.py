@@ -201,6 +201,20 @@ def note_line(note: Note) -> str:
     return line_head(note) + one_line(note.text)
 
 
+def as_much(note: Note, fits: Callable[[str], bool], query: str | None) -> str | None:
+    """A note's text on one line, escaped, as much of it as fits: the part that meets the query best,
+    its beginning without one. None if hardly any would."""
+    whole = one_line(note.text)
+    text = longest(whole, fits, minimum_chars=MINIMUM_TEXT_CHARS)
+    if text is None or text == whole or not query:
+        return text
+    start = best_start(note.text, query, len(text))
+    if start == 0:
+        return text
+    part = CUT_BEFORE + one_line(note.text[start:])
+    return longest(part, fits, minimum_chars=MINIMUM_TEXT_CHARS) or text
+
+
 def line_head(note: Note) -> str:
     """A line up to its text."""
     origin = note.origin
@@ -265,14 +279,8 @@ class _Filling:
                 and self.count(_framed([*self.lines, line])) <= self.total
             )
 
-        whole = one_line(note.text)
-        text = longest(whole, fits, minimum_chars=MINIMUM_TEXT_CHARS)
-        if text is None:
-            return None
-        if query and text != whole and (start := best_start(note.text, query, len(text))):
-            part = CUT_BEFORE + one_line(note.text[start:])
-            text = longest(part, fits, minimum_chars=MINIMUM_TEXT_CHARS) or text
-        return head + text
+        text = as_much(note, fits, query)
+        return None if text is None else head + text
 
     def block(self) -> MemoryBlock:
         if not self.lines:

@@ -9,9 +9,9 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
-from langmemory.context.disclosure import note_line
-from langmemory.context.notes import notes_of
-from langmemory.context.tokens import count_text, longest
+from langmemory.context.disclosure import as_much, line_head, note_line
+from langmemory.context.notes import Note, notes_of
+from langmemory.context.tokens import count_text
 from langmemory.nodes.access import RecallRequest, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
@@ -19,7 +19,7 @@ from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Recall
 
 LINE_TOKENS = 200
-"""A longer message is cut; get_memory shows it whole."""
+"""Of a longer message the part is shown that meets the query; get_memory shows it whole."""
 
 
 class ConversationSearch(BaseModel):
@@ -101,13 +101,15 @@ def create_conversation_search_tool(
 def _lines(recall: Recall) -> str:
     if not len(recall):
         return "Nothing was said about that. Try other words or a wider time."
-    lines = []
     results = sorted(recall.results, key=lambda result: result.at)
-    for note in notes_of(result.memory for result in results):
-        line = note_line(note)
-        cut = longest(line, lambda text: count_text(text) <= LINE_TOKENS)
-        lines.append(cut if cut is not None else line)
-    return "\n".join(lines)
+    notes = notes_of(result.memory for result in results)
+    return "\n".join(_line(note, recall.query) for note in notes)
+
+
+def _line(note: Note, query: str) -> str:
+    head = line_head(note)
+    text = as_much(note, lambda part: count_text(head + part) <= LINE_TOKENS, query)
+    return note_line(note) if text is None else head + text
 
 
 def _day(text: str | None, argument: str) -> date | None:

@@ -118,6 +118,15 @@ def test_conversation_search_finds_words_within_dates(store: BaseStore, call: Ca
     assert "Nothing was said" in call(**search, since="2090-01-01").text
 
 
+def test_of_a_long_message_what_was_searched_for_is_shown(store: BaseStore, call: Call) -> None:
+    """A message longer than a line shows the part with the words that were looked for."""
+    told = "We drove on past farms and hills, and it rained. " * 30
+    remember(store, f"{told}The rental deposit was 740 euros. {told}")
+    found = call("conversation_search", query="rental deposit").text
+    assert "The rental deposit was 740 euros." in found
+    assert len(found) < 1_000
+
+
 def test_a_memory_is_read_whole_by_the_id_it_was_shown_under(store: BaseStore, call: Call) -> None:
     """The short id of a line, bare, labelled or in brackets, gives the whole text, and evidence."""
     remember(store, "First line.\n" + "word " * 300 + "the end")
