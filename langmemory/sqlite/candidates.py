@@ -80,7 +80,9 @@ def nearest(
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
                 selection.found(len(ids), len(near.ids))
-                return found if near.complete else _by_best(connection, query, ids, found)
+                if near.complete or not _several(ids):
+                    return found
+                return _by_best(connection, query, found, index if rough else None)
         # Predicates, or items with many vectors, left too few: start from what they leave, or ask
         # for as many more.
         selected = selection.after(len(ids), len(near.ids), read=True)
@@ -88,16 +90,17 @@ def nearest(
     chosen = None if exact else index.closest_of(query, selected, wanted)
     ids, vectors = _of_items(connection, selected) if chosen is None else fetch(connection, chosen)
     found = _pool(ids, np.vecdot(vectors, query) if len(ids) else NOTHING[1], limit)
-    return found if chosen is None else _by_best(connection, query, ids, found)
+    return found if chosen is None or not _several(ids) else _by_best(connection, query, found)
 
 
 def _by_best(
-    connection: Connection, query: Floats, ids: Ids, found: tuple[Ids, Floats]
+    connection: Connection, query: Floats, found: tuple[Ids, Floats], rough: SignIndex | None = None
 ) -> tuple[Ids, Floats]:
-    """What was found, each item with its best vector, which may not be among those compared."""
-    if not _several(ids):
-        return found
-    best = cosines(connection, query, found[0])
+    """What was found, each item with its best vector, which may not be among those compared; by the
+    coarse copy of an index if that will do and there is one."""
+    best = None if rough is None else rough.cosines(query, found[0])
+    if best is None:
+        best = cosines(connection, query, found[0])
     order = np.lexsort((found[0], -best))
     return found[0][order], best[order]
 
