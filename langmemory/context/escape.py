@@ -12,14 +12,15 @@ import re
 
 _INVISIBLE = re.compile(
     # Zero-width space, word joiner, BOM, soft hyphen; bidirectional controls (text that reads
-    # otherwise than it is); tag characters (ASCII smuggling). ZWJ and ZWNJ stay: scripts need them.
-    "[\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
+    # otherwise than it is); tag characters and further variation selectors (ASCII smuggling). ZWJ,
+    # ZWNJ and the first variation selectors stay: scripts and emoji need them.
+    "[\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
 )
 _LINE_BREAK = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _ROLE = re.compile(
-    r"^(\W*(?:system|developer|assistant|user|human|ai|tool|function|model)[^\w:：]*?)\s*[:：][\s:：]*",
+    r"^(\W*(?:system|developer|assistant|user|human|ai|tool|function|model)[^\w:：]*)[:：][\s:：]*",
     re.IGNORECASE,
 )
 _ANGLE = re.compile("[<＜﹤]")
@@ -29,14 +30,14 @@ _BRACKET = re.compile(
     r"|/?(?:INST|SYS|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
-_CITATION = re.compile(r"\b([A-Za-z])\s*[:：]\s*(?=[0-9a-fA-F]{8})")
+_CITATION = re.compile(r"\b([A-Za-zＡ-Ｚａ-ｚ])\s*[:：]\s*(?=[0-9a-fA-F]{8})")
 
 
 _SUSPECT = re.compile(
     # All that the patterns above begin with or need: most texts have none of it.
     "[\x00-\x1f\x7f-\x9f\u2028\u2029:：<＜﹤\\[［〔【"
-    "\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
+    "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
 )
 
 
@@ -44,7 +45,8 @@ def one_line(text: str) -> str:
     """`text` on a single line, unable to pose as anything but text."""
     if _SUSPECT.search(text) is None:
         return " ".join(text.split())
-    return " ".join(part for part in map(_harmless, _LINE_BREAK.split(text)) if part)
+    lines = " ".join(part for part in map(_harmless, _LINE_BREAK.split(text)) if part)
+    return _harmless(lines)  # "M:" and the digits of an id may have stood on two lines
 
 
 def quoted_lines(text: str) -> list[str]:
@@ -54,7 +56,7 @@ def quoted_lines(text: str) -> list[str]:
 
 def _harmless(line: str) -> str:
     line = _CONTROL.sub(" ", _INVISIBLE.sub("", line))
-    line = _ROLE.sub(r"\1 - ", line)
+    line = _ROLE.sub(lambda role: f"{role[1].rstrip()} - ", line)
     line = _ANGLE.sub("&lt;", line)
     line = _BRACKET.sub("(", line)
     line = _CITATION.sub(r"\1 ", line)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
+from langmemory.context.tokens import ELLIPSIS
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
@@ -25,6 +26,9 @@ Letter = Literal["M", "G", "R"]
 
 ID_CHARS = 8
 """Hex digits of a note's id: 32 bits, so two of 100 notes collide once in 870,000 blocks."""
+
+SPEAKER_CHARS = 80
+"""Of a speaker's name: a longer one would leave no room for what was said."""
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
 _LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
@@ -61,8 +65,10 @@ class Note:
     @property
     def origin(self) -> str:
         """Who said it and when, as far as known: ``Maria, 2023-05-08``."""
-        parts = [one_line(self.speaker or ""), f"{self.at:%Y-%m-%d}" if self.at else ""]
-        return ", ".join(part for part in parts if part)
+        speaker = one_line(self.speaker or "")
+        if len(speaker) > SPEAKER_CHARS:
+            speaker = speaker[:SPEAKER_CHARS].rstrip() + ELLIPSIS
+        return ", ".join(filter(None, [speaker, f"{self.at:%Y-%m-%d}" if self.at else ""]))
 
 
 def note_id(namespace: Namespace, key: str) -> str:

@@ -23,7 +23,7 @@ from langmemory.types import Namespace
 AUTHENTICATED: Final = "langgraph_auth_user_id"
 """Set by a LangGraph server that knows who is calling."""
 
-_VARIABLE = re.compile(r"\{(?P<name>[A-Za-z_]\w*)(?:\|(?P<default>[^{}]*))?\}", re.ASCII)
+_VARIABLE = re.compile(r"\{(?P<name>[^{}|]+)(?:\|(?P<default>[^{}]*))?\}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +69,7 @@ class NamespaceTemplate:
             ``"{user_id|local}"`` all work.
 
     Raises:
-        ConfigError: a label is empty or not a string.
+        ConfigError: a label is empty or not a string, or has a brace that begins or ends no variable.
     """
 
     __slots__ = ("labels",)
@@ -84,6 +84,7 @@ class NamespaceTemplate:
                 raise ConfigError(
                     f"namespace template {self.labels!r}: {label!r} must be a non-empty string"
                 )
+            _check(label)
 
     def __repr__(self) -> str:
         return f"NamespaceTemplate({self.labels!r})"
@@ -124,12 +125,22 @@ def _label(template: str, scope: RunScope) -> str:
     return label
 
 
+def _check(template: str) -> None:
+    """Refuse a brace that is part of no variable: everybody would be at home under that very text."""
+    if re.search("[{}]", _VARIABLE.sub("", template)):
+        raise ConfigError(
+            f"{template!r} has a brace that belongs to no variable: write a variable as "
+            f"{{user_id}} or {{user_id|default}}."
+        )
+
+
 def fill(template: str, scope: RunScope) -> str:
     """Replace every ``{variable}`` and ``{variable|default}`` by the run's value for it.
 
     Raises:
-        ConfigError: a variable is missing.
+        ConfigError: a variable is missing, or has no name.
     """
+    _check(template)
 
     def value(match: re.Match[str]) -> str:
         name, default = match["name"], match["default"]

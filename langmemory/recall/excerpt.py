@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from math import isclose
 
 import numpy as np
@@ -14,9 +15,16 @@ from langmemory.recall.vocabulary import default_vocabulary
 MOST_QUERY_TOKENS = 64
 """Of a longer query the telling ones count."""
 
+SHORTEST_PIECE = 40
+"""Characters, of a sentence that has no room."""
+
+MOST_PIECES = 20_000
+"""Of a text with more sentences, such as a table, the shortest are taken together."""
+
 
 def best_start(text: str, query: str, characters: int) -> int:
-    """Where the part of a text begins that meets a query best: at a sentence.
+    """Where the part of a text begins that meets a query best: at a sentence, or within one that is
+    longer than there is room for, as what was dictated or is written without full stops.
 
     Sentences are compared by late interaction, those of a part together.
 
@@ -26,7 +34,7 @@ def best_start(text: str, query: str, characters: int) -> int:
         characters: There is room for.
     """
     vocabulary = default_vocabulary()
-    starts = sentence_starts(text)
+    starts = _piece_starts(text, characters)
     asked = np.unique(vocabulary.encode(query))
     if len(starts) < 2 or not len(asked):
         return 0
@@ -48,3 +56,17 @@ def best_start(text: str, query: str, characters: int) -> int:
         same += 1
     # What is left of the room goes to what stands before.
     return starts[min(best + same // 2, bisect_left(starts, len(text) - characters))]
+
+
+def _piece_starts(text: str, characters: int) -> list[int]:
+    """Where sentences begin, and between words the pieces of those with more characters."""
+    shortest, length = len(text) // MOST_PIECES, max(characters // 4, SHORTEST_PIECE)
+    starts = [0]
+    for start, end in pairwise([*sentence_starts(text), len(text)]):
+        if start - starts[-1] > shortest:
+            starts.append(start)
+        while end - starts[-1] > max(characters, 2 * length):
+            after = starts[-1] + length
+            space = text.find(" ", after, after + length)
+            starts.append(after if space < 0 else space + 1)
+    return starts

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 import uuid
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -58,6 +59,9 @@ class RemoteReflectionExecutor:
         self._sync = sync_client or get_sync_client(url=url)
         self._debounce = debounce or Debounce()
         self._threads = ThreadPoolExecutor(thread_name_prefix="langmemory-remote")
+        self._last: dict[str, Future[Any]] = {}
+        """By server thread: what is being sent, which the next must not overtake and be replaced by."""
+        self._lock = threading.Lock()  # guards it
 
     def submit(
         self,
@@ -97,19 +101,32 @@ class RemoteReflectionExecutor:
         sent: Any = payload  # messages, too: the SDK has a form for them
         kept = packed_config(config, None).get("configurable", {})
         kept.pop("thread_id", None)
-        run = contextvars.copy_context().run  # the tracing of the caller
-        return self._threads.submit(
-            run,
-            lambda: self._sync.runs.create(
-                thread_id=reflection_thread(self._assistant, namespace, thread_id),
+        thread = reflection_thread(self._assistant, namespace, thread_id)
+
+        def send(before: Future[Any] | None) -> Any:
+            if before is not None:
+                wait([before])
+            return self._sync.runs.create(
+                thread_id=thread,
                 assistant_id=self._assistant,
                 input=sent,
                 config={"configurable": {**kept, "namespace": list(namespace)}},
                 multitask_strategy="rollback",
                 after_seconds=round(after_seconds),
                 if_not_exists="create",
-            ),
-        )
+            )
+
+        run = contextvars.copy_context().run  # the tracing of the caller
+        with self._lock:
+            future = self._threads.submit(run, send, self._last.get(thread))
+            self._last[thread] = future
+        future.add_done_callback(lambda done: self._sent(thread, done))
+        return future
+
+    def _sent(self, thread: str, done: Future[Any]) -> None:
+        with self._lock:
+            if self._last.get(thread) is done:
+                del self._last[thread]
 
     def search(
         self,

@@ -181,6 +181,12 @@ def test_one_long_memory_does_not_hide_the_others() -> None:
     assert disclose([memory("long", "very " * 500)], budget=60).omitted
 
 
+def test_a_name_without_end_leaves_room_for_what_was_said() -> None:
+    """Of a speaker's name the beginning is shown."""
+    block = disclose([memory("k", "Tea is in the blue tin.", speaker="Maria " * 500)])
+    assert lines(block)[0].endswith(f"] {'Maria ' * 13}Ma …: Tea is in the blue tin.")
+
+
 def test_any_langgraph_store_will_do() -> None:
     """Search results, items, LangMem's value shapes, and the plain mappings a node keeps in state
     become lines."""

@@ -47,6 +47,26 @@ def test_a_value_cannot_widen_or_split_the_namespace() -> None:
     assert TEMPLATE.resolve(scope) == ("memories", "{other}")
 
 
+@pytest.mark.parametrize("name", ["user-id", "user id", "1", "nutzer.kürzel", "langgraph_user_id"])
+def test_a_variable_may_have_any_name(name: str) -> None:
+    """As in LangMem: what is in braces is looked up, and is never the label of everybody."""
+    template = NamespaceTemplate(("memories", f"{{{name}}}"))
+    assert template.varies
+    assert template.resolve(RunScope(configurable={name: "anna"})) == ("memories", "anna")
+    with pytest.raises(ConfigError, match=f"'{name}' is missing"):
+        template.resolve(RunScope(configurable={}))
+    assert viewer_of(f"{{{name}|}}", RunScope(configurable={name: "anna"})) == "anna"
+
+
+@pytest.mark.parametrize("label", ["{user_id", "user_id}", "{}", "{{user_id}}", "u-{|local}"])
+def test_a_misspelt_variable_is_no_label(label: str) -> None:
+    """It would be one namespace for everybody, and one person who may see all that is private."""
+    with pytest.raises(ConfigError, match="belongs to no variable"):
+        NamespaceTemplate(("memories", label))
+    with pytest.raises(ConfigError, match="belongs to no variable"):
+        viewer_of(label, RunScope(configurable={"user_id": "anna"}))
+
+
 @pytest.mark.parametrize("template", [("memories", ""), ("memories", None)])
 def test_an_empty_label_is_refused_when_the_graph_is_built(template: tuple[str, ...]) -> None:
     """A template that can never resolve fails at once."""

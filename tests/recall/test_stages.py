@@ -211,6 +211,18 @@ def test_what_was_said_last_counts_by_half_lives() -> None:
     assert counted.tolist() == pytest.approx([0.25, 0.5, 1, 0.5])
 
 
+def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
+    """Of a turn and the facts made of it alone, the best takes the turn's place where it meets the
+    query nearly as well; what rests on several turns, or says something else, takes nobody's."""
+    #             turns: 0, 1, 2, 3   facts: 4 and 5 of 0, 6 of 1, 7 of 2 and 3
+    families = Families(derived=whole(4, 5, 6, 7, 7), sources=whole(0, 0, 1, 2, 3))
+    overlap = floats(1, 1, 1, 1, 0.7, 0.9, 0.5, 1)
+    score = floats(0.8, 0.7, 0.6, 0.5, 0.2, 0.4, 0.3, 0.1)
+    folded = families.settle(score, {"overlap": overlap, "keyword": overlap * 0})
+    assert np.flatnonzero(folded).tolist() == [0]
+    assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
+
+
 def test_a_period_fades_after_its_end() -> None:
     """Said within the month counts whole, a week later half, before it not at all."""
     said = [datetime(2023, 5, 10, tzinfo=UTC), datetime(2023, 6, 8, tzinfo=UTC)]
@@ -379,6 +391,25 @@ def test_the_part_of_a_text_that_meets_a_query() -> None:
     assert text[end:].startswith("We walked")
     assert end > 200
     assert best_start("天气很好。我们去散步。" * 10 + "牙医打电话来了。", "牙医", 8) == 110
+
+
+def test_an_excerpt_of_a_text_without_full_stops() -> None:
+    """What was dictated is shown from near the words asked about, between two words; so is a script
+    without spaces."""
+    text = "and then we went on " * 200 + "until Maria ate peanuts " + "and went home " * 200
+    for room in (100, 400):
+        start = best_start(text, "is Maria allergic to peanuts?", room)
+        assert text[start - 1] == " "
+        assert "Maria ate peanuts" in text[start : start + room]
+    thai = "สวัสดีครับ" * 200 + "มาเรียอาศัยอยู่ในลียง" + "สวัสดีครับ" * 100
+    assert "ลียง" in thai[best_start(thai, "มาเรียอาศัยอยู่ที่ไหน", 200) :][:200]
+
+
+def test_an_excerpt_of_a_text_of_tiny_sentences() -> None:
+    """A text with more sentences than are looked at one by one is still searched to its end."""
+    table = "No. " * 100_000 + "The dentist called about Tuesday. " + "No. " * 1_000
+    start = best_start(table, "dentist", 200)
+    assert "The dentist called" in table[start : start + 200]
 
 
 def test_an_excerpt_for_a_query_of_any_length() -> None:

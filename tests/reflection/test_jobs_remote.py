@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,6 +97,26 @@ def test_it_schedules_what_langmem_schedules(server: FakeServer) -> None:
         assert list(run["config"].pop("configurable")["namespace"]) == ["memories", "anna"]
         del run["thread_id"]
     assert ours == theirs
+
+
+def test_a_later_run_arrives_after_what_it_replaces(server: FakeServer) -> None:
+    """A server that is slow to take a run does not let the next one of that conversation overtake
+    it, which would then be the one replaced; other conversations need not wait."""
+    go_on, create = threading.Event(), server.create
+
+    def slow(**arguments: Any) -> dict[str, Any]:
+        if arguments["input"] == {"n": 0}:
+            assert go_on.wait(10)
+        return create(**arguments)
+
+    server.sync.runs.create = slow
+    with connect(server) as executor:
+        sent = [executor.submit({"n": n}, thread_id="t") for n in range(3)]
+        executor.submit({"n": "other"}, thread_id="u").result(10)
+        go_on.set()
+        for future in sent:
+            future.result(10)
+    assert [run["input"]["n"] for run in server.scheduled] == ["other", 0, 1, 2]
 
 
 async def test_search_asks_the_servers_store(server: FakeServer) -> None:
