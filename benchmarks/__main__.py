@@ -126,6 +126,19 @@ class Bench:
                 self.filled(stores[-1], dataset, namespace_of)
             yield stores
 
+    @contextmanager
+    def in_wal(self, dataset: Dataset, path: Path) -> Iterator[list[Contender]]:
+        """SqliteStore with the journal MemoryStore has, for the writes: there it decides most."""
+        if not self.sqlite or dataset.size > PEERS_UP_TO:
+            yield []
+            return
+        store = contenders.sqlite_in_wal(path, dataset.embedder, dataset.source.dims)
+        try:
+            self.filled(store, dataset, lambda _: BENCH)
+            yield [store]
+        finally:
+            store.close()
+
     def search(self, stores: Sequence[Contender], dataset: Dataset, shape: searching.Shape) -> None:
         semantic, hybrid = stores[:2]
         others = [store for store in stores if store.name == "SqliteStore"]
@@ -153,14 +166,20 @@ class Bench:
                 rows.extend(concurrency.readers(threaded, dataset, shape, seconds))
             with self.step(f"memory, files and opening, {dataset.size:,}"):
                 self.footprints(dataset, {"MemoryStore": path, "SqliteStore": peer_path})
-            with self.step(f"gets and puts, {dataset.size:,}"):
-                rows.extend(writing.measure([mine[1], *peers], dataset, BENCH, seconds))
+            with (
+                self.in_wal(dataset, self.folder / f"wal-{dataset.size}.db") as wal,
+                self.step(f"gets and puts, {dataset.size:,}"),
+            ):
+                rows.extend(writing.measure([mine[1], *peers, *wal], dataset, BENCH, seconds))
             with self.step(f"readers beside a writer, other processes, {dataset.size:,}"):
                 beside = concurrency.readers_beside_writer
                 rows.extend(beside(threaded, dataset, shape, BENCH, seconds))
                 rows.extend(concurrency.other_process(mine[1], path, dataset))
 
     def footprints(self, dataset: Dataset, files: dict[str, Path]) -> None:
+        if not footprint.STATUS.exists():
+            self.console.print(f"[yellow]No {footprint.STATUS} here: footprints left out.")
+            return
         embed = dataset.embedder.embed_query
         asked = np.array([embed(q.text) for q in dataset.queries], dtype=np.float32)
         for name, path in files.items():

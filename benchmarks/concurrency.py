@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -19,28 +20,25 @@ from benchmarks.searching import Shape, call_of
 from benchmarks.vectors import Lookup, Matrix
 
 
-def _loop(call: Call, first: int, stop: threading.Event, taken: list[float]) -> None:
-    n = first
+def _loop(call: Call, first: int, stop: threading.Event) -> list[float]:
+    taken: list[float] = []
     while not stop.is_set():
-        taken.append(one(call, n)[0])
-        n += 1
-
-
-def together(calls: Sequence[Call], seconds: float) -> list[list[float]]:
-    """Every call in a thread of its own, repeated for `seconds`: milliseconds, one list each."""
-    stop = threading.Event()
-    taken: list[list[float]] = [[] for _ in calls]
-    threads = [
-        threading.Thread(target=_loop, args=(call, i * 50, stop, taken[i]), daemon=True)
-        for i, call in enumerate(calls)
-    ]
-    for thread in threads:
-        thread.start()
-    time.sleep(seconds)
-    stop.set()
-    for thread in threads:
-        thread.join()
+        taken.append(one(call, first + len(taken))[0])
     return taken
+
+
+def together(calls: Sequence[Call], seconds: float) -> tuple[list[list[float]], float]:
+    """Every call in a thread of its own, repeated for `seconds`: milliseconds, one list each, and
+    the seconds it took until the last one had returned. What a call raises ends the benchmark: a
+    store that fails is not a fast one."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(len(calls)) as pool:
+        start = time.perf_counter()
+        loops = [pool.submit(_loop, call, i * 50, stop) for i, call in enumerate(calls)]
+        wait(loops, timeout=seconds, return_when=FIRST_EXCEPTION)
+        stop.set()
+        taken = [loop.result() for loop in loops]
+        return taken, time.perf_counter() - start
 
 
 def readers(
@@ -50,14 +48,15 @@ def readers(
     for contender in contenders:
         for threads in (1, 2, 4):
             calls = [call_of(contender, shape)] * threads
-            taken = list(chain.from_iterable(together(calls, seconds)))
+            each, elapsed = together(calls, seconds)
+            taken = list(chain.from_iterable(each))
             yield Row(
                 shape=f"{threads} reader{'s'[: threads > 1]}",
                 size=dataset.size,
                 contender=contender.name,
                 temperature="hot",
                 sample=Sample.of(taken),
-                extra={"calls_per_second": len(taken) / seconds},
+                extra={"calls_per_second": len(taken) / elapsed},
             )
 
 
@@ -75,7 +74,8 @@ def readers_beside_writer(
             value = value_of(n, dataset.fresh[n % FRESH])
             return contender.run([PutOp(namespace, f"beside{n}", value)])
 
-        first, second, writes = together([*[call_of(contender, shape)] * 2, put], seconds)
+        each, elapsed = together([*[call_of(contender, shape)] * 2, put], seconds)
+        first, second, writes = each
         for name, taken in (("2 readers beside a writer", first + second), ("that writer", writes)):
             yield Row(
                 shape=name,
@@ -83,7 +83,7 @@ def readers_beside_writer(
                 contender=contender.name,
                 temperature="hot",
                 sample=Sample.of(taken),
-                extra={"calls_per_second": len(taken) / seconds},
+                extra={"calls_per_second": len(taken) / elapsed},
             )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -97,6 +98,16 @@ def sqlite(path: Path, embedder: Embeddings, dims: int) -> Synchronous:
     store = closing.enter_context(opening)
     store.setup()
     return Synchronous("SqliteStore", store, closing)
+
+
+def sqlite_in_wal(path: Path, embedder: Embeddings, dims: int) -> Synchronous:
+    """SqliteStore on a file in WAL mode, as an application may make it. LangGraph leaves SQLite's
+    rollback journal, with which every commit waits for the disk several times."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")  # the file keeps it
+    store = sqlite(path, embedder, dims)
+    store.name = "SqliteStore in WAL"
+    return store
 
 
 def sqlite_async(path: Path, embedder: Embeddings, dims: int) -> Asynchronous:

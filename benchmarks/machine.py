@@ -20,10 +20,11 @@ PACKAGES = (
 
 
 def _cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
+    about = Path("/proc/cpuinfo")
+    for line in about.read_text().splitlines() if about.exists() else ():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
-    return platform.processor()
+    return platform.processor() or platform.machine()
 
 
 def _commit() -> str:

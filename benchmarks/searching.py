@@ -89,7 +89,8 @@ def call_of(contender: Contender, shape: Shape) -> Call:
 def quality(
     contender: Contender, dataset: Dataset, shape: Shape, *, queries: int
 ) -> tuple[float, float | None]:
-    """Recall@10 against exact cosine, and the share of questions whose own fact came back."""
+    """Recall@10 against exact cosine, and the share of questions whose own fact came back. What is
+    returned from outside of the scope counts for neither, however near it is."""
     recalls: list[float] = []
     found: list[bool] = []
     for query in shape.queries[:queries]:
@@ -99,9 +100,10 @@ def quality(
         k = min(10, len(allowed))
         tenth = np.partition(allowed, -k)[-k]
         results = search(contender, shape.namespace(query), query.text, shape.filter)
-        numbers = [int(item.key.removeprefix("m")) for item in results]
+        in_scope = range(dataset.size)[rows]
+        numbers = [n for item in results if (n := int(item.key.removeprefix("m"))) in in_scope]
         recalls.append(float(np.sum(cosines[numbers] >= tenth - TIE)) / k)
-        if query.source is not None and query.source in range(dataset.size)[rows]:
+        if query.source is not None and query.source in in_scope:
             found.append(query.source in numbers)
     return float(np.mean(recalls)), float(np.mean(found)) if found else None
 

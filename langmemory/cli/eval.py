@@ -107,6 +107,7 @@ def eval_command(
     from rich.console import Console
 
     from langmemory.evals import SAMPLE, ablations, evaluate, load, named_systems, plot, render
+    from langmemory.evals.table import columns_for
 
     if png:
         check_picture("--png", png)
@@ -144,7 +145,9 @@ def eval_command(
             granularity=granularity.value,
             progress=progress,
         )
-    Console().print(render(report))
+    console = Console()
+    console.width = max(console.width, columns_for(report))
+    console.print(render(report))
     if json_file:
         text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
         json_file.write_text(text + "\n", encoding="utf-8")

@@ -7,15 +7,21 @@ from typing import Any
 
 from langmemory.recall.presets import Preset
 
+NEVER_DOCUMENTS = (1e9, 2e9)
+"""Mean lengths that no candidates reach: the weight of `lead` stays where it is."""
+
 OFF: Mapping[str, Any] = {
     "context_weight": 0.0,
     "context_depth": 0,
+    "document_tokens": NEVER_DOCUMENTS,
     "stale_factor": 1.0,
     "name_weight": 1,
     "window_channel": False,
     "mmr_lambda": 1.0,
+    "families": False,
     "fold_similarity": 1.0,
     "hop_depth": 0,
+    "entity_depth": 0,
     "kin_depth": 0,
     "kin_match": 0.0,
 }
@@ -25,9 +31,29 @@ multiplier spreads are stages of their own, off at 0."""
 
 def switches(preset: Preset) -> dict[str, dict[str, Any]]:
     """The changes that switch off one stage each, by the stage's name; only stages that are on."""
-    weights = preset.weights.model_dump()
     return {
-        **{name: {"weights": {name: 0.0}} for name, weight in weights.items() if weight},
+        **{
+            name: changes
+            for name in preset.weights.model_dump()
+            if (changes := _silent(preset, name))
+        },
         **{name: {"spreads": {name: 0.0}} for name, spread in preset.spreads.items() if spread},
         **{name: {name: off} for name, off in OFF.items() if getattr(preset, name) != off},
     }
+
+
+def _silent(preset: Preset, signal: str) -> dict[str, Any]:
+    """The changes that leave a signal no weight, whatever is asked; none where it has none."""
+    given = {
+        question: {**weights, signal: 0.0}
+        for question, weights in preset.intent_weights.items()
+        if weights.get(signal)
+    }
+    if not given and not getattr(preset.weights, signal):
+        return {}
+    changes: dict[str, Any] = {"weights": {signal: 0.0}}
+    if given:
+        changes["intent_weights"] = given
+    if signal == "keyword":  # among documents it is given the weight of `lead`
+        changes["document_tokens"] = NEVER_DOCUMENTS
+    return changes

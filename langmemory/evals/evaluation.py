@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 from langmemory.context.tokens import count_text
-from langmemory.evals.corpus import Conversation, Corpus, Question
+from langmemory.evals.corpus import Corpus, Question
 from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, score
 from langmemory.evals.report import Granularity, Outcome, Report, Split, SystemReport, summarise
 from langmemory.evals.systems import Found, System, SystemFactory, SystemUnavailableError
@@ -95,8 +95,9 @@ def _ask(
     progress: Callable[[int, int], object],
 ) -> tuple[Outcome, ...]:
     questions = corpus.scored
-    conversations = {conversation.id: conversation for conversation in corpus.conversations}
-    depth = max(DEPTHS) if granularity == "turn" else SESSION_TURNS
+    of_turns = granularity == "turn"
+    sessions = {c.id: {} if of_turns else c.session_of for c in corpus.conversations}
+    depth = max(DEPTHS) if of_turns else SESSION_TURNS
     if questions:  # what the first search loads or builds is not the price of a search
         system.search(questions[0], depth)
     outcomes = []
@@ -104,7 +105,7 @@ def _ask(
         started = perf_counter()
         found = system.search(question, depth)
         milliseconds = (perf_counter() - started) * 1000
-        name, evidence = _units(granularity, question, conversations[question.conversation])
+        name, evidence = _units(question, sessions[question.conversation])
         ranking = _distinct(name(turn) for one in found for turn in one.turns)[: max(DEPTHS)]
         read = {name(turn) for one in _within(found, BUDGET_TOKENS) for turn in one.turns}
         outcomes.append(
@@ -122,12 +123,11 @@ def _ask(
 
 
 def _units(
-    granularity: Granularity, question: Question, conversation: Conversation
+    question: Question, session_of: Mapping[str, str]
 ) -> tuple[Callable[[str], str], Mapping[str, float]]:
     """What is ranked, by turn, and the evidence in it: turns, or the sessions of these turns."""
-    if granularity == "turn":
+    if not session_of:
         return str, question.evidence
-    session_of = conversation.session_of
     gains: dict[str, float] = {}
     for turn, gain in question.evidence.items():
         gains[session_of[turn]] = max(gain, gains.get(session_of[turn], 0.0))

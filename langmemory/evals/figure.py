@@ -10,10 +10,11 @@ from langmemory.errors import with_extra
 from langmemory.evals.metrics import DEPTHS
 from langmemory.evals.report import POOLED, Group, Report, SystemReport
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Distinguishable with any colour vision (Okabe & Ito 2008)."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+"""Distinguishable with any colour vision (Okabe & Ito 2008; grey for yellow, pale on white)."""
 
-MARKERS = "osD^vPX"
+MARKERS = "osD^vPX*<"
+"""One more than colours: no two of the first 72 systems are drawn alike."""
 
 
 def plot(report: Report, path: Path) -> None:
@@ -46,7 +47,7 @@ def plot(report: Report, path: Path) -> None:
         f"{report.corpus}: {report.questions} questions, {report.granularity} level; "
         "bars are 95 % intervals"
     )
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     figure.savefig(path, dpi=130, metadata={"Software": None})
 
 

@@ -52,7 +52,7 @@ def load(path: str | Path, *, qrels: str = "test") -> Corpus:
     source = Path(path)
     try:
         if source.is_dir():
-            corpus = load_beir(source, qrels=qrels)
+            corpus = load_beir(source.resolve(), qrels=qrels)  # "." has no name
         elif source.suffix == ".jsonl":
             corpus = load_jsonl(source)
         elif source.suffix == ".json":
@@ -90,7 +90,11 @@ def _check(name: str, corpus: Corpus) -> None:
                     "evidence needs one id for each"
                 )
             seen.add(turn.id)
+    asked: set[str] = set()
     for question in corpus.questions:
+        if question.id in asked:
+            raise ImportFormatError(f"{name}: there are two questions called {question.id!r}")
+        asked.add(question.id)
         if not isinstance(question.text, str):
             raise ImportFormatError(
                 f"{name}: the text of question {question.id} is {question.text!r}"
@@ -145,9 +149,11 @@ def _locomo_conversation(sample: Mapping[str, Any]) -> Conversation:
 def _locomo_observations(session: Mapping[str, Any]) -> Iterator[Observation]:
     there = {turn["id"] for turn in session["turns"]}
     for notes in (session.get("observations") or {}).values():
-        for text, evidence in notes:
-            named = _ids(evidence)
-            yield Observation(text=text, evidence=tuple(one for one in named if one in there))
+        for note in notes:
+            if not (isinstance(note, list) and len(note) == 2 and isinstance(note[0], str)):
+                raise TypeError(f"an observation is a text and its evidence, not {note!r}")
+            named = _ids(note[1])
+            yield Observation(text=note[0], evidence=tuple(one for one in named if one in there))
 
 
 def _ids(named: str | Iterable[str]) -> list[str]:
@@ -156,9 +162,9 @@ def _ids(named: str | Iterable[str]) -> list[str]:
     return [part for text in texts for part in re.split(r"[;,\s]+", text) if part]
 
 
-def _with_caption(turn: Mapping[str, Any]) -> str:
-    caption = turn.get("image_caption")
-    return f"{turn['text']} [shares {caption}]" if caption else str(turn["text"])
+def _with_caption(turn: Mapping[str, Any]) -> Any:
+    text, caption = turn["text"], turn.get("image_caption")
+    return f"{text} [shares {caption}]" if caption else text
 
 
 def _locomo_time(text: str) -> datetime:
@@ -198,10 +204,7 @@ def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:
         there = sorted(file.stem for file in (folder / "qrels").glob("*.tsv"))
         raise ImportFormatError(f"no qrels/{qrels}.tsv in {folder.name}; there: {there or 'none'}")
     sessions = tuple(
-        Session(
-            id=row["_id"],
-            turns=(Turn(id=row["_id"], text=f"{row.get('title') or ''}\n{row['text']}".strip()),),
-        )
+        Session(id=str(row["_id"]), turns=(Turn(id=str(row["_id"]), text=_with_title(row)),))
         for row in _rows(folder / "corpus.jsonl", required=("_id", "text"))
     )
     conversation = Conversation(id=folder.name, sessions=sessions)
@@ -226,19 +229,25 @@ def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:
     turn_ids = {session.id for session in sessions}
     questions = tuple(
         Question.resolve(
-            id=row["_id"],
+            id=str(row["_id"]),
             conversation=conversation.id,
             text=row["text"],
             category="query",
-            evidence=gains[row["_id"]],
+            evidence=gains[str(row["_id"])],
             turn_ids=turn_ids,
         )
         for row in _rows(folder / "queries.jsonl", required=("_id", "text"))
-        if row["_id"] in gains
+        if str(row["_id"]) in gains
     )
     return Corpus(
         name=folder.name, kind="documents", conversations=(conversation,), questions=questions
     )
+
+
+def _with_title(document: Mapping[str, Any]) -> Any:
+    """Title and text in two lines; either may be empty or null."""
+    title, text = document.get("title") or "", document["text"] or ""
+    return f"{title}\n{text}".strip() if isinstance(text, str) else text
 
 
 def load_jsonl(path: Path) -> Corpus:
@@ -268,8 +277,9 @@ def load_jsonl(path: Path) -> Corpus:
     conversations = {
         name: Conversation(id=name, sessions=tuple(parts)) for name, parts in sessions.items()
     }
+    turn_ids = {name: {turn.id for turn in one.turns} for name, one in conversations.items()}
     questions = tuple(
-        _jsonl_question(path, number, row, conversations) for number, row in enumerate(asked)
+        _jsonl_question(path, number, row, turn_ids) for number, row in enumerate(asked)
     )
     return Corpus(
         name=path.stem,
@@ -299,13 +309,13 @@ def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
 
 
 def _jsonl_question(
-    path: Path, number: int, row: Mapping[str, Any], conversations: Mapping[str, Conversation]
+    path: Path, number: int, row: Mapping[str, Any], turn_ids: Mapping[str, set[str]]
 ) -> Question:
     name = str(row.get("conversation", "main"))
-    if name not in conversations or "evidence" not in row:
+    if name not in turn_ids or "evidence" not in row:
         raise ImportFormatError(
             f"{path.name}: question {number} needs 'evidence' and a conversation that has "
-            f"sessions; it names {name!r}, there are {sorted(conversations)}"
+            f"sessions; it names {name!r}, there are {sorted(turn_ids)}"
         )
     evidence = row["evidence"]
     try:
@@ -327,7 +337,7 @@ def _jsonl_question(
         text=row["question"],
         category=str(row.get("category", "question")),
         evidence=gains,
-        turn_ids={turn.id for turn in conversations[name].turns},
+        turn_ids=turn_ids[name],
     )
 
 

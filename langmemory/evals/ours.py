@@ -78,9 +78,10 @@ class MemorySystem:
             )
             return
         for number, session in enumerate(conversation.sessions):
-            if session.at:  # asked the day after the last session, not on the day this is run
-                self._now[conversation.id] = session.at + timedelta(days=1)
             self._remember(conversation, session, f"thread{number}")
+        if times := [session.at for session in conversation.sessions if session.at]:
+            # Asked the day after the last session, not on the day this is run.
+            self._now[conversation.id] = max(times) + timedelta(days=1)
 
     def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
         namespace = self._keys.namespace(conversation.id)

@@ -145,8 +145,8 @@ class Report:
             "groups": [asdict(group) for group in system.groups],
             "difference": {k: asdict(v) for k, v in self.difference(system).items()},
             "timing": {
-                "p50_ms": system.latency_ms(50),
-                "p95_ms": system.latency_ms(95),
+                "p50_ms": system.latency_ms(50) if system.outcomes else None,
+                "p95_ms": system.latency_ms(95) if system.outcomes else None,
                 "ingest_seconds": system.ingest_seconds,
             },
         }

@@ -33,6 +33,13 @@ def render(report: Report) -> RenderableType:
     return Lines(*_parts(report))
 
 
+def columns_for(report: Report) -> int:
+    """Columns of a terminal in which no figure is cut off: 80 for eight systems and categories of
+    eleven letters. Where there are fewer, a line had better go on in the next one."""
+    longest = max((len(group.category) for s in report.systems for group in s.groups), default=0)
+    return 80 + 8 * max(0, len(report.systems) - 8) + max(0, longest - 11)
+
+
 def _parts(report: Report) -> Iterator[RenderableType]:
     yield Text(
         f"{report.corpus}: {report.questions} questions, {report.turns} turns in "

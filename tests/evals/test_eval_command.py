@@ -57,6 +57,43 @@ def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint
     assert complaint in " ".join(result.output.replace("│", " ").split())
 
 
+def test_a_data_set_of_which_nothing_can_be_asked_is_reported_whole(tmp_path: Path) -> None:
+    """Without a question that has evidence there is nothing to time, and the JSON says so."""
+    data = tmp_path / "data.jsonl"
+    data.write_text(
+        '{"session": "s", "turns": [{"id": "a", "text": "kites"}]}\n'
+        '{"question": "kites?", "evidence": ["gone"]}\n'
+    )
+    result = _run(str(data), "--system", "keyword", "--json", str(tmp_path / "out.json"))
+    assert result.exit_code == 0, result.output
+    (system,) = json.loads((tmp_path / "out.json").read_text())["systems"]
+    assert (system["groups"], system["timing"]["p50_ms"]) == ([], None)
+
+
+@pytest.mark.parametrize("columns", [30, 80])
+def test_no_figure_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """All systems, with three presets and a long category: each line has a figure of each of them,
+    whole, on a narrow terminal and in a pipe."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    category = "single-session-preference-of-the-user"
+    data = tmp_path / "data.jsonl"
+    data.write_text(
+        '{"session": "s", "turns": [{"id": "a", "text": "kites"}, {"id": "b", "text": "boats"}]}\n'
+        f'{{"question": "kites?", "evidence": ["a"], "category": "{category}"}}\n'
+    )
+    presets = [word for name in ("fast", "balanced", "thorough") for word in ("--preset", name)]
+    result = _run(str(data), *presets)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert [line.split()[1:] for line in lines if line.split()[:1] == [category]] == [
+        ["1", *["1.00"] * 10]
+    ] * 2
+    pooled = next(line for line in lines if line.split()[:1] == ["thorough"])
+    assert pooled.split()[1:8] == [*["1.00"] * 6, "1.00–1.00"]
+
+
 def test_names_in_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
     """A category or a conversation of a data set is no markup of the table."""
     lines = [

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, plot, render
 from langmemory.evals.corpus import Conversation
+from langmemory.evals.figure import _style
 from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.systems import Found, SystemUnavailableError
 
@@ -193,3 +194,9 @@ def _printed(report: object) -> str:
     output = StringIO()
     Console(file=output, width=200).print(render(report))  # type: ignore[arg-type]
     return output.getvalue()
+
+
+def test_no_two_systems_are_drawn_alike() -> None:
+    """All systems with all presets, and twice as many, differ in colour or marker."""
+    styles = {(_style(n)["color"], _style(n)["marker"]) for n in range(20)}
+    assert len(styles) == 20

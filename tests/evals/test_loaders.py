@@ -161,6 +161,53 @@ def test_a_file_of_another_shape_is_refused_with_the_place(
         load(tmp_path / name)
 
 
+def test_ids_of_a_beir_folder_may_be_numbers_and_a_text_or_title_null(tmp_path: Path) -> None:
+    """Judgements name both as text; nothing is indexed as "None"; "." is the folder's name."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": 1, "title": "Kites", "text": null}\n{"_id": 2, "title": null, "text": "Boats"}\n'
+    )
+    (folder / "queries.jsonl").write_text('{"_id": 7, "text": "what flies"}\n')
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n7\t1\t1\n7\t2\t-1\n")
+    corpus = load(folder / "qrels" / "..")
+    assert corpus.name == corpus.conversations[0].id == "tiny"
+    assert [(turn.id, turn.text) for turn in corpus.conversations[0].turns] == [
+        ("1", "Kites"),
+        ("2", "Boats"),
+    ]
+    (question,) = corpus.questions
+    assert (question.id, dict(question.evidence)) == ("7", {"1": 1.0})
+    (folder / "queries.jsonl").write_text('{"_id": "7", "text": "a"}\n{"_id": "7", "text": "b"}\n')
+    with pytest.raises(ImportFormatError, match="two questions called '7'"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("turn", "observations", "complaint"),
+    [
+        ({"text": None}, {}, "text of a is None"),
+        ({"text": "hi"}, {"Ada": [["without evidence"]]}, "observation .* not .'without evidence'"),
+        ({"text": "hi"}, {"Ada": ["ab"]}, "observation .* not 'ab'"),
+    ],
+)
+def test_what_a_locomo_session_lacks_is_said(
+    tmp_path: Path, turn: dict[str, object], observations: object, complaint: str
+) -> None:
+    """A text that is none is not stored as "None", and a note in another form is no traceback."""
+    session = {
+        "session": 1,
+        "date_time": "1:56 pm on 8 May, 2023",
+        "turns": [{"id": "a", "speaker": "Ada", **turn}],
+        "observations": observations,
+    }
+    asked = {"question": "?", "category": 1, "evidence": ["a"]}
+    sample = {"conversation": "c", "sessions": [session], "questions": [asked]}
+    (tmp_path / "a.json").write_text(json.dumps([sample]))
+    with pytest.raises(ImportFormatError, match=complaint):
+        load(tmp_path / "a.json")
+
+
 def test_limited_questions_are_spread_over_all_conversations(tmp_path: Path) -> None:
     """A quick look still asks every conversation."""
     limited = _locomo(tmp_path / "mini.json").limited(4)

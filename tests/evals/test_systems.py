@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -87,6 +88,23 @@ def test_langmemory_answers_with_turn_ids_it_has_never_seen(kind: CorpusKind) ->
     asked = Question(id="", conversation="garden", text="a3 garden", category="", evidence={})
     assert keywords.search(asked, 20) == []
     keywords.close()
+
+
+def test_a_question_is_asked_after_the_last_session_wherever_it_stands_in_the_file() -> None:
+    """ "Last week" is counted from the day after the latest session, not the last one of the file."""
+    days = {"later": datetime(2025, 3, 9, tzinfo=UTC), "earlier": datetime(2024, 1, 1, tzinfo=UTC)}
+    sessions = tuple(
+        Session(id=id, at=at, turns=(Turn(id=id, text=f"We flew kites, {id}."),))
+        for id, at in days.items()
+    )
+    system = MemorySystem(mode="keyword")
+    system.ingest(Conversation(id="x", sessions=sessions))
+    asked = Question(
+        id="", conversation="x", text="What did we fly last week?", category="", evidence={}
+    )
+    assert _turns(system.search(asked, 2))[0] == "later"
+    assert system._now["x"] == datetime(2025, 3, 10, tzinfo=UTC)
+    system.close()
 
 
 def test_a_turn_that_is_not_remembered_does_not_stop_an_evaluation() -> None:

@@ -10,6 +10,7 @@ import pytest
 from langmemory.errors import ConfigError
 from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
+from langmemory.recall.choosing import Chosen
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import Folding, mmr
 from langmemory.recall.excerpt import best_start
@@ -23,6 +24,7 @@ from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
+from langmemory.types import RecallResult
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
 
 VOCABULARY = default_vocabulary()
@@ -221,6 +223,25 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     folded = families.settle(score, {"overlap": overlap, "keyword": overlap * 0})
     assert np.flatnonzero(folded).tolist() == [0]
     assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("results", "removed", "sessions", "crowded"),
+    [(3, 0, False, False), (3, 4, False, True), (5, 9, False, False), (3, 0, True, True)],
+    ids=["few", "few of many that say the same", "enough", "few sessions"],
+)
+def test_a_search_goes_deeper_where_most_was_passed_over(
+    results: int, removed: int, sessions: bool, crowded: bool
+) -> None:
+    """Results that are missing are looked for only where others took their places."""
+    one = RecallResult(memory=memory(1, "tea"), score=1.0, parts={})
+    chosen = Chosen(
+        order=whole(0),
+        results=[one] * results,
+        removed={str(n): "" for n in range(removed)},
+        sessions=sessions,
+    )
+    assert chosen.crowded(5) is crowded
 
 
 def test_a_period_fades_after_its_end() -> None:

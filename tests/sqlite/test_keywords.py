@@ -95,13 +95,19 @@ def ranked_by_fts5(
         )
 
 
+@pytest.mark.parametrize("small_rows", [keyword_search.SMALL_ROWS, 0], ids=["small", "large"])
 @pytest.mark.parametrize("weights", [keyword_search.DEFAULT_WEIGHTS, (1.0, 0.2)])
 @pytest.mark.parametrize("match", MATCHES)
-def test_scores_of_a_small_namespace_are_those_of_fts5(
-    tmp_path: Path, match: str, weights: keyword_search.Weights
+def test_scores_are_those_of_fts5(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    match: str,
+    weights: keyword_search.Weights,
+    small_rows: int,
 ) -> None:
-    """Not letting FTS5 count the words of the whole file gives FTS5's own BM25 all the same: for
-    words, phrases and prefixes, in texts and their neighbours."""
+    """With any weights, for words, phrases and prefixes, in texts and their neighbours: in a small
+    namespace too, where FTS5 is not asked to count the words of the whole file."""
+    monkeypatch.setattr(keyword_search, "SMALL_ROWS", small_rows)
     picked = random.Random(0)
     with MemoryStore(tmp_path / "memory.db", index=False) as store:
         for place in ("mine", "other"):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -53,7 +54,8 @@ def test_newer_file_is_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(SchemaVersionError, match=r"version 99.*up to \d+.*Upgrade"):
         MemoryStore(path)
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (99,)
+    with closing(sqlite3.connect(path)) as again:
+        assert again.execute("PRAGMA user_version").fetchone() == (99,)
 
 
 async def test_a_file_migrated_while_it_is_open(tmp_path: Path) -> None:
@@ -302,5 +304,6 @@ def test_file_made_anew_at_the_same_path(tmp_path: Path) -> None:
 def test_application_id_marks_the_file(tmp_path: Path) -> None:
     """``file(1)`` and other tools can tell a memory file from any other database."""
     MemoryStore(tmp_path / "m.db", index=False).close()
-    found = sqlite3.connect(tmp_path / "m.db").execute("PRAGMA application_id").fetchone()
+    with closing(sqlite3.connect(tmp_path / "m.db")) as looking:
+        found = looking.execute("PRAGMA application_id").fetchone()
     assert found == (APPLICATION_ID,)

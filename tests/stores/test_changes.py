@@ -355,6 +355,38 @@ def test_what_was_known_then(store: MemoryStore, monkeypatch: pytest.MonkeyPatch
     assert at(2012, 2014) == set()
 
 
+def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is true from a day on is true on it and not a moment before, and what ends on it is not
+    true any more; the same of what the system believed. What has no times was always true."""
+    clock = iter([2015, 2020])
+    monkeypatch.setattr(changing, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
+    apply(
+        store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)),
+        fact("ever", "Maria lives well"),
+    )  # fmt: skip
+    apply(
+        store, "r2", fact("zurich", "Maria lives in Zürich", valid_at=year(2018)),
+        Supersede(key="bern", by="zurich", invalid_at=year(2018)),
+    )  # fmt: skip
+    moment = timedelta(microseconds=1)
+    true = [(2010, {"bern", "ever"}, {"ever"}), (2018, {"zurich", "ever"}, {"bern", "ever"})]
+    for on, then, before in true:
+        assert memories(store, as_of=year(on)) == then
+        assert memories(store, as_of=year(on) - moment) == before
+        assert memories(store, as_of=year(on), known_at=year(2020)) == then
+        assert memories(store, as_of=year(on) - moment, known_at=year(2020)) == before
+    believed = [(2015, {"bern", "ever"}, set()), (2020, {"zurich", "ever"}, {"bern", "ever"})]
+    for at, then, before in believed:
+        assert memories(store, known_at=year(at)) == then
+        assert memories(store, known_at=year(at) - moment) == before
+    assert memories(store, since=year(2018)) == {"zurich"}
+    assert memories(store, since=year(2018) + moment) == set()
+    assert memories(store, until=year(2018) + moment) == {"zurich", "ever"}
+    assert memories(store, until=year(2018)) == {"ever"}, "stored in 2015"
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_whatever_changed_since(seed: int) -> None:

@@ -95,6 +95,23 @@ async def test_values_come_back_as_they_went_in(call: Store) -> None:
     assert await call("get", ("nobody",), "k") is None
 
 
+async def test_searches_of_one_batch_keep_to_their_own(call: Store) -> None:
+    """Each of them finds what is in its namespace and passes its filter, whatever the one before it
+    was asked, few or many as these may be."""
+    groups, other = 40, ("users", "ben")
+    puts = [PutOp(NS, f"k{n}", {"text": f"tea {n}", "group": n % groups}) for n in range(200)]
+    await call("batch", [*puts, PutOp(other, "k", {"text": "tea", "group": 7})])
+    searches = [SearchOp(NS, {"group": group}, 10, 0, "tea") for group in (7, 8, 7)]
+    searches += [SearchOp(other, None, 10, 0, "tea"), SearchOp(("users", "no"), None, 10, 0, "tea")]
+    found = await call("batch", searches)
+    asked = [(NS, 7), (NS, 8), (NS, 7), (other, 7)]
+    for (namespace, group), items, size in zip(asked, found, (5, 5, 5, 1), strict=False):
+        assert [(item.namespace, item.value["group"]) for item in items] == (
+            [(namespace, group)] * size
+        )
+    assert found[4] == []
+
+
 @OURS
 async def test_times(call: Store) -> None:
     """Times are aware UTC with sub-second parts; replacing keeps created_at and moves updated_at."""

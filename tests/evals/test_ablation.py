@@ -1,0 +1,51 @@
+"""Ablation switches a stage off, whatever is asked and whatever is searched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from langmemory.evals.ablation import OFF, switches
+from langmemory.lexicon import Question
+from langmemory.recall.intent import read_intent
+from langmemory.recall.presets import BALANCED, PRESETS, Preset
+from langmemory.recall.ranking import Pool, weights_among
+from tests.recall.memory_source import NOW, MemorySource, memory
+
+ALWAYS_ON = {
+    *("name", "weights", "spreads", "intent_weights"),  # by signal and facet, not as a whole
+    *("depth", "radius", "context_decay", "session_best", "period_lag_days", "rerank_depth"),
+    *("fusion", "rrf_k", "low_signal", "profile", "half_life_days"),
+    *("hop_decay", "hop_fan_out", "hop_beam", "hop_limit"),
+}
+"""Options that say how a stage works, not whether."""
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
+def test_a_signal_that_is_off_has_no_weight_whatever_is_asked(preset: Preset) -> None:
+    """Neither by the preset nor by what a question asks for; what has a weight anywhere is there."""
+    off = switches(preset)
+    kinds: list[tuple[Question, ...]] = [(), *((one,) for one in preset.intent_weights)]
+    for signal in preset.weights.model_dump():
+        has_weight = any(preset.weights_for(asks)[signal] for asks in kinds)
+        assert (signal in off) == has_weight
+        if has_weight:
+            without = Preset.from_mapping(off[signal], base=preset)
+            for asks in kinds:
+                assert without.weights_for(asks) == {**preset.weights_for(asks), signal: 0.0}
+
+
+def test_every_option_is_a_stage_or_a_part_of_one() -> None:
+    """An option that is new is either switched off here or named as one that cannot be."""
+    assert OFF.keys() | ALWAYS_ON == Preset.model_fields.keys()
+    assert not OFF.keys() & ALWAYS_ON
+
+
+def test_among_documents_the_keyword_signal_is_off_as_well() -> None:
+    """There it has the weight of `lead`, which without it stays where it is."""
+    source = MemorySource([memory(1, " ".join(["tea"] * 500))])
+    found = np.ones(1, np.float32)
+    pool = Pool(rows=source.rows(source.ids), keyword=found, dense=found)
+    without = Preset.from_mapping(switches(BALANCED)["keyword"], base=BALANCED)
+    weights = weights_among(pool, read_intent("tea", NOW), without)
+    assert weights == {**BALANCED.weights_for(()), "keyword": 0.0}
