@@ -21,6 +21,8 @@ from langmemory.types import Granularity, RecallResult
 
 GROWTH: Final = 8
 """Times as many candidates are looked at where most of those there were say the same."""
+SESSIONS: Final = 10
+"""More are returned as far as they are found, and not looked for further: there may be no more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,10 +38,12 @@ class Chosen:
     """Whether each result stands for a session."""
 
     def crowded(self, wanted: int) -> bool:
-        """Whether results are missing and most candidates said what others had said, or were of the
-        sessions of others."""
-        most = self.sessions or len(self.removed) > len(self.results)
-        return most and len(self.results) < wanted
+        """Whether results are missing and most candidates said what others had said: a daily reminder,
+        say, took the places of whatever else there is. Of sessions, whether results are missing."""
+        found = len(self.results)
+        if self.sessions:
+            return found < min(wanted, SESSIONS)
+        return found < wanted and len(self.removed) > found
 
 
 def choose(
@@ -61,9 +65,7 @@ def choose(
     # What two sessions say is said in both: only single memories are folded.
     folding = Folding(preset.fold_similarity) if granularity == "turn" else None
     results, removed = _results(source, ranking, order, limit, folding)
-    return Chosen(
-        order=ranked, results=results, removed=removed, sessions=granularity == "session"
-    )
+    return Chosen(order=ranked, results=results, removed=removed, sessions=granularity == "session")
 
 
 def _results(
