@@ -37,11 +37,13 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Public names are imported when first used, so that the command line starts fast."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # else a type checker believes that there is every name
 
-    return getattr(import_module(home), name)
+    def __getattr__(name: str) -> Any:
+        """Public names are imported when first used, so that the command line starts fast."""
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(home), name)

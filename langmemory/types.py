@@ -7,7 +7,7 @@ has a unit says so in its name or docstring.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -176,7 +176,7 @@ class Recall:
     results: tuple[RecallResult, ...]
     trace: Trace
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[RecallResult]:
         return iter(self.results)
 
     def __len__(self) -> int:

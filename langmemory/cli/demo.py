@@ -88,7 +88,7 @@ def demo() -> None:
     console.print()
     console.rule(style="dim")
     console.print(f"All of it took {seconds:.1f} s. Go on by yourself:\n", style="dim")
-    sample = os.path.relpath(sample_folder() / "lena.jsonl")
+    sample = _from_here(sample_folder() / "lena.jsonl")
     for command in (f"import {sample}", 'search "who sings at work?"'):
         console.print(f"  {program()} {command}", soft_wrap=True, markup=False)
 
@@ -100,7 +100,15 @@ def program() -> str:
     on_path = shutil.which(here.name)
     if here.name != "langmemory" or (on_path is not None and Path(on_path).samefile(here)):
         return "langmemory"
-    return os.path.relpath(here)
+    return _from_here(here)
+
+
+def _from_here(path: Path) -> str:
+    """Relative, where that can be: Windows has no way from one drive to another."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:
+        return str(path)
 
 
 def remember(store: MemoryStore, console: Console) -> None:

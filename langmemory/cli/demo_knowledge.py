@@ -93,7 +93,7 @@ def _show_picture(store: MemoryStore, namespace: Namespace, console: Console) ->
     file = Path(tempfile.gettempdir()) / "langmemory-demo.png"
     try:
         store.graph(namespace).subgraph("Lena", 3, past=True).draw(file)
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # where it may not be written, as over another user's
         console.print(f"\nNo picture: {error}", style="yellow")
         return
     console.print(f"\nAll of it as a picture: [bold]{file}[/bold]", soft_wrap=True)

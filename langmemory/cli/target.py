@@ -31,7 +31,7 @@ NamespaceOption = Annotated[
     typer.Option(
         "--namespace",
         "-n",
-        help="Namespace as a/b, or one label at a time: -n a -n b.",
+        help="Namespace as a/b, or one whole label at a time: -n a -n b.",
         show_default=False,
     ),
 ]
@@ -118,13 +118,14 @@ class Target:
                 raise ConfigError(f"{file} is the memory file. Name another one to write to.")
 
     def namespace(self, default: str = "") -> Namespace:
-        """The labels of `--namespace`, each of which may be several joined by `/`.
+        """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
+        may have a `/` in it.
 
         Raises:
             ConfigError: A label is empty or has a period in it.
         """
         given = self.labels if self.labels is not None else ([default] if default else [])
-        labels = tuple(label for part in given for label in part.strip("/").split("/"))
+        labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
         for label in labels:
             if not label or "." in label:
                 raise ConfigError(

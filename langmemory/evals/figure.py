@@ -115,17 +115,21 @@ def _by_latency(axes: Any, systems: list[SystemReport]) -> None:
 
 
 def _ablation(axes: Any, report: Report) -> None:
+    """What each stage is worth; those that change nothing, having nothing to work on, are counted."""
     changes = [
         (system.name, change)
         for system in report.ablations
         if (change := report.difference(system).get("recall@10"))
     ]
-    changes.sort(key=lambda row: -row[1].value)
-    values = [change for _, change in changes]
+    shown = [one for one in changes if one[1].low or one[1].high]
+    shown.sort(key=lambda row: -row[1].value)
+    values = [change for _, change in shown]
     axes.barh(range(len(values)), [c.value for c in values], xerr=_spread(values), color="#56B4E9")
-    axes.set_yticks(range(len(values)), [name for name, _ in changes])
+    axes.set_yticks(range(len(values)), [name for name, _ in shown])
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set(title=f"{report.systems[0].name} without …", xlabel="change of recall@10")
+    without = len(changes) - len(shown)
+    more = f" ({without} others change nothing)" if without else ""
+    axes.set(title=f"{report.systems[0].name} without …{more}", xlabel="change of recall@10")
 
 
 def _pooled(system: SystemReport, metric: str) -> Any:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Protocol
 
 from langmemory.chat_models import unheard
 from langmemory.lexicon import Language
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 QUERIES = 3
 """Queries used of a model's answer."""

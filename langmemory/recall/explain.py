@@ -7,16 +7,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from langmemory.lexicon import split_words, without_marks
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
 from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, Group, RenderableType
+
     from langmemory.recall.ranking import Ranking
 
 Json = dict[str, Any]
@@ -207,6 +205,9 @@ def render(recall: Recall) -> RenderableType:
 
 def _list(recall: Recall) -> Group:
     """For narrow terminals: every result in lines of its own."""
+    from rich.console import Group
+    from rich.text import Text
+
     lines = [Text(recall.query, style="italic")]
     for rank, result in enumerate(recall.results, start=1):
         heading = f"{rank}. {result.score:.3f}  {result.at:%Y-%m-%d}  {result.speaker or ''}"
@@ -216,6 +217,10 @@ def _list(recall: Recall) -> Group:
 
 
 def _table(recall: Recall) -> Group:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=Text(recall.query), title_justify="left", show_lines=True)
     for heading in ("#", "score", "when", "who", "memory", "why"):
         table.add_column(heading, justify="right" if heading in ("#", "score") else "left")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
-
-from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Protocol
 
 from langmemory.chat_models import unheard
 from langmemory.types import RecallResult
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.language_models import BaseChatModel
 
 INSTRUCTION = (
     "Rank the numbered notes by how well they help to answer the question. Answer with a JSON list "
@@ -32,6 +33,7 @@ class RerankError(Exception):
 
 def by_compressor(compressor: BaseDocumentCompressor) -> Reranker:
     """A reranker from any LangChain document compressor (cross-encoders, hosted rerankers)."""
+    from langchain_core.documents import Document
 
     def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
         documents = [

@@ -475,7 +475,7 @@ class Database:
         """Write the file anew without what was deleted, and empty the WAL; False if another
         connection still reads an older state of the file, so that the WAL could not be emptied.
 
-        Takes the time of writing the whole file, and its size in the folder of temporary files.
+        Takes the time of writing the whole file, and twice its size in its folder.
         """
         self.check_usable()
         self._end_scans()  # the WAL cannot be emptied beside them
@@ -486,9 +486,13 @@ class Database:
             for connection in idle:
                 self._discard(connection)
             self._writer.pragma("temp_store", "file")  # the copy may not fit into memory
+            # Nor into the system's folder for such files, which a container may not even write to.
+            before = self._writer.pragma("temp_store_directory") or ""
             try:
+                self._writer.pragma("temp_store_directory", os.path.dirname(self.file))
                 self._writer.execute("VACUUM")
             finally:
+                self._writer.pragma("temp_store_directory", before)
                 self._writer.pragma("temp_store", "memory")
                 self._writer.pragma("shrink_memory")
             return self.empty_wal()

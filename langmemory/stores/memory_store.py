@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
-from langchain_core.documents import BaseDocumentCompressor
-from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
@@ -52,6 +50,10 @@ from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore, bound
 from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.language_models import BaseChatModel
 
 logger = logging.getLogger("langmemory.store")
 

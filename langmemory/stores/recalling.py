@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, TypedDict, get_args
-
-from langchain_core.documents import BaseDocumentCompressor
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.config import Config
 from langmemory.context.tokens import count_text
@@ -24,6 +21,10 @@ from langmemory.sqlite.vectors import Floats
 from langmemory.stores.operations import check_time, whole_number
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode, Status
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.language_models import BaseChatModel
 
 
 class RecallOptions(TypedDict, total=False):
@@ -205,11 +206,20 @@ def within(recall: Recall, budget_tokens: int) -> Recall:
 
 def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
     """An expander from a LangChain chat model, or the function itself."""
+    if model is None:  # and langchain's models, half a second, need not be imported
+        return None
+    from langchain_core.language_models import BaseChatModel
+
     return expansion_by(model) if isinstance(model, BaseChatModel) else model
 
 
 def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
     """A reranker from a LangChain compressor or chat model, or the function itself."""
+    if model is None:
+        return None
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.language_models import BaseChatModel
+
     if isinstance(model, BaseDocumentCompressor):
         return by_compressor(model)
     if isinstance(model, BaseChatModel):

@@ -33,17 +33,19 @@ def init_project(path: str | os.PathLike[str]) -> list[Path]:
         OSError: the folder cannot be written.
     """
     target = Path(path)
+    title = " ".join(os.fsencode(target.resolve().name).decode("utf-8", "replace").split())
     contents = {
-        target / name: text.replace("{name}", target.resolve().name) if name == README else text
+        target / name: text.replace("{name}", title) if name == README else text
         for name, text in _template(files(__name__) / "chat", PurePosixPath())
     }
-    taken = sorted(str(file) for file in contents if file.exists())
+    taken = sorted(str(file) for file in contents if os.path.lexists(file))
     if taken:
         raise ProjectExistsError(
             f"{', '.join(taken)} already there; nothing was written. Choose another folder."
         )
+    for folder in {file.parent for file in contents}:  # all, before the first file is written
+        folder.mkdir(parents=True, exist_ok=True)
     for file, text in contents.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     return list(contents)
 

@@ -7,14 +7,17 @@ come from the run. Whatever is wrong with a call is answered with a message the 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmemory.errors import InvalidFilterError, InvalidValueError, OwnershipError
+
+R = TypeVar("R")
 
 ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, OwnershipError)
 """What a store raises because of what the model passed: it is told, and the run goes on."""
@@ -76,7 +79,7 @@ def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
         except ARGUMENTS_FAULT as error:
             raise refuse(str(error)) from error
 
-    return telling
+    return _with_types(telling, call)
 
 
 def _atelling(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -87,6 +90,13 @@ def _atelling(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[An
         except ARGUMENTS_FAULT as error:
             raise refuse(str(error)) from error
 
+    return _with_types(telling, call)
+
+
+def _with_types(telling: Callable[..., R], call: Callable[..., R]) -> Callable[..., R]:
+    """`telling` with the types of `call` themselves instead of their names: langchain-core 1.2 hands
+    over the graph's state only to an argument whose type says so."""
+    telling.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
     return telling
 
 

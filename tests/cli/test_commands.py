@@ -144,6 +144,14 @@ def test_a_namespace_is_written_with_slashes_or_label_by_label(run: Run) -> None
     assert run("search", "podenco", "-n", "people/len").stdout == "Nothing found.\n"
 
 
+def test_a_label_may_have_a_slash(run: Run) -> None:
+    """A user id such as `google/17` is one label where labels are given one at a time."""
+    with MemoryStore("memory.db") as store:
+        store.put(("people", "google/17"), "dog", {"text": "Bello is a podenco."})
+    assert "podenco" in run("search", "podenco", "-n", "people", "-n", "google/17").stdout
+    assert run("search", "podenco", "-n", "people/google/17").stdout == "Nothing found.\n"
+
+
 def test_stats_reads_well(filled: Run) -> None:
     """stats names the counts, the kinds and the embedding model."""
     shown = filled("stats").stdout

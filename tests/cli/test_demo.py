@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ntpath
 import os
 import re
 import subprocess
@@ -88,8 +89,12 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
 
 
 def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
-    """In 60 columns no answer is cut: they stand under each other."""
-    shown = demo(tmp_path, COLUMNS="60", OLLAMA_URL=CLOSED_PORT)
+    """In 60 columns no answer is cut: they stand under each other. A picture that cannot be written,
+    as over another user's, does not end it."""
+    temporary = tmp_path / "tmp"
+    (temporary / "langmemory-demo.png").mkdir(parents=True)
+    shown = demo(tmp_path, COLUMNS="60", OLLAMA_URL=CLOSED_PORT, TMPDIR=str(temporary))
+    assert "No picture: " in shown
     told = shown.partition("Recall")[2].partition("Reflect")[0]
     assert max(map(len, told.splitlines())) <= 60
     assert "our greyhound. We got him from a shelter near Seville" in " ".join(told.split())
@@ -106,6 +111,18 @@ def test_the_demo_ends_with_commands_that_run(
     monkeypatch.setattr("sys.argv", [str(command), "demo"])
     monkeypatch.setenv("PATH", str(command.parent) if on_path else str(tmp_path))
     assert program() == ("langmemory" if on_path else "bin/langmemory")
+
+
+def test_commands_on_another_drive_are_named_by_their_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has no relative path from one drive to another, and Python raises."""
+    command = tmp_path / "langmemory"
+    command.touch(0o755)
+    monkeypatch.setattr("sys.argv", [str(command), "demo"])
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("os.path.relpath", lambda path: ntpath.relpath("C:\\bin", "D:\\work"))
+    assert program() == str(command)
 
 
 def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServer) -> None:

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -614,6 +614,30 @@ def test_a_purge_that_failed_is_made_up_for(
     assert store.search(NS) == []
     store.forget(NS, owner="alice")
     assert in_files(store, "Zqxlosung") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sees open files in /proc")
+def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Path) -> None:
+    """The copy that this takes is in the folder of the file: the system's own for such files may be
+    small, or not to be written to, as in a container."""
+    for number in range(200):
+        said(store, "alice", f"The word is Zqxlosung {number} " + "long " * 200)
+    writer = store._engine.database._writer
+    writer.pragma("cache_size", 10)  # pages; what is more goes into a file
+
+    def without_a_name() -> set[Path]:
+        found = set()
+        for descriptor in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                found.add(descriptor.readlink())
+        return {file for file in found if file.name.endswith(" (deleted)")}
+
+    before, seen = without_a_name(), set[Path]()
+    writer.set_progress_handler(lambda: bool(seen.update(without_a_name())), 20)
+    store.forget(NS, keys=[store.search(NS)[0].key])
+    writer.set_progress_handler(None)
+    assert {copy.parent for copy in seen - before} == {tmp_path}
+    assert not writer.pragma("temp_store_directory")
 
 
 KILLED = """

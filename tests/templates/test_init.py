@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,37 @@ def test_it_never_overwrites(tmp_path: Path) -> None:
         init_project(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["graph.py"]
     assert (tmp_path / "graph.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize("way", ["a file called config", "a link to nowhere"])
+def test_it_writes_all_or_nothing(tmp_path: Path, way: str) -> None:
+    """Where one file cannot be written, none is, so that it can be tried again."""
+    if way == "a link to nowhere":
+        (tmp_path / "store.py").symlink_to(tmp_path / "nowhere" / "store.py")
+    else:
+        (tmp_path / "config").write_text("mine")
+    with pytest.raises(FileExistsError):
+        init_project(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "title"),
+    [
+        (b"it's *#1* {name}", "it's *#1* {name}"),
+        (b"two\nlines", "two lines"),
+        pytest.param(
+            b"b\xff",
+            "b\ufffd",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="needs such a file system"),
+        ),
+    ],
+)
+def test_the_folder_may_have_any_name(tmp_path: Path, folder: bytes, title: str) -> None:
+    """The README's title is the folder's name on one line, also where that is no valid UTF-8."""
+    written = init_project(os.fsdecode(os.fsencode(tmp_path) + b"/" + folder))
+    readme = next(file for file in written if file.name == "README.md")
+    assert readme.read_text(encoding="utf-8").splitlines()[0] == f"# {title}"
 
 
 @pytest.mark.integration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
 import json
 import re
@@ -31,6 +32,7 @@ from langmemory.tools import (
     create_memory_tools,
     create_search_memory_tool,
 )
+from langmemory.tools.memories import State
 from langmemory.types import Namespace
 from tests.scripted import tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
@@ -292,6 +294,13 @@ class Unsearchable(InMemoryStore):
 
     def search(self, *arguments: Any, **options: Any) -> list[SearchItem]:
         return []
+
+
+def test_the_state_is_asked_for_by_a_type() -> None:
+    """Not by a type's name: langchain-core 1.2 would not hand it over."""
+    tool = create_get_memory_tool(("memories",))
+    assert tool.func is not None
+    assert inspect.signature(tool.func).parameters["state"].annotation == State
 
 
 def test_what_the_block_shows_is_found_without_a_search() -> None:

@@ -1,0 +1,46 @@
+"""What comes along with langmemory, and when."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+REMEMBERING = """
+import json, sys
+from langmemory import MemoryStore
+with MemoryStore("memory.db") as store:
+    store.put(("memories",), "tofu", {"text": "Tofu is a cat."})
+    store.remember(("memories",), [{"role": "user", "content": "Tofu sleeps."}], thread_id="t")
+    assert store.search(("memories",), query="cat") and len(store.recall("Tofu", ("memories",)))
+print(json.dumps(list(sys.modules)))
+"""
+
+
+def modules_after(script: str, folder: Path) -> set[str]:
+    """What is imported when the script ends, which prints it."""
+    command = [sys.executable, "-c", script]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(json.loads(ran.stdout))
+
+
+def test_the_package_alone_imports_nothing_else(tmp_path: Path) -> None:
+    """`import langmemory` loads no library, and neither do its plain values."""
+    script = "import json, sys; from langmemory import Memory; print(json.dumps(list(sys.modules)))"
+    loaded = modules_after(script, tmp_path)
+    assert "langmemory.types" in loaded
+    assert loaded.isdisjoint({"numpy", "apsw", "pydantic", "langgraph", "langchain_core"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_imports_what_it_needs(tmp_path: Path) -> None:
+    """Remembering and searching need no chat models, tracing, graphs, terminals or plots beyond what
+    LangGraph's `BaseStore` brings: who has none of these does not wait for them."""
+    script = "import json, sys, langgraph.store.base; print(json.dumps(list(sys.modules)))"
+    loaded = modules_after(REMEMBERING, tmp_path)
+    assert "langmemory.recall.rerank" in loaded
+    assert (loaded - modules_after(script, tmp_path)).isdisjoint(
+        {"langchain_core.language_models.chat_models", "langchain_ollama", "langgraph.graph"}
+        | {"langsmith", "rich", "typer", "matplotlib", "networkx", "dateparser", "ollama"}
+    )
