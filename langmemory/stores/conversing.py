@@ -158,9 +158,9 @@ class Conversing(SQLiteBaseStore):
         """
         prefix = self._check_namespace(namespace, may_be_empty=True)
         limit = whole_number("limit", limit)
-        if waiting := self._counts.drain():
-            with self._engine.write() as connection:
-                write(connection, waiting)
+        if self._counts.any:
+            with self._engine.write() as connection:  # also waits for what is being written
+                self._write_counts(connection)
         with self._engine.read() as snapshot:
             return usage.of_namespace(snapshot.connection, prefix, viewer, limit)
 

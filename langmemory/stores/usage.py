@@ -30,11 +30,14 @@ class UsageCounts:
         self._lock = threading.Lock()
         self._sums: dict[tuple[str | None, ...], Usage] = {}
         self._due_at = clock()
+        self.any = False
+        """Whether there was ever something to count."""
 
     def note(self, counts: Iterable[Usage], viewer: str | None) -> bool:
         """Add counts, on behalf of a viewer; whether it is time to write."""
         with self._lock:
             for one in counts:
+                self.any = True
                 memory = (viewer, *one["namespace"], one["key"])
                 known = self._sums.get(memory)
                 self._sums[memory] = one if known is None else added(known, one)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
 from langmemory.sqlite import labels
+from langmemory.sqlite.connection import Connection
 from langmemory.stores import MemoryStore
 from langmemory.stores.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.types import Namespace
@@ -201,6 +204,23 @@ def test_usage_adds_up_over_threads_stores_and_time(tmp_path: Path) -> None:
         [best] = store.usage(("memories",), limit=1)
         assert (best.namespace, best.text) == (NS, "The dog.")
         assert store.usage(("elsewhere",)) == []
+
+
+def test_usage_waits_for_what_is_being_written(tmp_path: Path) -> None:
+    """Counts that the background has taken and not yet committed are in the answer."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.put(NS, "dog", {"text": "The dog."})
+        store._counts.note([shown("dog")], None)
+        begun = threading.Event()
+
+        def slowly(connection: Connection) -> None:
+            store._write_counts(connection)
+            begun.set()
+            time.sleep(0.2)
+
+        store._workers.later(slowly)
+        assert begun.wait(10)
+        assert list(totals(store)) == ["dog"]
 
 
 def test_counts_are_written_in_batches(tmp_path: Path) -> None:
