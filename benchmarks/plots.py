@@ -22,11 +22,19 @@ STYLES = {
     "MemoryStore keyword": ("#8ac926", "^", "-"),
     "SqliteStore": ("#d1495b", "o", "--"),
     "AsyncSqliteStore": ("#edae49", "s", "--"),
+    "SqliteStore in WAL": ("#8d5524", "v", "--"),
     "InMemoryStore": ("#6a4c93", "^", "--"),
 }
 """Store → colour, marker, line."""
 LEFT = 0.1
 """Where the bars of the ratios begin."""
+
+
+class Between(LogFormatter):
+    """Names those ticks between powers of ten for which there is room: as 0.6, not as 6e-01."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
 
 
 def _lines(axes: Axes, rows: Sequence[Row], title: str) -> None:
@@ -38,7 +46,7 @@ def _lines(axes: Axes, rows: Sequence[Row], title: str) -> None:
     axes.set(title=title, xscale="log", yscale="log", xlabel="items", ylabel="p50, milliseconds")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.5)))
+    axes.yaxis.set_minor_formatter(Between(minor_thresholds=(1, 0.5)))
     axes.grid(alpha=0.3, which="both", linewidth=0.5)
 
 
@@ -66,8 +74,12 @@ def latency(result: Result, path: Path) -> None:
     _limit(axes[0][1], result.brute_force)
     _lines(axes[1][0], [r for r in rows if r.shape == "put one"], "Put one, stores in turn")
     _lines(axes[1][1], [r for r in rows if r.shape == "put 100 fresh"], "Put 100, stores in turn")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9)
+    drawn = {
+        label: handle
+        for one in axes.flat
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(drawn.values(), drawn, loc="outside lower center", ncols=5, fontsize=9)
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
