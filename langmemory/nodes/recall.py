@@ -60,7 +60,8 @@ class _Question:
         return replace(self, request=replace(self.request, exclude=exclude))
 
     def leaving(self, fork: _Fork, keys: Iterable[str]) -> _Question:
-        left = [key for key in keys if key not in fork.here]
+        known = fork.here.union(self.abandoned)
+        left = [key for key in keys if key not in known]
         return replace(self.without(left), abandoned=[*self.abandoned, *left])
 
 
