@@ -30,7 +30,7 @@ UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
 
 GROWTH = 4
-"""Times as many items are asked for where what others keep private, say, took the places."""
+"""Times as many items are asked for where what is not shown, others' private ones say, took the places."""
 
 THREAD_PAGE = 1000
 """Turns of a thread that are asked for at a time, to know messages again."""
@@ -201,6 +201,17 @@ class StoreAccess:
             return await asyncio.to_thread(self.mandates, namespace, viewer)
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> list[str]:
+        """Keys of the turns of a thread after one of them, of all without one."""
+        if key is not None:
+            return self.said_after(namespace, key)
+        return [item.key for item in self.thread(namespace, thread_id)]
+
+    async def asaid_since(self, namespace: Namespace, thread_id: str, key: str | None) -> list[str]:
+        if key is not None:
+            return await self.asaid_after(namespace, key)
+        return [item.key for item in await self.athread(namespace, thread_id)]
 
     def said_after(self, namespace: Namespace, key: str) -> list[str]:
         """Keys of the turns after a turn of a thread; a plain store cannot tell."""

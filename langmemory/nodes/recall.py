@@ -167,11 +167,7 @@ class RecallNode(MemoryNode):
             question = question.without(again)
         if (fork := question.fork) is not None:
             namespace = question.request.namespace
-            left = (
-                await access.asaid_after(namespace, fork.after)
-                if fork.after
-                else [item.key for item in await access.athread(namespace, fork.thread)]
-            )
+            left = await access.asaid_since(namespace, fork.thread, fork.after)
             question = question.leaving(fork, left)
         return self._apply(question, await self._aask(store, question))
 
@@ -185,12 +181,7 @@ class RecallNode(MemoryNode):
             again = access.said_after(question.request.namespace, question.asked)
             question = question.without(again)
         if (fork := question.fork) is not None:
-            namespace = question.request.namespace
-            left = (
-                access.said_after(namespace, fork.after)
-                if fork.after
-                else [item.key for item in access.thread(namespace, fork.thread)]
-            )
+            left = access.said_since(question.request.namespace, fork.thread, fork.after)
             question = question.leaving(fork, left)
         request = question.request
         answer = _Answer(

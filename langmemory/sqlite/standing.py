@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.items import NAMED, find
@@ -54,29 +55,28 @@ def said_after(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[str]:
     """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
-    item = find(connection, namespace, key, viewer=viewer)
-    if item is None:
-        return []
-    visible = visible_to(viewer)
-    rows = connection.execute(
-        "SELECT i.key FROM item t JOIN item i ON i.thread = t.thread AND i.position > t.position "
-        f"WHERE t.id = ? AND {visible.sql}",
-        (item, *visible.bindings),
-    )
-    return [row[0] for row in rows]
+    after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
+    return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
 
 
 def evidence(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[int]:
     """What an item was derived from, as far as the viewer may know of it, oldest first."""
+    sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
+    return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
+
+
+def _known(
+    connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
+) -> list[Any]:
+    """Rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those the
+    viewer may know of."""
     item = find(connection, namespace, key, viewer=viewer)
     if item is None:
         return []
     visible = visible_to(viewer)
-    rows = connection.execute(
-        "SELECT i.id FROM evidence v JOIN item i ON i.id = v.source "
-        f"WHERE v.item = ? AND {visible.sql} ORDER BY i.id",
-        (item, *visible.bindings),
-    )
-    return [int(row[0]) for row in rows]
+    rows: list[Any] = connection.execute(
+        f"SELECT {query} AND {visible.sql} ORDER BY i.id", (item, *visible.bindings)
+    ).fetchall()
+    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypedDict, cast, get_args
 
@@ -87,8 +87,12 @@ class Indexing:
         *,
         index: IndexFields = None,
         ttl_minutes: float | None = None,
+        body_of: Callable[[str], str] | None = None,
     ) -> Draft:
         """Check an item and find its texts.
+
+        With ``body_of`` its readable text is embedded whatever the fields are, and that of it is the
+        keyword body.
 
         Raises:
             InvalidValueError: The value has no JSON form; nothing is written.
@@ -104,9 +108,12 @@ class Indexing:
         plain = cast("dict[str, Any]", value if as_it_is else from_json(json_text))
         text = readable_text(plain)
         fact = is_fact(plain)
-        if fact and index is None:  # embedded as it is said, findable also by who and when
+        if body_of is not None:
+            texts = self.embedded((text,)) if self.embedder is not None else ()
+            body: str | None = body_of(text)
+        elif fact and index is None:  # embedded as it is said, findable also by who and when
             texts = self._texts(plain, text, ["text"])
-            body: str | None = fact_body(plain)
+            body = fact_body(plain)
         else:
             found = self._texts(plain, text, index)
             texts = self.embedded(found)

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -214,14 +214,9 @@ def redraft(
     at: datetime,
 ) -> Draft:
     """A turn's value as an item: embedded as it was said, findable also by who and when."""
-    made = indexing.draft(namespace, key, value)
-    write = replace(
-        made.write,
-        body=turn_body(speaker, at, made.text),
-        facets={"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)},
-    )
-    texts = indexing.embedded((made.text,)) if indexing.embedder is not None else ()
-    return replace(made, write=write, texts=texts)
+    made = indexing.draft(namespace, key, value, body_of=lambda text: turn_body(speaker, at, text))
+    made.write.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
+    return made
 
 
 def store(

@@ -6,20 +6,17 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
 from pydantic import create_model
 
-from langmemory.nodes.access import facets_of, shown_to
+from langmemory.nodes.access import GROWTH, facets_of, shown_to
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
-
-GROWTH: Final = 4
-"""Times as many are searched for where too few of those found are in force."""
 
 
 def create_search_memory_tool(
