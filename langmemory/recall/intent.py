@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
 
 from langmemory.lexicon import Language, Question, detect_language, split_words
-from langmemory.recall.periods import Period, Window, read_times
+from langmemory.recall.periods import Period, Window, any_of, read_times
 
 _PHRASE = re.compile(
     r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」'
@@ -61,9 +60,9 @@ def read_intent(query: str, now: datetime) -> Intent:
         asks=frozenset(
             question
             for question, patterns in language.questions.items()
-            if any(_compiled(pattern).search(folded) for pattern in patterns)
+            if any_of(patterns).search(folded)
         ),
-        asks_listener=any(_compiled(pattern).search(folded) for pattern in language.asks_listener),
+        asks_listener=any_of(language.asks_listener).search(folded) is not None,
         names=tuple(dict.fromkeys(m[0] for m in _NAME.finditer(text) if m.start() > 0)),
         phrases=tuple(next(filter(None, found.groups())) for found in _PHRASE.finditer(text)),
         period=times.period,
@@ -71,8 +70,3 @@ def read_intent(query: str, now: datetime) -> Intent:
         time_words=frozenset(word for words in times.words for word in split_words(words)),
         zone=now.tzinfo,
     )
-
-
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
