@@ -22,9 +22,9 @@ EXACT_FLOOR: Final = 160
 100,000 MiniLM vectors are found to 99.5 % (questions) and 99.7 % (statements)."""
 MANY: Final = 200_000
 """Vectors from which twice as many are compared, as sign bits tell fewer of them apart."""
-COARSE_FLOOR: Final = 8
-"""As `EXACT_FLOOR`, where the coarse copy has told the others apart; twice as many where predicates
-leave out some of them afterwards."""
+COARSE_FLOOR: Final = 4
+"""As `EXACT_FLOOR`, where the coarse copy has told the others apart, to which 2 are enough (MiniLM and
+Gaussian vectors); twice as many where predicates leave out some of them afterwards."""
 
 
 def nearest(
