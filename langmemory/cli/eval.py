@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,8 +55,8 @@ def eval_command(
     data: Annotated[
         Path | None,
         typer.Argument(
-            help="LoCoMo-shaped .json, .jsonl of sessions and questions, or a BEIR folder; "
-            "without it a small sample is used.",
+            help="LoCoMo's or LongMemEval's file, .jsonl of sessions and questions, or a BEIR "
+            "folder, told by its shape; without it a small sample is used.",
             exists=True,
             show_default=False,
         ),
@@ -104,14 +104,16 @@ def eval_command(
     """Measure recall on a data set: which evidence is found, how early, and how fast."""
     import json
 
-    from rich.console import Console
-
+    from langmemory.cli.screen import Screen
     from langmemory.evals import SAMPLE, ablations, evaluate, load, named_systems, plot, render
     from langmemory.evals.table import columns_for
 
     if png:
         check_picture("--png", png)
         _require_matplotlib()
+    _check_json("--json", json_file)
+    if rankings and not json_file:
+        raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
     for file in (json_file, png):
         if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after
             raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
@@ -121,9 +123,8 @@ def eval_command(
             "--ablate compares with langmemory: name --system langmemory first"
         )
     presets = preset or ["balanced"]
-    corpus = load(data or SAMPLE, qrels=qrels)
-    if limit_questions:
-        corpus = corpus.limited(limit_questions)
+    with _reading(data):
+        corpus = load(data or SAMPLE, qrels=qrels, limit_questions=limit_questions)
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
@@ -145,7 +146,7 @@ def eval_command(
             granularity=granularity.value,
             progress=progress,
         )
-    console = Console()
+    console = Screen()
     console.width = max(console.width, columns_for(report))
     console.print(render(report))
     if json_file:
@@ -153,6 +154,28 @@ def eval_command(
         json_file.write_text(text + "\n", encoding="utf-8")
     if png:
         plot(report, png)
+
+
+REPORT_BEGINS = '{\n  "corpus"'
+"""A file that `--json` wrote before."""
+
+
+def _check_json(option: str, file: Path | None) -> None:
+    """Elsewhere `--json` is a switch, and what follows it the data: that is not written over.
+
+    Raises:
+        typer.BadParameter: There is something of that name that is no report.
+    """
+    if file is None or not file.exists():
+        return
+    if file.is_file():
+        with file.open(encoding="utf-8", errors="replace") as there:
+            if there.read(len(REPORT_BEGINS)) in ("", REPORT_BEGINS):
+                return
+    raise typer.BadParameter(
+        f"{option} {file}: this is there and is no report of an evaluation. Name another file to "
+        "write the figures to; the data is named without an option"
+    )
 
 
 def _require_matplotlib() -> None:
@@ -164,15 +187,28 @@ def _require_matplotlib() -> None:
 
 
 @contextmanager
+def _reading(data: Path | None) -> Iterator[None]:
+    """A word on stderr while a large file is read, gone when done."""
+    from langmemory.cli.screen import Screen
+
+    screen = Screen(stderr=True)
+    name = data.name if data else "the sample"
+    with screen.status(f"reading {name}") if screen.is_terminal else nullcontext():
+        yield
+
+
+@contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar a system on stderr, gone when done."""
-    from rich.console import Console
     from rich.progress import MofNCompleteColumn, TaskID, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
+    from langmemory.cli.screen import Screen
+
     columns = (*Bars.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    screen = Screen(stderr=True)
+    with Bars(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bars:
 
         def update(name: str, done: int, total: int) -> None:
             if name not in tasks:

@@ -12,9 +12,12 @@ from typing import Literal
 CorpusKind = Literal["dialogue", "documents"]
 """Turns that follow each other and are spoken, or texts that stand alone."""
 
-APART = frozenset({"adversarial"})
+APART = frozenset({"abstention", "adversarial"})
 """Categories reported by themselves and never pooled: their questions have no true answer, the
 evidence is only the turn they were twisted from."""
+
+NAMED = 20
+"""Conversations that are named to who asked for another one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +79,11 @@ class Question:
     evidence: Mapping[str, float]
     """Gain (> 0, usually 1) by id of a turn that exists in the conversation."""
     missing: tuple[str, ...] = ()
-    """Evidence the data names that is no turn of the conversation: reported, never scored."""
+    """Evidence the data names that is not in the conversation: reported, never scored."""
+    sessions: Mapping[str, float] | None = None
+    """Gain by session id where the data judges sessions by themselves; else those of the turns."""
+    at: datetime | None = None
+    """When it is asked, timezone-aware; None: after the conversation."""
 
     @classmethod
     def resolve(
@@ -110,6 +117,9 @@ class Corpus:
     questions: tuple[Question, ...]
     tuning: frozenset[str] = frozenset()
     """Ids of the conversations constants may be chosen on; empty: nothing is held out."""
+    isolated: bool = False
+    """Whether each conversation is given to a system of its own, and that is closed before the
+    next: many histories that have nothing to do with each other. Else one system has them all."""
 
     @property
     def scored(self) -> tuple[Question, ...]:
@@ -124,11 +134,19 @@ class Corpus:
 
     def limited(self, count: int) -> Corpus:
         """The corpus with `count` of its questions, evenly spread over all of them."""
-        total = len(self.questions)
-        if count >= total:
-            return self
-        picked = tuple(self.questions[i * total // count] for i in range(count))
+        picked = tuple(self.questions[i] for i in evenly(len(self.questions), count))
         return replace(self, questions=picked)
+
+    def of_sessions(self) -> Corpus:
+        """The corpus with sessions as evidence instead of turns."""
+        by_id = {conversation.id: conversation for conversation in self.conversations}
+        return replace(
+            self,
+            questions=tuple(
+                replace(one, evidence=_sessions(one, by_id[one.conversation]))
+                for one in self.questions
+            ),
+        )
 
     def with_tuning(self, tuning: Sequence[str]) -> Corpus:
         """The corpus with other tuning conversations.
@@ -136,10 +154,26 @@ class Corpus:
         Raises:
             ValueError: no such conversation.
         """
-        known = {conversation.id for conversation in self.conversations}
-        if unknown := sorted(set(tuning) - known):
+        known = sorted(conversation.id for conversation in self.conversations)
+        if unknown := sorted(set(tuning) - set(known)):
+            others = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
             raise ValueError(
                 f"no conversation called {', '.join(unknown)} in {self.name}; "
-                f"it has {', '.join(sorted(known))}"
+                f"it has {', '.join(known[:NAMED])}{others}"
             )
         return replace(self, tuning=frozenset(tuning))
+
+
+def evenly(total: int, count: int) -> list[int]:
+    """`count` places, evenly spread over `total`; all where there are no more."""
+    return [i * total // count for i in range(count)] if count < total else list(range(total))
+
+
+def _sessions(question: Question, conversation: Conversation) -> Mapping[str, float]:
+    if question.sessions is not None:
+        return question.sessions
+    session_of = conversation.session_of
+    gains: dict[str, float] = {}
+    for turn, gain in question.evidence.items():
+        gains[session_of[turn]] = max(gain, gains.get(session_of[turn], 0.0))
+    return MappingProxyType(gains)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 from langmemory.context.tokens import count_text
-from langmemory.evals.corpus import Corpus, Question
+from langmemory.evals.corpus import Conversation, Corpus, Question
 from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, score
 from langmemory.evals.report import Granularity, Outcome, Report, Split, SystemReport, summarise
 from langmemory.evals.systems import Found, System, SystemFactory, SystemUnavailableError
@@ -28,21 +29,23 @@ def evaluate(
 ) -> Report:
     """Give every system the whole corpus, ask every question, and score the rankings.
 
-    Each system is opened fresh, so that the order of evaluation does not matter. A system that
-    cannot run here is part of the report, with the reason.
+    Each system is opened fresh, so that the order of evaluation does not matter, and for each
+    conversation where these are isolated. A system that cannot run here is part of the report,
+    with the reason.
 
     Args:
         corpus: see `load`.
         systems: factories by the name the report shows; all are compared with the first.
         ablations: variants of the first system, reported next to the others.
         granularity: "session" ranks each session by its best turn.
-        progress: told about every question.
+        progress: told when a system begins, and about every question.
     """
+
+    asked = corpus if granularity == "turn" else corpus.of_sessions()
 
     def run(factories: Mapping[str, SystemFactory]) -> tuple[SystemReport, ...]:
         return tuple(
-            _run(corpus, name, factory, granularity, progress)
-            for name, factory in factories.items()
+            _run(asked, name, factory, granularity, progress) for name, factory in factories.items()
         )
 
     return Report(
@@ -50,9 +53,10 @@ def evaluate(
         granularity=granularity,
         conversations=len(corpus.conversations),
         turns=sum(len(conversation.turns) for conversation in corpus.conversations),
-        questions=len(corpus.scored),
-        unanswerable=tuple(q.id for q in corpus.questions if not q.evidence),
-        missing_evidence={q.id: q.missing for q in corpus.questions if q.missing},
+        questions=len(asked.scored),
+        unanswerable=tuple(q.id for q in asked.questions if not q.evidence),
+        known_by_session=sum(1 for q in asked.questions if q.sessions and not q.evidence),
+        missing_evidence={q.id: q.missing for q in asked.questions if q.missing},
         tuning=tuple(c.id for c in corpus.conversations if c.id in corpus.tuning),
         systems=run(systems),
         ablations=run(ablations or {}),
@@ -66,72 +70,76 @@ def _run(
     granularity: Granularity,
     progress: Progress | None,
 ) -> SystemReport:
-    try:
-        system = factory()
-    except SystemUnavailableError as reason:
-        return SystemReport(name=name, unavailable=str(reason))
-    try:
-        started = perf_counter()
-        for conversation in corpus.conversations:
-            system.ingest(conversation)
-        ingest_seconds = perf_counter() - started
-        outcomes = _ask(
-            corpus, system, granularity, lambda n, of: progress and progress(name, n, of)
-        )
-    finally:
-        system.close()
+    total = len(corpus.scored)
+    if progress:
+        progress(name, 0, total)
+    ingest_seconds = 0.0
+    outcomes: list[Outcome] = []
+    for conversations, questions in _portions(corpus):
+        try:
+            system = factory()
+        except SystemUnavailableError as reason:
+            return SystemReport(name=name, unavailable=str(reason))
+        try:
+            started = perf_counter()
+            for conversation in conversations:
+                system.ingest(conversation)
+            ingest_seconds += perf_counter() - started
+            sessions = {c.id: c.session_of for c in conversations} if granularity != "turn" else {}
+            for outcome in _ask(corpus, questions, system, sessions):
+                outcomes.append(outcome)
+                if progress:
+                    progress(name, len(outcomes), total)
+        finally:
+            system.close()
     return SystemReport(
         name=name,
-        outcomes=outcomes,
+        outcomes=tuple(outcomes),
         groups=summarise(outcomes, corpus.categories),
         ingest_seconds=ingest_seconds,
     )
 
 
+def _portions(
+    corpus: Corpus,
+) -> Iterator[tuple[Sequence[Conversation], Sequence[Question]]]:
+    """What one system is given and asked: everything, or a conversation at a time."""
+    if not corpus.isolated:
+        yield corpus.conversations, corpus.scored
+        return
+    questions: dict[str, list[Question]] = defaultdict(list)
+    for question in corpus.scored:
+        questions[question.conversation].append(question)
+    for conversation in corpus.conversations:
+        if asked := questions[conversation.id]:
+            yield (conversation,), asked
+
+
 def _ask(
     corpus: Corpus,
+    questions: Sequence[Question],
     system: System,
-    granularity: Granularity,
-    progress: Callable[[int, int], object],
-) -> tuple[Outcome, ...]:
-    questions = corpus.scored
-    of_turns = granularity == "turn"
-    sessions = {c.id: {} if of_turns else c.session_of for c in corpus.conversations}
-    depth = max(DEPTHS) if of_turns else SESSION_TURNS
+    sessions: Mapping[str, Mapping[str, str]],
+) -> Iterator[Outcome]:
+    """The outcomes of questions; with `sessions`, by turn, these are what is ranked."""
+    depth = SESSION_TURNS if sessions else max(DEPTHS)
     if questions:  # what the first search loads or builds is not the price of a search
         system.search(questions[0], depth)
-    outcomes = []
-    for number, question in enumerate(questions, start=1):
+    for question in questions:
         started = perf_counter()
         found = system.search(question, depth)
         milliseconds = (perf_counter() - started) * 1000
-        name, evidence = _units(question, sessions[question.conversation])
+        name = sessions[question.conversation].__getitem__ if sessions else str
         ranking = _distinct(name(turn) for one in found for turn in one.turns)[: max(DEPTHS)]
         read = {name(turn) for one in _within(found, BUDGET_TOKENS) for turn in one.turns}
-        outcomes.append(
-            Outcome(
-                question=question.id,
-                category=question.category,
-                split=_split(corpus, question),
-                ranking=ranking,
-                scores=score(ranking, evidence, read),
-                milliseconds=milliseconds,
-            )
+        yield Outcome(
+            question=question.id,
+            category=question.category,
+            split=_split(corpus, question),
+            ranking=ranking,
+            scores=score(ranking, question.evidence, read),
+            milliseconds=milliseconds,
         )
-        progress(number, len(questions))
-    return tuple(outcomes)
-
-
-def _units(
-    question: Question, session_of: Mapping[str, str]
-) -> tuple[Callable[[str], str], Mapping[str, float]]:
-    """What is ranked, by turn, and the evidence in it: turns, or the sessions of these turns."""
-    if not session_of:
-        return str, question.evidence
-    gains: dict[str, float] = {}
-    for turn, gain in question.evidence.items():
-        gains[session_of[turn]] = max(gain, gains.get(session_of[turn], 0.0))
-    return session_of.__getitem__, gains
 
 
 def _within(found: Sequence[Found], budget_tokens: int) -> Iterator[Found]:

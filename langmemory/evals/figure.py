@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from langmemory.errors import with_extra
-from langmemory.evals.metrics import DEPTHS
+from langmemory.evals.metrics import DEPTHS, WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Group, Report, SystemReport
+from langmemory.stores.graph.picture import fonts_of_any_script
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Distinguishable with any colour vision (Okabe & Ito 2008; grey for yellow, pale on white)."""
 
 MARKERS = "osD^vPX*<"
 """One more than colours: no two of the first 72 systems are drawn alike."""
+
+HEIGHT = (-0.02, 1.02)
+"""Of a share: with room for the half of a marker at its ends."""
+
+LETTERS = 72
+"""That stand beside each other below a panel."""
 
 
 def plot(report: Report, path: Path) -> None:
@@ -31,24 +39,34 @@ def plot(report: Report, path: Path) -> None:
     systems = [system for system in report.systems if system.outcomes]
     if not systems:
         raise ValueError("nothing to plot: no system could run, or no question was asked")
-    figure = Figure(figsize=(13, 9.5), layout="constrained")
+    with fonts_of_any_script():
+        _draw(Figure(figsize=(13, 9.5), layout="constrained"), report, systems, path)
+
+
+def _draw(figure: Any, report: Report, systems: list[SystemReport], path: Path) -> None:
     axes = figure.subplots(2, 2)
     _by_depth(axes[0, 0], systems)
-    _by_category(axes[0, 1], systems)
+    _by_category(axes[0, 1], systems, "recall@10")
     _by_latency(axes[1, 0], systems)
     if report.ablations:
         _ablation(axes[1, 1], report)
-    else:
+    elif report.tuning:
         _by_split(axes[1, 1], systems)
+    else:
+        second = WITHIN_BUDGET if report.granularity == "turn" else "any@10"
+        _by_category(axes[1, 1], systems, second)
     for panel in axes.flat:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.25)
     figure.suptitle(
         f"{report.corpus}: {report.questions} questions, {report.granularity} level; "
-        "bars are 95 % intervals"
+        "bars are 95 % intervals",
+        parse_math=False,
     )
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
-    figure.savefig(path, dpi=130, metadata={"Software": None})
+    # The same figures are the same file, whichever matplotlib wrote it; other kinds know no such key.
+    metadata = {"Software": None} if path.suffix.lower() == ".png" else None
+    figure.savefig(path, dpi=130, metadata=metadata)
 
 
 def _by_depth(axes: Any, systems: list[SystemReport]) -> None:
@@ -62,31 +80,37 @@ def _by_depth(axes: Any, systems: list[SystemReport]) -> None:
             **_style(number),
         )
     axes.set(
-        title="Recall by depth, pooled", xlabel="first k", ylabel="evidence found", ylim=(0, 1)
+        title="Recall by depth, pooled",
+        xlabel="first k",
+        ylabel="evidence found",
+        ylim=HEIGHT,
     )
     axes.set_xscale("log")
     axes.set_xticks(DEPTHS, [str(depth) for depth in DEPTHS])
     axes.minorticks_off()
 
 
-def _by_category(axes: Any, systems: list[SystemReport]) -> None:
+def _by_category(axes: Any, systems: list[SystemReport], metric: str) -> None:
     categories = [group.category for group in systems[0].groups if group.split == "all"]
     rows = [[s.group(category) for category in categories] for s in systems]
-    _side_by_side(axes, rows, categories)
-    axes.set(title="Recall@10 by category", ylim=(0, 1.02))
+    _side_by_side(axes, rows, [_in_lines(one, len(categories)) for one in categories], metric)
+    name = metric.capitalize().replace("tokens", " tokens")
+    axes.set(title=f"{name} by category", ylim=HEIGHT)
 
 
 def _by_split(axes: Any, systems: list[SystemReport]) -> None:
     splits = [group.split for group in systems[0].groups if group.category == POOLED]
     rows = [[s.group(split=split) for split in splits] for s in systems]
-    _side_by_side(axes, rows, splits)
-    axes.set(title="Recall@10 by split, pooled", ylim=(0, 1.02))
+    _side_by_side(axes, rows, splits, "recall@10")
+    axes.set(title="Recall@10 by split, pooled", ylim=HEIGHT)
 
 
-def _side_by_side(axes: Any, rows: Sequence[Sequence[Group]], names: Sequence[str]) -> None:
+def _side_by_side(
+    axes: Any, rows: Sequence[Sequence[Group]], names: Sequence[str], metric: str
+) -> None:
     """One point for each system (row) above each name, slightly apart."""
     for number, groups in enumerate(rows):
-        scores = [group.metrics["recall@10"] for group in groups]
+        scores = [group.metrics[metric] for group in groups]
         shift = (number - (len(rows) - 1) / 2) * 0.6 / len(rows)
         axes.errorbar(
             [place + shift for place in range(len(names))],
@@ -94,7 +118,13 @@ def _side_by_side(axes: Any, rows: Sequence[Sequence[Group]], names: Sequence[st
             yerr=_spread(scores),
             **{**_style(number), "linestyle": "none"},
         )
-    axes.set_xticks(range(len(names)), names)
+    axes.set_xticks(range(len(names)), names, parse_math=False)  # "$" is a dollar
+    axes.set_xlim(-0.5, len(names) - 0.5)
+
+
+def _in_lines(name: str, beside: int) -> str:
+    """A name as wide as there is room for, with as many beside it."""
+    return "\n".join(wrap(name, max(10, LETTERS // beside)))
 
 
 def _by_latency(axes: Any, systems: list[SystemReport]) -> None:
@@ -106,7 +136,7 @@ def _by_latency(axes: Any, systems: list[SystemReport]) -> None:
             xerr=[[0.0], [max(0.0, p95 - p50)]],
             **_style(number),
         )
-    axes.set(title="Recall@10 and time", xlabel="ms a search, p50 to p95", ylim=(0, 1.02))
+    axes.set(title="Recall@10 and time", xlabel="ms a search, p50 to p95", ylim=HEIGHT)
     axes.set_xscale("log")
     axes.set_xticks([0.1, 0.3, 1, 3, 10, 30, 100], ["0.1", "0.3", "1", "3", "10", "30", "100"])
     axes.minorticks_off()
@@ -128,7 +158,8 @@ def _ablation(axes: Any, report: Report) -> None:
     axes.set_yticks(range(len(values)), [name for name, _ in shown])
     axes.axvline(0, color="black", linewidth=0.8)
     without = len(changes) - len(shown)
-    more = f" ({without} others change nothing)" if without else ""
+    others = "others " if shown else ""
+    more = f" ({without} {others}change nothing)" if without else ""
     axes.set(title=f"{report.systems[0].name} without …{more}", xlabel="change of recall@10")
 
 

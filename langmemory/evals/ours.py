@@ -19,6 +19,8 @@ from langmemory.evals.systems import Found, TurnKeys, spoken
 from langmemory.stores import MemoryStore
 from langmemory.types import Granularity, RecallResult, SearchMode
 
+DAY = timedelta(days=1)
+
 
 class MemorySystem:
     """A `MemoryStore` on a file that is thrown away.
@@ -81,7 +83,7 @@ class MemorySystem:
             self._remember(conversation, session, f"thread{number}")
         if times := [session.at for session in conversation.sessions if session.at]:
             # Asked the day after the last session, not on the day this is run.
-            self._now[conversation.id] = max(times) + timedelta(days=1)
+            self._now[conversation.id] = max(times) + DAY
 
     def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
         namespace = self._keys.namespace(conversation.id)
@@ -116,8 +118,15 @@ class MemorySystem:
             limit=k,
             preset=self._preset,
             granularity=self._granularity,
-            now=self._now.get(question.conversation),
+            now=self._asked_at(question),
         ).results
+
+    def _asked_at(self, question: Question) -> datetime | None:
+        """When the data says, but not before everything was said; else the day after that."""
+        after = self._now.get(question.conversation)
+        if question.at is None or after is None:
+            return question.at or after
+        return max(question.at, after - DAY)
 
     def close(self) -> None:
         self._resources.close()

@@ -83,6 +83,8 @@ class Report:
     """Scored: with at least one existing piece of evidence."""
     unanswerable: tuple[str, ...]
     """Questions none of whose evidence exists; not scored."""
+    known_by_session: int
+    """How many of these would be scored if sessions were ranked."""
     missing_evidence: Mapping[str, tuple[str, ...]]
     """Evidence ids that are in no conversation, by question; not part of any score."""
     tuning: tuple[str, ...]
@@ -131,6 +133,7 @@ class Report:
             "turns": self.turns,
             "questions": self.questions,
             "unanswerable": list(self.unanswerable),
+            "known_by_session": self.known_by_session,
             "missing_evidence": {k: list(v) for k, v in self.missing_evidence.items()},
             "tuning": list(self.tuning),
             "systems": [self._system_json(system, rankings) for system in self.systems],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group as Lines
@@ -23,8 +23,10 @@ HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
 
 INTERVALS_FOR = 3
 """Systems whose intervals have room side by side; those of more are in the JSON."""
-FOLDED_FROM = 7
+FOLDED_FROM = 8
 """Letters from which a word of a heading is broken where a line is full."""
+NAMED = 20
+"""Questions that are named where they are left out."""
 SPLITS: tuple[Split, ...] = ("tuning", "held-out")
 
 
@@ -37,7 +39,7 @@ def columns_for(report: Report) -> int:
     """Columns of a terminal in which no figure is cut off: 80 for eight systems and categories of
     eleven letters. Where there are fewer, a line had better go on in the next one."""
     longest = max((len(group.category) for s in report.systems for group in s.groups), default=0)
-    return 80 + 8 * max(0, len(report.systems) - 8) + max(0, longest - 11)
+    return 80 + 9 * max(0, len(report.systems) - 8) + max(0, longest - 11)
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -56,13 +58,13 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from _left_out(report)
 
 
-def _table(title: str, *columns: str, first: str = "system") -> Table:
+def _table(title: str, *columns: str, first: str = "system", gap: int = 2) -> Table:
     """Narrow enough for 80 columns."""
     table = Table(
         title=Text(title, style="bold"),
         title_justify="left",
         box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=(0, gap - 1, 0, 0),
         pad_edge=False,
     )
     table.add_column(first, no_wrap=True)
@@ -113,15 +115,14 @@ def _by_category(report: Report, metric: str) -> Table:
         "n",
         *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in present),
         first="category",
+        gap=2 if len(present) <= INTERVALS_FOR else 1,
     )
     for category, questions in counts.items():
         scores = [system.group(category).metrics[metric] for system in present]
-        cells = [_number(score.value) for score in scores]
+        cells = [Text(_number(score.value)) for score in scores]
         if len(present) <= INTERVALS_FOR:
-            cells = [
-                f"{cell} [dim]{_interval(score)}[/dim]"
-                for cell, score in zip(cells, scores, strict=True)
-            ]
+            for cell, score in zip(cells, scores, strict=True):
+                cell.append(f" {_interval(score)}", style="dim")
         table.add_row(Text(category), str(questions), *cells)
     return table
 
@@ -168,15 +169,26 @@ def _left_out(report: Report) -> Iterator[RenderableType]:
     if report.missing_evidence:
         ids = sum(map(len, report.missing_evidence.values()))
         yield Text(
-            f"{ids} evidence ids of {len(report.missing_evidence)} questions name no turn; "
-            "they are part of no score: "
-            + ", ".join(f"{q}: {' '.join(m)}" for q, m in report.missing_evidence.items())
+            f"{ids} evidence ids of {len(report.missing_evidence)} questions name nothing that was "
+            "said; they are part of no score: "
+            + _some([f"{q}: {' '.join(m)}" for q, m in report.missing_evidence.items()])
         )
     if report.unanswerable:
         yield Text(
             f"{len(report.unanswerable)} questions have no evidence and are not scored: "
-            + ", ".join(report.unanswerable)
+            + _some(report.unanswerable)
         )
+    if report.known_by_session:
+        yield Text(
+            f"Of these, the data knows sessions for {report.known_by_session}: "
+            "--granularity session asks them."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Enough of them to look at one; a file may have thousands."""
+    more = f" and {len(names) - NAMED} more, all in --json" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _has(system: SystemReport, category: str, split: Split = "all") -> bool:

@@ -8,6 +8,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from langmemory.cli.eval import eval_command
+from langmemory.evals import SAMPLE
 
 
 def _run(*arguments: str) -> Result:
@@ -48,6 +49,8 @@ def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Pat
         (("gone.json",), "gone"),
         (("--json", "nofolder/out.json"), "nofolder"),
         (("--png", "out.txt"), "must end in .png, .svg, .pdf"),
+        (("--json", "."), "is no report of an evaluation"),
+        (("--rankings",), "name a file with --json"),
     ],
 )
 def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint: str) -> None:
@@ -55,6 +58,18 @@ def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint
     result = _run(*arguments)
     assert result.exit_code == 2
     assert complaint in " ".join(result.output.replace("│", " ").split())
+
+
+def test_data_named_as_json_is_not_written_over(tmp_path: Path) -> None:
+    """Elsewhere `--json` is a switch; a report of before is replaced, anything else is kept."""
+    data = tmp_path / "data.jsonl"
+    data.write_text(SAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
+    result = _run("--json", str(data))
+    assert result.exit_code == 2
+    assert data.read_text(encoding="utf-8") == SAMPLE.read_text(encoding="utf-8")
+    for _ in range(2):
+        written = _run("--system", "keyword", "--json", str(tmp_path / "out.json"))
+        assert written.exit_code == 0, written.output
 
 
 def test_a_data_set_of_which_nothing_can_be_asked_is_reported_whole(tmp_path: Path) -> None:

@@ -171,10 +171,10 @@ def test_every_system_is_closed_even_when_it_fails(corpus: Corpus) -> None:
 
 
 def test_progress_is_told_about_every_question(corpus: Corpus) -> None:
-    """The bar ends at the number of questions."""
+    """The bar is there before the first question, and ends at their number."""
     told: list[tuple[str, int, int]] = []
     evaluate(corpus, {"words": WordOverlap}, progress=lambda *step: told.append(step))
-    assert told == [("words", number, 8) for number in range(1, 9)]
+    assert told == [("words", number, 8) for number in range(9)]
 
 
 @pytest.mark.parametrize("ablations", [None, {"a stage": WordOverlap}])
@@ -188,6 +188,21 @@ def test_table_and_plot_can_be_drawn(
         assert expected in text
     plot(report, tmp_path / "report.png")
     assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
+@pytest.mark.filterwarnings("error")
+def test_names_of_any_script_are_drawn_as_they_are(tmp_path: Path, ending: str) -> None:
+    """A dollar begins no formula, a letter without a font is no warning, each kind is written."""
+    lines = [
+        {"session": "1", "turns": [{"id": "a", "text": "kites"}]},
+        {"question": "kites", "evidence": ["a"], "category": "from $5 to $\\frac"},
+        {"question": "kites?", "evidence": ["a"], "category": "类别"},
+    ]
+    data = tmp_path / "a$x_^$.jsonl"
+    data.write_text("\n".join(map(json.dumps, lines)))
+    plot(evaluate(load(data), {"words": WordOverlap}), tmp_path / f"out{ending}")
+    assert (tmp_path / f"out{ending}").stat().st_size > 10_000
 
 
 def _printed(report: object) -> str:

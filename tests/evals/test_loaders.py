@@ -141,6 +141,11 @@ def test_the_sample_is_whole() -> None:
         ("a.jsonl", "\udcff", "not UTF-8"),
         (
             "a.jsonl",
+            '{"session": "s", "turns": [{"id": "1", "text": "half \\ud83d"}]}',
+            "text of 1 holds half of a surrogate pair at character 5",
+        ),
+        (
+            "a.jsonl",
             '{"session": "s", "turns": [{"id": "1", "text": "a", "speaker": 5}]}',
             "speaker of 1 is 5",
         ),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Final
@@ -91,6 +92,17 @@ def draw(graph: Subgraph, path: str | PathLike[str]) -> None:
         ImportError: matplotlib is not installed; the message says how to get it.
         ValueError: No such file format.
     """
+    with fonts_of_any_script():
+        _draw(graph, path)
+
+
+@contextmanager
+def fonts_of_any_script() -> Iterator[None]:
+    """Within it, each letter is drawn by an installed font that has it.
+
+    Raises:
+        ImportError: matplotlib is not installed; the message says how to get it.
+    """
     try:
         from matplotlib import rc_context
         from matplotlib.font_manager import get_font_names
@@ -101,7 +113,7 @@ def draw(graph: Subgraph, path: str | PathLike[str]) -> None:
     # A letter no font has is drawn as an empty box: nothing to warn about on every picture.
     with rc_context({"font.family": fonts}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        _draw(graph, path)
+        yield
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,8 +245,9 @@ def _label(edge: Edge, over: bool) -> str:
     relation = edge.relation.replace("_", " ")
     if not over:
         return relation
-    years = [f"{moment:%Y}" if moment else "" for moment in (edge.valid_at, edge.invalid_at)]
-    return f"{relation}, {'–'.join(years)}" if any(years) else relation
+    begin, end = (f"{at:%Y}" if at else "" for at in (edge.valid_at, edge.invalid_at))
+    years = begin if begin == end else f"{begin}–{end}"
+    return f"{relation}, {years}" if years else relation
 
 
 def _draw_box(axes: Any, box: _Box, at: Any, size: Any) -> Any:
@@ -272,7 +285,7 @@ def _draw_arrow(
     )  # fmt: skip
     axes.text(
         *label, arrow.label, ha="center", va="center", zorder=2, parse_math=False,
-        color=PAST if arrow.over else "#45454d", **arrow.font,
+        color=LINES if arrow.over else "#45454d", **arrow.font,
         bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none",
               "alpha": 0.9},
     )  # fmt: skip

@@ -1,0 +1,105 @@
+"""Sessions and questions a line each: what one writes for an evaluation of one's own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from langmemory.errors import ImportFormatError
+from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
+from langmemory.evals.loaders.json_files import rows
+
+
+def load_jsonl(path: Path) -> Corpus:
+    """Sessions and questions, one JSON object a line, in any order.
+
+    A line with `turns` is a session, a line with `question` a question:
+
+        {"conversation": "trip", "session": "s1", "at": "2025-03-02T09:00:00+00:00",
+         "turns": [{"id": "s1.1", "speaker": "Ines", "text": "…"}]}
+        {"conversation": "trip", "question": "…", "evidence": ["s1.1"], "category": "temporal"}
+
+    `conversation` (default "main"), `at` (ISO 8601; without an offset it is UTC), `speaker` and
+    `category` (default "question") may be left out; `evidence` may map ids to gains. Sessions
+    keep the order of the file.
+    """
+    sessions: dict[str, list[Session]] = defaultdict(list)
+    asked: list[Mapping[str, Any]] = []
+    for row in rows(path, required=()):
+        if "turns" in row:
+            sessions[str(row.get("conversation", "main"))].append(_jsonl_session(path, row))
+        elif "question" in row:
+            asked.append(row)
+        else:
+            raise ImportFormatError(
+                f"{path.name}: a line has neither 'turns' nor 'question', only {sorted(row)}"
+            )
+    conversations = {
+        name: Conversation(id=name, sessions=tuple(parts)) for name, parts in sessions.items()
+    }
+    turn_ids = {name: {turn.id for turn in one.turns} for name, one in conversations.items()}
+    questions = tuple(
+        _jsonl_question(path, number, row, turn_ids) for number, row in enumerate(asked)
+    )
+    return Corpus(
+        name=path.stem,
+        kind="dialogue",
+        conversations=tuple(conversations.values()),
+        questions=questions,
+    )
+
+
+def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
+    try:
+        at = datetime.fromisoformat(row["at"]) if row.get("at") else None
+        turns = tuple(
+            Turn(id=str(turn["id"]), speaker=turn.get("speaker"), text=turn["text"])
+            for turn in row["turns"]
+        )
+        return Session(
+            id=str(row["session"]),
+            at=at.replace(tzinfo=at.tzinfo or UTC) if at else None,
+            turns=turns,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"{path.name}: session {row.get('session')!r} needs 'session' and turns with 'id' "
+            f"and 'text', and an ISO 8601 'at' or none: {error!r}"
+        ) from error
+
+
+def _jsonl_question(
+    path: Path, number: int, row: Mapping[str, Any], turn_ids: Mapping[str, set[str]]
+) -> Question:
+    name = str(row.get("conversation", "main"))
+    if name not in turn_ids or "evidence" not in row:
+        raise ImportFormatError(
+            f"{path.name}: question {number} needs 'evidence' and a conversation that has "
+            f"sessions; it names {name!r}, there are {sorted(turn_ids)}"
+        )
+    evidence = row["evidence"]
+    try:
+        if isinstance(evidence, str):
+            evidence = [evidence]
+        if not isinstance(evidence, dict):
+            evidence = dict.fromkeys(map(str, evidence), 1.0)
+        gains = {key: float(gain) for key, gain in evidence.items()}
+        if any(not 0 < gain < inf for gain in gains.values()):
+            raise ValueError("a gain is not above 0")
+    except (TypeError, ValueError) as error:
+        raise ImportFormatError(
+            f"{path.name}: 'evidence' of question {number} must be a list of turn ids, or map them "
+            f"to gains above 0: {error}"
+        ) from None
+    return Question.resolve(
+        id=f"{name}/{number}",
+        conversation=name,
+        text=row["question"],
+        category=str(row.get("category", "question")),
+        evidence=gains,
+        turn_ids=turn_ids[name],
+    )
