@@ -18,7 +18,7 @@ $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
-demo: $(VENV)/.base  ## Import a real conversation, ask about it, turn it into knowledge, show what a model gets
+demo: $(VENV)/.base  ## Import ten months of conversation, ask about it, turn it into knowledge, show what a model gets
 	@$(BIN)/langmemory demo
 
 test: $(VENV)/.dev  ## Run the tests

@@ -37,15 +37,15 @@ def chat(
         import readline  # noqa: F401  # line editing and history for input()
 
     from langgraph.checkpoint.memory import InMemorySaver
-    from rich.console import Console
 
+    from langmemory.cli.screen import Screen
     from langmemory.graphs import build_chat_graph, chat_model
 
     target = Target.of(context, db, namespace)
     models = target.config().models
     name = _checked_model(models)
     place = target.namespace(DEFAULT_NAMESPACE)
-    console = Console(highlight=False)
+    console = Screen()
     with target.open(create=True) as store:
         graph = build_chat_graph(
             chat_model(models),
@@ -63,12 +63,12 @@ def chat(
         for line in _lines(console):
             if line == "/memory":
                 block = graph.get_state(config).values.get("memory_block") or {}
-                console.print(block.get("text") or "Nothing.", style="dim", markup=False)
+                console.print(block.get("text") or "Nothing.", style="dim")
                 continue
             failed = True
             try:
                 for piece in _answer(graph, line, config):
-                    console.print(piece, end="", markup=False)
+                    console.print(piece, end="")
                 console.print()
                 failed = False
             except Exception as error:  # the model is anybody's, and the chat goes on without it
@@ -85,9 +85,11 @@ def chat(
 
 def _lines(console: Any) -> Iterator[str]:
     """What the person types, until they leave."""
+    from rich.text import Text
+
     while True:
         try:
-            line = console.input("[bold]you ›[/bold] ").strip()
+            line = console.input(Text("you › ", "bold")).strip()
         except EOFError:
             console.print()
             return

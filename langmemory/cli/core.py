@@ -19,6 +19,7 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
+from langmemory.cli.terminal import printable
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
@@ -38,8 +39,9 @@ def list_blocks(
     as_json: JsonOption = False,
 ) -> None:
     """List the blocks: how full, which version, how they begin."""
-    from rich.console import Console
     from rich.table import Table
+
+    from langmemory.cli.screen import Screen
 
     with _core_memory(context, db, namespace) as memory:
         blocks = memory.blocks()
@@ -60,7 +62,7 @@ def list_blocks(
             text,
             style=None if block.content else "dim",
         )
-    Console(highlight=False, markup=False).print(table)
+    Screen().print(table)
 
 
 @core.command()
@@ -73,7 +75,7 @@ def show(
 ) -> None:
     """Print a block as it stands."""
     with _core_memory(context, db, namespace) as memory:
-        typer.echo(memory.block(name).content)
+        typer.echo(printable(memory.block(name).content))
 
 
 @core.command("set")
@@ -127,8 +129,9 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Every version of a block: when, by whom, and what it said."""
-    from rich.console import Console
     from rich.table import Table
+
+    from langmemory.cli.screen import Screen
 
     with _core_memory(context, db, namespace) as memory:
         versions = memory.versions(name)
@@ -136,11 +139,14 @@ def history(
         rows = [asdict(version) | {"at": version.at.isoformat()} for version in versions]
         typer.echo(json.dumps(rows))
         return
+    if not versions:
+        typer.echo(f"Block {name} was never edited")
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("version", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)
     table.add_column("who", no_wrap=True)
-    table.add_column("text")
+    table.add_column("text", overflow="fold")
     for version in versions:
         when = version.at.astimezone()
         table.add_row(
@@ -149,7 +155,7 @@ def history(
             version.editor or "–",
             version.content or "(empty)",
         )
-    Console(highlight=False, markup=False).print(table)
+    Screen().print(table)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Answer:
 
 
 def demo() -> None:
-    """Import a year of conversation, ask about it, reflect on it, reopen it, chat with it."""
+    """Import ten months of talk, ask about it, reflect on it, reopen it, chat with it."""
     from rich.console import Console
 
     from langmemory.config import load_config
@@ -173,10 +173,10 @@ def answers_table(answers: list[Answer]) -> Any:
     from langmemory.cli.results import excerpt, when, who, why
 
     table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim", expand=True)
-    table.add_column("what", ratio=1)
+    table.add_column("what", ratio=1, overflow="fold")
     table.add_column("when", no_wrap=True)
     table.add_column("who", no_wrap=True)
-    table.add_column("why it was found", max_width=24)
+    table.add_column("why it was found", max_width=26)
     table.add_column("ms", justify="right", no_wrap=True)
     for found in answers:
         result = found.shown
@@ -199,7 +199,7 @@ def answers_list(answers: list[Answer]) -> Any:
     lines = (
         [
             heading(found),
-            *result_lines(found.shown, f"{found.milliseconds:.1f} ms", EXCERPT_CHARACTERS),
+            *result_lines(found.shown, f"{found.milliseconds:.1f} ms", limit=EXCERPT_CHARACTERS),
         ]
         for found in answers
     )

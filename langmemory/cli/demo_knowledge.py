@@ -90,13 +90,15 @@ def _show_hops(store: MemoryStore, namespace: Namespace, console: Console) -> No
 
 
 def _show_picture(store: MemoryStore, namespace: Namespace, console: Console) -> None:
+    from rich.text import Text
+
     file = Path(tempfile.gettempdir()) / "langmemory-demo.png"
     try:
         store.graph(namespace).subgraph("Lena", 3, past=True).draw(file)
     except (ImportError, OSError) as error:  # where it may not be written, as over another user's
         console.print(f"\nNo picture: {error}", style="yellow")
         return
-    console.print(f"\nAll of it as a picture: [bold]{file}[/bold]", soft_wrap=True)
+    console.print(Text.assemble("\nAll of it as a picture: ", (str(file), "bold")), soft_wrap=True)
 
 
 def _show_undo(

@@ -260,9 +260,10 @@ def _line(error: Exception) -> str:
 
 
 def _print(checks: list[Check]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from langmemory.cli.screen import Screen
 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -273,4 +274,4 @@ def _print(checks: list[Check]) -> None:
         if check.advice:
             detail.append(f"\n→ {check.advice}", STYLES[check.state])
         table.add_row(Text(check.state, STYLES[check.state]), check.what, detail)
-    Console().print(table)
+    Screen().print(table)

@@ -15,6 +15,7 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
+from langmemory.cli.terminal import printable
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def forget(
         list[str] | None,
         typer.Option("--key", help="The memory of this key; may be repeated.", show_default=False),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All of --namespace, whoever owns it.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -51,17 +55,24 @@ def forget(
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
     with target.open() as store:
-        found = store.forget(where, owner=owner, entity=entity, keys=key, dry_run=True)
-        nothing = not (found.memories or found.history or found.entities)
+        found = store.forget(
+            where, owner=owner, entity=entity, keys=key, everything=everything, dry_run=True
+        )
+        nothing = not (found.memories or found.history or found.entities or found.notes)
         if not as_json:
-            typer.echo("\n".join(_preview(found)))
-        if not yes:
-            if as_json:
-                raise ConfigError("--json does not ask: add --yes to forget.")
-            if nothing or not typer.confirm("Forget this for good? It cannot be undone"):
-                typer.echo("Nothing was changed")
-                return
-        done = store.forget(where, owner=owner, entity=entity, keys=key)
+            typer.echo(printable("\n".join(_preview(found))))
+        if as_json and not yes:
+            raise ConfigError("--json does not ask: add --yes to forget.")
+        if not as_json and nothing:
+            hint = target.elsewhere(store) if key else ""
+            if owner is not None and entity is None and not key:
+                hint = f" Imported talk has no owner: --entity {owner!r} finds what they said."
+            typer.echo(f"Nothing was changed{hint and '.' + hint}")
+            return
+        if not yes and not typer.confirm("Forget this for good? It cannot be undone"):
+            typer.echo("Nothing was changed")
+            return
+        done = store.forget(where, owner=owner, entity=entity, keys=key, everything=everything)
     if as_json:
         typer.echo(json.dumps({**asdict(done), "memories": done.memories}))
         return

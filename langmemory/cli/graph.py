@@ -57,7 +57,7 @@ def graph(
     as_json: JsonOption = False,
 ) -> None:
     """Show what is known of a person or thing, draw it, or find the way from one to another."""
-    from rich.console import Console
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -66,7 +66,7 @@ def graph(
         check_picture("--png", png)
     if graphml is not None:
         target.check_output(graphml)
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     with target.open(vectors=False) as store, _hinting(target, store):
         found = store.graph(where, viewer=viewer, as_of=moment)
         if path_to is not None:
@@ -114,6 +114,8 @@ def _show_entity(
 ) -> None:
     from rich.text import Text
 
+    from langmemory.cli.results import TABLE_COLUMNS
+
     entity = found.entity(name, past=True)
     part = found.subgraph(entity.key, 1, past=True)
     now = {(edge.fact, edge.relation) for edge in found.edges(entity.key)}
@@ -122,20 +124,23 @@ def _show_entity(
     if not entity.edges:
         console.print("Nothing is claimed of it.", style="dim")
         return
+    narrow = console.width < TABLE_COLUMNS
     table = _table("relation", "", "when", "memory")
     for edge in sorted(entity.edges, key=lambda one: (one.fact, one.relation) not in now):
         outward = edge.subject == entity.key
         other = edge.object if outward else edge.subject
         label = f"“{edge.literal}”" if other is None else part.names.get(other, other)
         item = store.get(namespace, edge.fact)
-        table.add_row(
-            Text(f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"),
-            Text(label),
-            _when(edge),
-            Text(str(item.value.get("text", edge.fact)) if item else edge.fact),
-            style="" if (edge.fact, edge.relation) in now else "dim strike",
-        )
-    console.print(table)
+        relation = f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"
+        said = str(item.value.get("text", edge.fact)) if item else edge.fact
+        style = "" if (edge.fact, edge.relation) in now else "dim strike"
+        if narrow:
+            console.print(Text(f"{relation} {label}  {_when(edge)}".rstrip(), style))
+            console.print(Text(f"  {said}", style or "dim"))
+        else:
+            table.add_row(Text(relation), Text(label), _when(edge), Text(said), style=style)
+    if not narrow:
+        console.print(table)
 
 
 def _show_everyone(console: Any, found: Graph, namespace: Namespace, hint: str) -> None:

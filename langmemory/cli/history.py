@@ -20,7 +20,7 @@ from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from langmemory.types import HistoryEntry
 
@@ -34,7 +34,7 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Show every change of a memory, the oldest first, also of one that is gone."""
-    from rich.console import Console
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -46,14 +46,17 @@ def history(
     if as_json:
         typer.echo(json_text([_row(entry) for entry in entries]))
         return
-    Console(highlight=False, markup=False).print(history_table(entries))
+    _show(Screen(), entries)
 
 
-def history_table(entries: list[HistoryEntry]) -> Table:
-    """One row a change: when, what, how it read then, why."""
+def _show(console: Console, entries: list[HistoryEntry]) -> None:
+    """One row a change: when, what, how it read then, why; in a narrow terminal under each other."""
     from rich.table import Table
     from rich.text import Text
 
+    from langmemory.cli.results import TABLE_COLUMNS
+
+    narrow = console.width < TABLE_COLUMNS
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("when", no_wrap=True)
     table.add_column("what", no_wrap=True)
@@ -63,9 +66,14 @@ def history_table(entries: list[HistoryEntry]) -> Table:
         value = entry.after if entry.after is not None else entry.before
         text = "" if value is None else str(value.get("text", value.get("content", value)))
         why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
-        cells = entry.action, " ".join(text.split()), why
-        table.add_row(f"{entry.at.astimezone():%Y-%m-%d %H:%M}", *map(Text, cells))
-    return table
+        when, text = f"{entry.at.astimezone():%Y-%m-%d %H:%M}", " ".join(text.split())
+        if narrow:
+            console.print(Text(f"{when}  {entry.action}  {why}", "dim"))
+            console.print(Text(f"{text}\n"))
+        else:
+            table.add_row(when, *map(Text, (entry.action, text, why)))
+    if not narrow:
+        console.print(table)
 
 
 def _row(entry: HistoryEntry) -> dict[str, Any]:

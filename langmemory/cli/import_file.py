@@ -169,11 +169,12 @@ def _read_twice(file: Path) -> Iterator[BinaryIO]:
 def _progress(stream: BinaryIO, file: Path) -> Iterator[Callable[[], None]]:
     """A bar over the file's bytes, at a terminal, gone when it is done."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"Importing {file.name}", total=file.stat().st_size)
+        task = progress.add_task(f"Importing {escape(file.name)}", total=file.stat().st_size)
         yield lambda: progress.update(task, completed=stream.tell())
 
 

@@ -35,7 +35,7 @@ def jobs(
     as_json: JsonOption = False,
 ) -> None:
     """Show the queue of reflections; try again or delete what was given up."""
-    from rich.console import Console
+    from langmemory.cli.screen import Screen
 
     with Target.of(context, db, None).open(vectors=False) as store:
         queue = store.jobs
@@ -43,12 +43,13 @@ def jobs(
             tried = queue.retry(None if retry == "all" else [_number(retry)])
             if not tried and retry != "all":
                 raise ConfigError(f"Job {retry} was not given up. `langmemory jobs` lists them.")
-            typer.echo(f"{len(tried)} to be tried again; a worker takes them at once")
+            said = f"{len(tried)} to be tried again; a worker takes them at once"
+            typer.echo(json.dumps({"retried": tried}) if as_json else said)
             return
         if drop is not None:
             if not queue.drop([drop]):
                 raise ConfigError(f"There is no job {drop} that waits or was given up.")
-            typer.echo(f"Job {drop} deleted")
+            typer.echo(json.dumps({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
             return
         found, counts = queue.listed(limit=limit), queue.counts()
     if as_json:
@@ -57,7 +58,7 @@ def jobs(
     if not found:
         typer.echo(f"Nothing waits; {counts.get('done', 0):,} done lately")
         return
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     console.print(_table(found, datetime.now(UTC)))
     for job in found:
         if job.error:

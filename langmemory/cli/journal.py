@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.terminal import printable
 from langmemory.errors import ConfigError
 
 
@@ -18,7 +19,11 @@ def journal(
     day: Annotated[
         datetime | None,
         typer.Option(
-            "--day", formats=["%Y-%m-%d"], help="A day; else the last of each.", show_default=False
+            "--day",
+            formats=["%Y-%m-%d"],
+            metavar="YYYY-MM-DD",
+            help="A day; else the last of each.",
+            show_default=False,
         ),
     ] = None,
     rebuild: Annotated[
@@ -27,7 +32,9 @@ def journal(
     path: Annotated[
         Path | None,
         typer.Option(
-            "--path", help="Folder of the files; else the configured one.", show_default=False
+            "--path",
+            help="With --rebuild: folder of the files; else the configured one.",
+            show_default=False,
         ),
     ] = None,
     db: DbOption = None,
@@ -37,12 +44,14 @@ def journal(
 
     The files follow the memory: what is undone, deleted or forgotten leaves them.
     """
-    from rich.console import Console
     from rich.markdown import Markdown
 
+    from langmemory.cli.screen import Screen
     from langmemory.lifecycle.journal import Page, render
     from langmemory.stores.journal import JournalFiles
 
+    if path is not None and not rebuild:
+        raise typer.BadParameter("--path goes with --rebuild.")
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         if rebuild:
@@ -59,11 +68,12 @@ def journal(
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
     if not last:
         typer.echo("Nothing was learned" + (f" on {day:%Y-%m-%d}" if day else " yet"))
+    console = Screen()
     for page in last.values():
         where = "/".join(page.namespace) + (f", private to {page.owner}" if page.owner else "")
+        if sys.stdout.isatty() or len(last) > 1:
+            console.print(where, style="dim", soft_wrap=True)
         if sys.stdout.isatty():
-            console = Console()
-            console.print(where, style="dim")
             console.print(Markdown(render(page)))
         else:
-            typer.echo(render(page))
+            typer.echo(printable(render(page)))

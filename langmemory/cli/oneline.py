@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 
+from langmemory.cli.terminal import printable
 from langmemory.errors import LangMemoryError
 
 P = ParamSpec("P")
@@ -56,8 +57,8 @@ def one_line_errors(command: Callable[P, R]) -> Callable[P, R]:
 def line_of(error: Exception) -> str:
     """What an error says to a person, on one line."""
     if isinstance(error, LangMemoryError):
-        return " ".join(str(error).split())
+        return printable(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    text = " ".join(str(error).split())
+        return printable(f"{error.filename}: {error.strerror}")
+    text = printable(" ".join(str(error).split()))
     return f"{type(error).__name__}: {text} (set {DEBUG_VARIABLE}=1 to see where)"

@@ -49,14 +49,14 @@ def reflect(
     Works by rules, or by the model that the configuration names as models.deep.
     Without --namespace, the whole file.
     """
-    from rich.console import Console
+    from langmemory.cli.screen import Screen
 
     if run is not None and (thread is not None or not again):
         raise typer.BadParameter("--run goes with --again, and without --thread.")
     if again and dry_run:
         raise typer.BadParameter("--again changes what is unread; it has no --dry-run.")
     target = Target.of(context, db, namespace)
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     with target.open() as store:
         if again:
             runs = store.read_again(target.namespace(), thread_id=thread, run_id=run)
@@ -81,7 +81,7 @@ def reflect(
         typer.echo(json_text(totals))
         return
     if not waiting:
-        console.print("Everything has been read.")
+        console.print(f"Nothing is unread in {thread}." if thread else "Everything has been read.")
         return
     seconds = time.perf_counter() - started
     console.print(f"\n{counted(totals)}, {seconds:.1f} s", style="dim")
@@ -154,6 +154,8 @@ def _add(totals: dict[str, Any], done: dict[str, Any]) -> None:
 def _show_plans(
     console: Console, store: MemoryStore, waiting: list[tuple[Namespace, str]], as_json: bool
 ) -> None:
+    from rich.text import Text
+
     from langmemory.graphs.reflection import build_reflection_graph
 
     graph = build_reflection_graph(store, dry_run=True)
@@ -161,12 +163,12 @@ def _show_plans(
     for namespace, thread in waiting:
         for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
             if applied := (update.get("apply") or {}).get("applied"):
-                plans["/".join((*namespace, thread))] = applied["lines"]
+                name = "/".join((*namespace, thread))
+                plans[name] = applied["lines"]
+                if not as_json:
+                    console.print(Text(name, "bold"))
+                    console.print("\n".join(f"  {line}" for line in plans[name]), soft_wrap=True)
     if as_json:
         typer.echo(json_text(plans))
-        return
-    for name, lines in plans.items():
-        console.print(name, style="bold")
-        for line in lines:
-            console.print(f"  {line}", soft_wrap=True)
-    console.print("Nothing was written." if plans else "Everything has been read.", style="dim")
+    else:
+        console.print("Nothing was written." if plans else "Everything has been read.", style="dim")

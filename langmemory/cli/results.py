@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PARTS = {"dense": "meaning", "keyword": "words"}
 """Parts of a score whose value is shown, and what they are called."""
 
-SHOWN = 0.001
+SHOWN = 0.01
 """A word that almost every memory has scores less than this."""
 
 REASONS = {
@@ -32,39 +32,45 @@ STRONG = 0.75
 
 EXCERPT_CHARACTERS = 280
 
-TABLE_COLUMNS = 78
+TABLE_COLUMNS = 90
 """Narrower terminals get a list: beside the other columns, too little is left for the text."""
 
 
 def results_table(recall: Recall) -> Table:
-    """One row a result: what, when, who, score and parts, why."""
+    """One row a result: what, when, who, where if that differs, score and parts, why."""
+    several = of_several_namespaces(recall)
     table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim", expand=True)
-    table.add_column("what", ratio=1, min_width=24)
+    table.add_column("what", ratio=1, overflow="fold")
     table.add_column("when", no_wrap=True)
-    table.add_column("who")
+    table.add_column("who", overflow="fold")
+    if several:
+        table.add_column("where", overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("why", max_width=24)
+    table.add_column("why", max_width=26)
     for result in recall.results:
         table.add_row(
-            excerpt(result), when(result), who(result), f"{result.score:.3f}", why(result)
+            excerpt(result),
+            when(result),
+            *(who(result), where(result)) if several else (who(result),),
+            f"{result.score:.3f}",
+            why(result),
         )
     return table
 
 
 def results_list(recall: Recall) -> Group:
     """As `results_table`, for terminals too narrow for it: the results under each other."""
-    return Group(
-        *(
-            line
-            for result in recall.results
-            for line in result_lines(result, f"{result.score:.3f}", EXCERPT_CHARACTERS)
-        )
-    )
+    several = of_several_namespaces(recall)
+    lines: list[Text] = []
+    for result in recall.results:
+        figures = f"{result.score:.3f}", *([where(result)] if several else [])
+        lines += result_lines(result, *figures, limit=EXCERPT_CHARACTERS)
+    return Group(*lines)
 
 
-def result_lines(result: RecallResult, figure: str, limit: int) -> list[Text]:
-    """A result as lines: text, when and who with a `figure`, why; and an empty one."""
-    facts = " · ".join((when(result), who(result), figure))
+def result_lines(result: RecallResult, *figures: str, limit: int) -> list[Text]:
+    """A result as lines: text, when and who with the `figures`, why; and an empty one."""
+    facts = " · ".join((when(result), who(result), *figures))
     return [excerpt(result, limit), Text(facts, "dim"), why(result), Text()]
 
 
@@ -95,15 +101,20 @@ def when(result: RecallResult) -> str:
 
 
 def who(result: RecallResult) -> str:
-    return result.speaker or "–"
+    return " ".join(result.speaker.split()) if result.speaker else "–"
+
+
+def where(result: RecallResult) -> str:
+    return "/".join(result.memory.namespace)
+
+
+def of_several_namespaces(recall: Recall) -> bool:
+    return len({result.memory.namespace for result in recall.results}) > 1
 
 
 def why(result: RecallResult) -> Text:
     """The matched words, the parts of the score, and what else spoke strongly for it."""
-    shown = Text()
     words = matched_words(result)
-    if words:
-        shown.append(", ".join(words) + "\n", "cyan")
     parts = result.parts
     values = [
         f"{label} {parts[name]:{'.0f' if parts[name] >= 10 else '.2g'}}"
@@ -111,10 +122,12 @@ def why(result: RecallResult) -> Text:
         if parts.get(name, 0) >= SHOWN
     ]
     reasons = [label for name, label in REASONS.items() if parts.get(name, 0) >= STRONG]
-    shown.append(" · ".join(values), "dim")
-    if reasons:
-        shown.append("\n+ " + ", ".join(reasons), "dim")
-    return shown
+    lines = [
+        Text(", ".join(words), "cyan"),
+        Text(" · ".join(values), "dim"),
+        Text("+ " + ", ".join(reasons) if reasons else "", "dim"),
+    ]
+    return Text("\n").join(line for line in lines if line)
 
 
 def matched_words(result: RecallResult) -> tuple[str, ...]:

@@ -35,13 +35,16 @@ def reviews(
     as_json: JsonOption = False,
 ) -> None:
     """Show what reflection is not sure of, and decide it."""
-    from rich.console import Console
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     with target.open() as store:
         if decide is not None:
             done = store.decide(*decide, by=by)
+            if as_json:
+                typer.echo(json_text({"run_id": done.run_id, "lines": done.lines}))
+                return
             for line in done.lines:
                 console.print(f"  {line}", soft_wrap=True)
             console.print(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import printable
 
 if TYPE_CHECKING:
     from langmemory.types import Run
@@ -22,11 +23,11 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List what changed memory on its own: reflections, decisions, undoings; the newest first."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from langmemory.cli.results import TABLE_COLUMNS
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
@@ -34,7 +35,7 @@ def runs(
     if as_json:
         typer.echo(json.dumps([{**asdict(run), "at": run.at.isoformat()} for run in found]))
         return
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     if not found:
         console.print("Nothing has changed this memory on its own yet.")
         return
@@ -51,7 +52,7 @@ def runs(
         cells = run.id, f"{run.at.astimezone():%Y-%m-%d %H:%M}", what + where, _outcome(run)
         style = "dim" if run.undone_by else ""
         if narrow:  # whole ids, to be copied from under each other
-            console.print(Text("\n".join((*cells, "")), style), soft_wrap=True)
+            console.print(Text(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style), soft_wrap=True)
         else:
             table.add_row(*map(Text, cells), style=style)
     if not narrow:
@@ -70,7 +71,7 @@ def undo(
     with Target.of(context, db, None).open() as store:
         done = store.undo(run, dry_run=dry_run)
     for line in done.lines:
-        typer.echo(f"  {line}")
+        typer.echo(printable(f"  {line}"))
     typer.echo("Nothing was changed" if dry_run or done.repeated else f"Undone, as {done.run_id}")
 
 

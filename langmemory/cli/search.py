@@ -22,26 +22,27 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search the memory: what was said, when, by whom, and why it was found."""
-    from rich.console import Console
-
     from langmemory.cli.results import TABLE_COLUMNS, results_list, results_table
+    from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json
 
     target = Target.of(context, db, namespace)
+    place = target.namespace()
     with target.open() as store:
-        recall = store.recall(query, target.namespace(), limit=limit, explain=True)
+        recall = store.recall(query, place, limit=limit, explain=True)
     if as_json:
         typer.echo(json.dumps(to_json(recall)))
         return
-    console = Console()
+    console = Screen()
     if explain:
         console.print(render(recall))
         return
     if not recall.results:
-        console.print("Nothing found.")
+        named = f" in {'/'.join(place)}" if place else ""
+        console.print(f"Nothing found{named}.")
         return
     narrow = console.width < TABLE_COLUMNS
     console.print(results_list(recall) if narrow else results_table(recall))
     total = recall.trace.milliseconds.get("total")
     notes = [f"{len(recall)} results", *([f"{total:.1f} ms"] if total else [])]
-    console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim", highlight=False)
+    console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim")

@@ -12,8 +12,9 @@ from langmemory.cli.target import DbOption, JsonOption, Target
 
 def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
     """Count what is in the file."""
-    from rich.console import Console
     from rich.table import Table
+
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, None)
     with target.open(vectors=False) as store:
@@ -39,4 +40,4 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
     }.items():
         if value:
             table.add_row(name, value)
-    Console().print(table)
+    Screen().print(table)

@@ -136,8 +136,9 @@ class Target:
 
     def elsewhere(self, store: MemoryStore) -> str:
         """To be said where nothing was found and no namespace was named: which others there are."""
-        names = ["/".join(each) for each in store.list_namespaces(limit=NAMED_NAMESPACES)]
-        others = [name for name in names if name != DEFAULT_NAMESPACE]
+        found = store.list_namespaces(limit=2 * NAMED_NAMESPACES)
+        names = ["/".join(each) for each in found if each[-1] != "core"]  # core memory is no place
+        others = [name for name in names if name != DEFAULT_NAMESPACE][:NAMED_NAMESPACES]
         if self.labels or not others:
             return ""
         return f" --namespace looks elsewhere, for example in {', '.join(others)}."

@@ -9,6 +9,14 @@ import os
 import sys
 from typing import Any
 
+CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10))
+"""Characters that are orders to a terminal. They have no width, so that none is missed."""
+
+
+def printable(text: str) -> str:
+    """A text that may be anybody's, without what would clear the screen or colour what follows."""
+    return text if text.isprintable() else text.translate(CONTROLS)
+
 
 def forgive_terminal() -> None:
     """Print to nowhere where stdout is closed, and a question mark for what the encoding of stdout and

@@ -10,6 +10,9 @@ import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target, ViewerOption
 
+LEAST_ROOM = 24
+"""Columns for the text of a memory. Where there are fewer beside the figures, these stand below."""
+
 
 def usage(
     context: typer.Context,
@@ -20,9 +23,10 @@ def usage(
     as_json: JsonOption = False,
 ) -> None:
     """Show which memories were shown to the model, cited, and right."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
@@ -30,7 +34,7 @@ def usage(
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found]))
         return
-    console = Console()
+    console = Screen()
     if not found:
         console.print("No memory was shown to a model yet.")
         return
@@ -39,10 +43,17 @@ def usage(
     columns = ("shown", "cited", "right", "tokens read", "tokens to find")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
-    room = max(console.width - sum(len(column) + 2 for column in columns) - 2, 24)
+    room = console.width - sum(len(column) + 2 for column in columns) - 2
+    narrow = room < LEAST_ROOM
     for one in found:
-        counts = one.loaded, one.referenced, one.succeeded, one.read_tokens, one.discovery_tokens
+        figures = one.loaded, one.referenced, one.succeeded, one.read_tokens, one.discovery_tokens
         text = Text(" ".join(one.text.split()))
-        text.truncate(room, overflow="ellipsis")
-        table.add_row(text, *(f"{count:,}" for count in counts))
-    console.print(table)
+        text.truncate(console.width if narrow else room, overflow="ellipsis")
+        if narrow:
+            counts = zip(columns, figures, strict=True)
+            said = " · ".join(f"{column} {figure:,}" for column, figure in counts)
+            console.print(text, Text(f"{said}\n", "dim"), sep="\n")
+        else:
+            table.add_row(text, *(f"{figure:,}" for figure in figures))
+    if not narrow:
+        console.print(table)

@@ -13,7 +13,7 @@ from langmemory.recall.query import Query
 from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderableType
+    from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
 
     from langmemory.recall.ranking import Ranking
 
@@ -182,7 +182,7 @@ def _trace_json(trace: Trace) -> Json:
     }
 
 
-NARROW = 60
+NARROW = 90
 """Columns of a terminal below which results stand under each other instead of in a table."""
 
 
@@ -223,7 +223,8 @@ def _table(recall: Recall) -> Group:
 
     table = Table(title=Text(recall.query), title_justify="left", show_lines=True)
     for heading in ("#", "score", "when", "who", "memory", "why"):
-        table.add_column(heading, justify="right" if heading in ("#", "score") else "left")
+        justify: JustifyMethod = "right" if heading in ("#", "score") else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
     for rank, result in enumerate(recall.results, start=1):
         table.add_row(
             str(rank),
@@ -237,7 +238,7 @@ def _table(recall: Recall) -> Group:
 
 
 def reasons(result: RecallResult) -> list[str]:
-    """One line for each thing that speaks for a result, strongest signals first."""
+    """One line for each thing that speaks for a result, strongest signals first; then where it is."""
     lines: list[str] = []
     why = result.explanation
     if why is not None and why.matched_words:
@@ -255,6 +256,7 @@ def reasons(result: RecallResult) -> list[str]:
         lines.extend(why.moves)
         if why.hop_path:
             lines.append("over " + " / ".join(why.hop_path))
+    lines.append(f"{result.memory.key} in {'/'.join(result.memory.namespace)}")
     return lines
 
 
@@ -268,7 +270,7 @@ def _facts(trace: Trace) -> list[str]:
     if trace.candidates:
         lines.append("candidates: " + ", ".join(f"{n} {c}" for n, c in trace.candidates.items()))
     if trace.milliseconds:
-        lines.append("ms: " + ", ".join(f"{n} {ms:.2f}" for n, ms in trace.milliseconds.items()))
+        lines.append("ms: " + ", ".join(f"{n} {ms:.1f}" for n, ms in trace.milliseconds.items()))
     removed = list(trace.removed.items())
     lines.extend(f"left out {key}: {reason}" for key, reason in removed[:LEFT_OUT])
     if len(removed) > LEFT_OUT:

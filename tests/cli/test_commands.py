@@ -92,6 +92,65 @@ def test_search_fits_a_narrow_terminal(filled: Run, monkeypatch: pytest.MonkeyPa
         assert max(map(len, shown.splitlines())) <= 40
 
 
+def said(*turns: tuple[str, str]) -> Path:
+    """A file to import: speakers, and what they say."""
+    rows = [{"role": "user", "name": name, "content": text} for name, text in turns]
+    file = Path("talk.jsonl")
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_what_was_said_gives_the_terminal_no_orders(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Names and texts may look like markup, emoji codes or escape sequences: they are shown as they
+    are, without the control characters."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    talk = said(("[/]", "tea \x1b[2J :smile: [red]hot[/red]"), ("[bold]", "tea \x1b]0;title\x07"))
+    run("import", talk)
+    key = json.loads(run("search", "tea", "--json").stdout)["results"][-1]["key"]
+    run("core", "set", "human", "tea \x1b[31m :smile:")
+    for command in (
+        ("search", "tea"), ("search", "tea", "--explain"), ("history", key), ("core", "list"),
+        ("core", "show", "human"), ("core", "history", "human"), ("forget", "--key", key),
+    ):  # fmt: skip
+        shown = run(*command).output
+        assert "tea" in shown, command
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), command
+        assert "😄" not in shown
+    for options in ((), ("--explain",)):
+        shown = run("search", "tea", *options).stdout
+        assert "[/]" in shown
+        assert "[bold]" in shown
+        assert "[red]hot[/red]" in " ".join(shown.split())
+
+
+def test_a_text_without_spaces_is_not_cut(run: Run) -> None:
+    """Chinese has no spaces to break a line at: it goes on in the next one, in tables, too."""
+    text = "我们家的水管坏了,需要找一个好的水管工来修理,越快越好,最好是明天上午九点以前。"
+    run("import", said(("张伟", text)))
+    shown = run("search", "水管工").stdout
+    assert all(letter in shown for letter in text)
+    assert "…" not in shown
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_results_of_several_namespaces_say_where_they_are(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """A search of the whole file tells whose memories it found; one of a namespace need not, and
+    names it where it found nothing."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in ("ada", "ben"):
+        run("import", said((name, "I drink tea.")), "-n", f"memories/{name}")
+    shown = run("search", "tea").stdout
+    assert "memories/ada" in shown
+    assert "memories/ben" in shown
+    assert "memories/" not in run("search", "tea", "-n", "memories/ada").stdout
+    assert run("search", "tea", "-n", "a/b").stdout == "Nothing found in a/b.\n"
+
+
 def test_search_for_scripts_is_json(filled: Run) -> None:
     """--json prints results with their parts, and the trace."""
     found = json.loads(filled("search", "hazelnuts", "--limit", "3", "--json").stdout)
@@ -141,7 +200,7 @@ def test_a_namespace_is_written_with_slashes_or_label_by_label(run: Run) -> None
     run("import", SAMPLE, "-n", "people/lena")
     assert "podenco" in run("search", "podenco", "-n", "people", "-n", "lena").stdout
     assert "podenco" in run("--namespace", "people/lena", "search", "podenco").stdout
-    assert run("search", "podenco", "-n", "people/len").stdout == "Nothing found.\n"
+    assert run("search", "podenco", "-n", "people/len").stdout == "Nothing found in people/len.\n"
 
 
 def test_a_label_may_have_a_slash(run: Run) -> None:
@@ -149,7 +208,8 @@ def test_a_label_may_have_a_slash(run: Run) -> None:
     with MemoryStore("memory.db") as store:
         store.put(("people", "google/17"), "dog", {"text": "Bello is a podenco."})
     assert "podenco" in run("search", "podenco", "-n", "people", "-n", "google/17").stdout
-    assert run("search", "podenco", "-n", "people/google/17").stdout == "Nothing found.\n"
+    nothing = run("search", "podenco", "-n", "people/google/17").stdout
+    assert nothing == "Nothing found in people/google/17.\n"
 
 
 def test_stats_reads_well(filled: Run) -> None:
@@ -159,9 +219,11 @@ def test_stats_reads_well(filled: Run) -> None:
         assert words in shown
 
 
-def test_usage_shows_which_memories_helped(run: Run, tmp_path: Path) -> None:
-    """usage lists memories by how often they helped, as a table or JSON; --viewer leaves out other
-    people's private ones."""
+def test_usage_shows_which_memories_helped(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """usage lists memories by how often they helped, as a table, in a narrow terminal as a list, or
+    as JSON; --viewer leaves out other people's private ones."""
     assert run("import", SAMPLE).exit_code == 0
     assert run("usage").stdout == "No memory was shown to a model yet.\n"
     place = ("memories", "me")
@@ -176,6 +238,12 @@ def test_usage_shows_which_memories_helped(run: Run, tmp_path: Path) -> None:
     assert len(table) == 3
     assert table[1].startswith("The dog is a podenco.")
     assert re.search(r"2 +1 +0 +1,500 +9", table[1])
+    monkeypatch.setenv("COLUMNS", "60")
+    text, *figures = run("usage").stdout.splitlines()[:3]
+    assert text.startswith("The dog is a podenco.")
+    assert " ".join(" ".join(figures).split()) == (
+        "shown 2 · cited 1 · right 0 · tokens read 1,500 · tokens to find 9"
+    )
     found = json.loads(run("usage", "-n", "memories", "--viewer", "anna", "--json").stdout)
     assert [one["key"] for one in found] == ["dog"]
     assert found[0]["read_tokens"] == 1500

@@ -76,6 +76,8 @@ def test_who_looks_in_the_wrong_namespace_is_told_of_others(
     """What applications wrote is not in the command line's own namespace; errors name theirs."""
     with MemoryStore("memory.db") as store:
         store.put(("memories", "anna"), "bins", {"text": "The bins go out on Monday."})
+    run("core", "set", "human", "Reads in bed.")
+    run("core", "set", "human", "Reads in bed.", "-n", "memories/anna")
     told = run(*command)
     assert "--namespace looks elsewhere, for example in memories/anna." in told.output
     assert "elsewhere" not in run(*command, "-n", "memories/bert").output

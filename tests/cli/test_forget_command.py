@@ -52,11 +52,22 @@ def test_by_entity_and_by_key(run: Run, home: Path) -> None:
     assert b"Zqxlena" not in home.read_bytes()
 
 
+def test_everything_of_a_namespace(run: Run, home: Path) -> None:
+    """`--everything` takes a namespace whole, whoever owns what; which one has to be said."""
+    result = run("forget", "--everything", "--yes")
+    assert result.exit_code == 1
+    assert "needs a namespace" in result.output
+    assert run("forget", "--everything", "--namespace", "home", "--yes").exit_code == 0
+    assert keys(home) == {"k"}
+
+
 def test_nothing_to_forget(run: Run, home: Path) -> None:
     """Nobody named is an error with the next step; somebody unknown changes nothing."""
     result = run("forget")
     assert result.exit_code == 1
     assert "owner" in result.output
-    assert "Nothing was changed" in run("forget", "--owner", "nobody").output
+    for options in ((), ("--yes",)):
+        assert "Nothing was changed" in run("forget", "--owner", "nobody", *options).output
+    assert run("runs").stdout.startswith("Nothing has changed")
     assert run("forget", "--owner", "alice", "--json").exit_code == 1
     assert len(keys(home)) == 9

@@ -69,6 +69,7 @@ def test_what_was_given_up_is_tried_again_or_deleted(queued: Run) -> None:
     assert refused.stderr.count("\n") == 1
     assert "1 to be tried again" in queued("jobs", "--retry", str(dead)).stdout
     assert "0 to be tried again" in queued("jobs", "--retry", "all").stdout
+    assert json.loads(queued("jobs", "--retry", "all", "--json").stdout) == {"retried": []}
     assert queued("jobs", "--drop", str(dead)).exit_code == 0
     assert "no job" in queued("jobs", "--drop", str(dead)).stderr
     assert "give the number" in queued("jobs", "--retry", "x").stderr

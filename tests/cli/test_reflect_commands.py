@@ -94,10 +94,26 @@ def test_runs_are_listed_and_undone(reflected: Run) -> None:
 
 
 def test_runs_fit_a_narrow_terminal(reflected: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below 78 columns runs stand under each other, with their ids whole: `undo` takes nothing less."""
+    """In a narrow terminal runs stand under each other, with their ids whole: `undo` takes nothing less."""
     monkeypatch.setenv("COLUMNS", "40")
     lines = reflected("runs").stdout.splitlines()
     assert all(run["id"] in lines for run in json.loads(reflected("runs", "--json").stdout))
+
+
+def test_a_fact_and_a_person_fit_a_narrow_terminal(
+    reflected: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In 60 columns nothing of them is cut or broken within a word, and run ids can be copied."""
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = reflected("graph", "Lena").stdout.splitlines()
+    assert "works at → Kontur Verlag  2026-01-11 – 2026-06-19" in lines
+    assert "  Lena works at Kontur Verlag as a cartographer." in lines
+    fact = json.loads(reflected("search", "Kontur Verlag cartographer", "--json").stdout)
+    key = next(one["key"] for one in fact["results"] if one["key"].startswith("fact/"))
+    rows = json.loads(reflected("history", key, "--json").stdout)
+    shown = reflected("history", key).stdout
+    assert all(row["run_id"] in shown for row in rows)
+    assert max(map(len, shown.splitlines())) <= 60
 
 
 def test_the_history_of_a_fact(reflected: Run, tmp_path: Path) -> None:
@@ -154,6 +170,8 @@ def test_reviews_are_shown_and_decided(asked: Run) -> None:
     assert asked("reviews").stdout == "Nothing is to be decided.\n"
     assert "decided: new" in asked("reviews", "--all").stdout
     assert "Undone" in asked("undo", decided.stdout.split()[-1]).stdout
+    once_more = json.loads(asked("reviews", "--decide", "review/1", "new", "--json").stdout)
+    assert "Undone" in asked("undo", once_more["run_id"]).stdout
     assert [row["id"] for row in json.loads(asked("reviews", "--json").stdout)] == ["review/1"]
 
 
@@ -163,10 +181,27 @@ def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> Non
     assert "Katrin lives in Bremen." in reflected("journal", "--day", "2026-01-11").stdout
     assert "Nothing was learned" in reflected("journal", "--day", "2020-01-01").stdout
     assert "journal.path" in reflected("journal", "--rebuild").stderr
+    assert "goes with --rebuild" in reflected("journal", "--path", tmp_path / "pages").stderr
     folder = tmp_path / "pages"
     assert "files of" in reflected("journal", "--rebuild", "--path", folder).stdout
     assert len(list(folder.rglob("*.md"))) > 3
     assert reflected("journal", "--rebuild", "--path", folder).stdout.startswith("0 files")
+
+
+def test_a_journal_of_several_people_says_whose_it_is(run: Run, tmp_path: Path) -> None:
+    """Each page of a file of several namespaces stands under its own."""
+    talk = tmp_path / "talk.jsonl"
+    for name in ("Ada", "Ben"):
+        said = {"role": "user", "name": name, "content": "I live in Oslo.", "at": "2026-01-02"}
+        talk.write_text(json.dumps(said))
+        run("import", talk, "-n", f"memories/{name.lower()}")
+    run("reflect")
+    lines = run("journal").stdout.splitlines()
+    assert [line for line in lines if line.startswith("memories/")] == [
+        "memories/ada",
+        "memories/ben",
+    ]
+    assert run("journal", "-n", "memories/ada").stdout.startswith("# Friday, 2 January 2026")
 
 
 def test_undo_and_reviews_keep_the_configured_journal(filled: Run, tmp_path: Path) -> None:

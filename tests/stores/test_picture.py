@@ -114,3 +114,12 @@ def test_an_arrow_goes_around_what_cannot_move() -> None:
     assert behind(line[:-1], line[1:], at[2:3], sizes[2:3] / 2).sum() == 0
     assert straight == 0
     assert both == [-FAN / 2, -FAN / 2]
+
+
+def test_a_claim_that_began_and_ended_in_one_year_names_it_once(
+    pictures: dict[str, Subgraph],
+) -> None:
+    """Lena lived in Hamburg until 2026, as far as is known since 2026: that is "2026"."""
+    labels = {arrow.label for arrow in arranged(pictures["the sample"]).arrows}
+    assert "lives in, 2026" in labels
+    assert not any("2026–2026" in label for label in labels)
