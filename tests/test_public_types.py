@@ -15,14 +15,16 @@ with MemoryStore.from_conn_string("memory.db") as store:
     assert_type(store, MemoryStore)
     for result in store.recall("Where does Tofu sleep?", ("memories",)):
         assert_type(result, RecallResult)
+    store.recall("What was said?", ("memories",), kinds=("episodic",))
+    store.recall("What was said?", ("memories",), kinds=["episodic"])
 
 from langmemory import MemoryStor
 """
 
 
 def test_public_names_have_their_types(tmp_path: Path) -> None:
-    """Whoever imports from langmemory gets types, of each result of a recall too, and hears of a
-    misspelt name."""
+    """Whoever imports from langmemory gets types, of each result of a recall too, may write options as
+    they come, and hears of a misspelt name."""
     (tmp_path / "user.py").write_text(USER, encoding="utf-8")
     said, failed, _ = api.run(["--strict", "--no-pretty", str(tmp_path / "user.py")])
     assert not failed

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallWithContext
-from langgraph.types import Send
+from langgraph.types import Command, Send
 
 from langmemory.chat_models import unheard
 from langmemory.context.budget import ContextBudget
@@ -109,7 +110,7 @@ def build_chat_graph(
             name="summarize",
             **budget.summarization,
         )
-        graph.add_node("summarize", summarize)
+        graph.add_node("summarize", summarize | RunnableLambda(_unstreamed))
         graph.add_edge("summarize", "model")
         before_model = "summarize"
         if core:
@@ -125,6 +126,12 @@ def build_chat_graph(
         graph.add_edge("model", "remember")
     graph.add_edge("remember", after_remember)
     return graph.compile(name=name, **compile_options)
+
+
+def _unstreamed(update: dict[str, Any]) -> Command[Any]:
+    """The update in a form in which LangGraph does not look for messages to stream: the summary among
+    them is for the model (``StreamMessagesHandler.on_chain_end``)."""
+    return Command(update=list(update.items()))
 
 
 def _after_model(state: ChatState) -> list[Send] | str:

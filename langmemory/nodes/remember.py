@@ -31,7 +31,8 @@ log = logging.getLogger(__name__)
 
 
 class ReflectionQueue(Protocol):
-    """Where new turns are handed to for reflection; it returns at once."""
+    """Where new turns are handed to for reflection; it returns at once. A run that is tried again hands
+    its conversation over once more, without keys where its turns were stored the first time."""
 
     def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str]) -> object: ...
 
@@ -176,7 +177,8 @@ class RememberNode(MemoryNode):
         turns: list[BaseMessage],
         others: list[str],
     ) -> dict[str, Any]:
-        if keys and self.reflection is not None:
+        # Without keys, too: an attempt before this one may have failed between storing and this.
+        if self.reflection is not None:
             self.reflection.submit(
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )

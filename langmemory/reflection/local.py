@@ -21,7 +21,7 @@ from langmemory.nodes.voices import speaker_of
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
 from langmemory.reflection.payload import labels_of, packed, packed_config
-from langmemory.reflection.queue import jobs_of, on_loop, store_of_run, turns_job
+from langmemory.reflection.queue import jobs_of, note_loss, on_loop, store_of_run, turns_job
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
 from langmemory.sqlite.jobs import Enqueued, NewJob, lane_of
@@ -134,6 +134,7 @@ class LocalReflectionExecutor:
         enqueued = jobs.enqueue(job, future.noted)
         if on_loop():
             enqueued.add_done_callback(lambda written: self._written(future, written))
+            enqueued.add_done_callback(note_loss)
         else:
             self._futures.replaced(enqueued.result().replaced)
             self._written(future, enqueued)

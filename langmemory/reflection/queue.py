@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any, Final
 
 from langgraph.runtime import get_runtime
 
 from langmemory.errors import ConfigError
 from langmemory.reflection.options import Debounce
-from langmemory.sqlite.jobs import NewJob, lane_of
+from langmemory.sqlite.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
+
+logger = logging.getLogger("langmemory.reflection")
 
 REFLECTION: Final = "reflection"
 """Kind of the jobs of `build_reflection_graph`, which `langmemory worker` runs."""
@@ -51,8 +55,18 @@ class TurnQueue:
         debounce = self._debounce or Debounce.of(store.config.reflection)
         job = turns_job(self._kind, namespace, thread_id, debounce)
         written = jobs.enqueue(job, lambda _: None)
-        if not on_loop():
+        if on_loop():
+            written.add_done_callback(note_loss)
+        else:
             written.result()
+
+
+def note_loss(written: Future[Enqueued]) -> None:
+    """On a loop nobody waits to hear that turns could not be queued: the thread's next ones take them
+    along, or `langmemory reflect`."""
+    error = written.exception()
+    if error is not None:
+        logger.warning("turns_not_queued error=%s", type(error.__cause__ or error).__name__)
 
 
 def turns_job(kind: str, namespace: Namespace, thread_id: str | None, debounce: Debounce) -> NewJob:

@@ -155,7 +155,8 @@ class Database:
         self._mmap_bytes = mmap_bytes
         self._max_idle = max_idle_readers
         self._write_lock = threading.RLock()
-        self._pool_lock = threading.Lock()
+        # Reentrant: garbage collection may end a read that was dropped while a thread is in here.
+        self._pool_lock = threading.RLock()
         self._idle: list[Connection] = []
         self._scan_lock = threading.Lock()
         self._scans: set[Connection] = set()
@@ -531,12 +532,20 @@ class Database:
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []
+            self._write_back_if_moved()
             if self._guard is not None:
                 self._guard.lift()
             for connection in (*idle, self._writer):
                 self._discard(connection)
             if self._guard is not None:
                 self._unguard()
+
+    def _write_back_if_moved(self) -> None:
+        """SQLite leaves the WAL behind, with the last writes, when it closes a file that was given
+        another name meanwhile. Not where a new file took its place: the WAL may be that one's."""
+        if self._inode is not None and _inode(self.file) == (0, 0):
+            with suppress(apsw.Error):  # then it stays beside the old name
+                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:

@@ -17,7 +17,8 @@ import os
 import struct
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 try:
@@ -45,28 +46,55 @@ class Guard:
 
     def lift(self) -> None:
         """Say that one's connections are about to be closed: the last of them may delete the WAL."""
-        with _lock:
+        with _changing():
             if self._users == 1:
                 _set(self._descriptor, fcntl.F_UNLCK)
 
     def leave(self) -> None:
-        """Say that one's connections are closed; once for each `guard`."""
+        """Say that one's connections are closed; once for each `guard`. At any moment: of a store that
+        was dropped, garbage collection says so, in whatever a thread is doing."""
         if self._pid != os.getpid():  # closing it here gives up locks that are of this process
             return
-        with _lock:
-            self._users -= 1
-            if self._users == 0:
-                del _guards[self._pid, self._inode]
-                os.close(self._descriptor)
+        _left.append(self)
+        _see_off()
+
+    def _one_less(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            del _guards[self._pid, self._inode]
+            os.close(self._descriptor)
 
 
 _guards: dict[tuple[int, tuple[int, int]], Guard] = {}
+_left: list[Guard] = []
+"""Once for each user who has left and is still counted."""
 _lock = threading.Lock()
+
+
+@contextmanager
+def _changing() -> Iterator[None]:
+    """While the guards are looked at or changed."""
+    try:
+        with _lock:
+            yield
+    finally:
+        _see_off()
+
+
+def _see_off() -> None:
+    """Count who has left, unless somebody has the lock, in this very thread perhaps: they do."""
+    while _left and _lock.acquire(blocking=False):
+        try:
+            while _left:
+                _left.pop()._one_less()
+        finally:
+            _lock.release()
 
 
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
+    _left.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -77,7 +105,7 @@ def guard(file: str) -> Guard | None:
     """The lock on a file that is open, once more; None where the system has no such locks."""
     if not hasattr(fcntl, "F_OFD_SETLK") or sys.platform != "linux" or sys.maxsize < 1 << 32:
         return None
-    with _lock:
+    with _changing():
         try:
             found = os.stat(file)
         except OSError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,3 +87,30 @@ def test_a_file_that_is_not_there_is_not_guarded(tmp_path: Path) -> None:
     """Nothing is created by asking."""
     assert guard(str(tmp_path / "none.db")) is None
     assert not list(tmp_path.iterdir())
+
+
+@linux
+def test_a_dropped_store_is_freed_while_another_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Garbage collection may free a store that nobody closed in the very moment in which its thread
+    opens another one: neither waits for the other, and no descriptor is left."""
+    gc.collect()
+    before = len(os.listdir("/proc/self/fd"))
+    stat = os.stat
+
+    def collecting(path: Any, **options: Any) -> os.stat_result:
+        if sys._getframe(1).f_code is guard.__code__:
+            gc.collect()
+        return stat(path, **options)
+
+    gc.disable()
+    try:
+        MemoryStore(tmp_path / "dropped.db", index=False).put(NS, "k", {"text": "x"})
+        monkeypatch.setattr(os, "stat", collecting)
+        store = MemoryStore(tmp_path / "m.db", index=False)
+    finally:
+        gc.enable()
+    store.put(NS, "k", {"text": "x"})
+    store.close()
+    assert len(os.listdir("/proc/self/fd")) == before

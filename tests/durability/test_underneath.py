@@ -110,6 +110,20 @@ def test_closing_a_deleted_file(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
+def test_a_file_that_was_moved_has_everything(tmp_path: Path) -> None:
+    """What was acknowledged before the file was given another name is in it once the store is closed,
+    and not in a WAL that stays beside the old name."""
+    store = MemoryStore(tmp_path / "m.db", index=False)
+    store.put(NS, "k", {"text": "tea"})
+    (tmp_path / "m.db").rename(tmp_path / "moved.db")
+    with pytest.raises(DatabaseError, match="anew"):
+        store.put(NS, "l", {"text": "tea"})
+    store.close()
+    with MemoryStore(tmp_path / "moved.db", index=False) as moved:
+        assert read_at_once(moved, 1) == [1]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
 def test_forgetting_gives_no_lock_away(tmp_path: Path) -> None:
     """To look for remains in the file's bytes does not open the file to others: it stays locked as

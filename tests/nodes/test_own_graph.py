@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.store.memory import InMemoryStore
+from langgraph.types import RetryPolicy
 from pydantic import BaseModel, Field
 
 from langmemory.context import mark_injected
@@ -122,3 +124,36 @@ def test_only_what_was_said_is_remembered_and_only_once() -> None:
     node.invoke({"messages": messages, "remembered_id": "gone"}, CONFIG)
     said = [(item.value["speaker"], item.value["content"]) for item in store.search(ANNA)]
     assert said == [("Maria", "One"), ("assistant", "Two")]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_node_that_is_tried_again_stores_once_and_hands_over(asynchronous: bool) -> None:
+    """Where the queue fails after the turns were stored, LangGraph's retry adds nothing to memory, and
+    the conversation is reflected all the same."""
+    handed: list[tuple[Any, str]] = []
+
+    class Queue:
+        failing = True
+
+        def submit(self, namespace: Any, *, thread_id: str, keys: Any) -> None:
+            if self.failing:
+                self.failing = False
+                raise ConnectionError("locked")
+            handed.append((namespace, thread_id))
+
+    with MemoryStore(":memory:", index=False) as store:
+        node = RememberNode(reflection=Queue())
+        again = RetryPolicy(initial_interval=0.001, jitter=False)
+        graph = (
+            StateGraph(MemoryState)
+            .add_node("remember", node, retry_policy=again)
+            .add_edge(START, "remember")
+            .compile(store=store)
+        )
+        said: Any = {"messages": [HumanMessage("One"), AIMessage("Two")]}
+        state = (
+            asyncio.run(graph.ainvoke(said, CONFIG)) if asynchronous else graph.invoke(said, CONFIG)
+        )
+        assert handed == [(ANNA, "t1")]
+        assert state["remembered_id"] == state["messages"][-1].id
+        assert len(store.search(ANNA)) == 2

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.config import Config
+from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
 from langmemory.sqlite.jobs import NewJob
@@ -93,6 +95,36 @@ def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
         clock.forward(20)
     assert found is not None
     assert clock.us - 1_800_000_000_000_000 == (29 + 30 + 600) * 1_000_000
+
+
+def test_turns_that_could_not_be_queued_are_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On an event loop nobody waits for the queue: where the file cannot be written, the log says so,
+    of queue and executor, and the next turns are queued."""
+    config = load_config()
+    database = config.database.model_copy(update={"busy_timeout_ms": 10})
+    config = config.model_copy(update={"database": database})
+    path = tmp_path / "locked.db"
+    other = apsw.Connection(str(path))
+    other.set_busy_timeout(10_000)
+
+    async def submit(queue: Any) -> None:
+        queue.submit(PLACE, thread_id="t", keys=[])
+
+    with MemoryStore(path, index=False, config=config) as store:
+        executor = LocalReflectionExecutor(lambda _: None, store, name="executor", lanes=0)
+        for queue in (TurnQueue(store, kind="queue"), executor):
+            other.execute("BEGIN IMMEDIATE")
+            asyncio.run(submit(queue))
+            store._workers.later(lambda connection: None).exception(10)
+            other.execute("ROLLBACK")
+            asyncio.run(submit(queue))
+        store._workers.later(lambda connection: None).result(10)
+        assert [job.kind for job in store.jobs.listed()] == ["queue", "executor"]
+        executor.shutdown()
+    assert caplog.text.count("turns_not_queued error=BusyError") == 2
+    other.close()
 
 
 def test_the_configuration_says_when_and_how_often(tmp_path: Path, clock: Clock) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +310,38 @@ def test_a_store_opens_its_own_connections(path: Any) -> None:
     """A connection, as LangGraph's SQLite stores take it, is refused by name and not by a type."""
     with pytest.raises(ConfigError, match="must be the path of a file"):
         MemoryStore(path)
+
+
+def test_an_export_is_read_in_any_thread(path: str) -> None:
+    """A web server asks for each row of an export in another thread, and drops it in the middle when
+    the client goes away; whoever writes meanwhile does not wait for it."""
+    with MemoryStore(path, index=False) as store, ThreadPoolExecutor(1) as other:
+        for key in "abc":
+            store.put(NS, key, {"text": key})
+        whole, dropped = store.iter_export(), store.iter_export()
+        rows = [next(whole), other.submit(next, whole).result(10)]
+        other.submit(next, dropped).result(10)
+        other.submit(store.put, NS, "d", {"text": "d"}).result(10)
+        dropped.close()
+        rows += whole
+        assert [row["key"] for row in rows if row.get("type") == "item"] == ["a", "b", "c"]
+        other.submit(store.put, NS, "e", {"text": "e"}).result(10)
+
+
+def test_an_export_that_was_dropped_ends_in_any_moment(path: str) -> None:
+    """Garbage collection may end an export that nobody reads on in the very moment in which its thread
+    takes a connection for another read: neither waits for the other."""
+    store = MemoryStore(path, index=False)
+    store.put(NS, "k", {"text": "x"})
+    export: Any = store.iter_export()
+    next(export)
+
+    def collect() -> None:
+        with store._engine.database._pool_lock:
+            export.close()
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    store.close()
