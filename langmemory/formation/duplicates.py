@@ -7,7 +7,7 @@ the same in other words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from langmemory.formation.contradiction.returning import returns
@@ -20,7 +20,7 @@ from langmemory.formation.contradiction.statements import (
     spoken_name,
 )
 from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
-from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 from langmemory.formation.wording import Wording, wording
 from langmemory.lexicon import split_words
 
@@ -74,14 +74,14 @@ def divide(
     grey: list[tuple[Fact, KnownFact, float]] = []
     for place, fact in enumerate(distinct):
         known = _known(fact, knowledge)
-        if known is not None and _returns(known, fact, distinct[:place]):
+        if known is not None and _returns(known, fact, distinct[:place], knowledge):
             fresh.append(fact)
             continue
         if known is not None:
             repeated.append((fact, known))
             continue
         near = _nearest(fact, knowledge, options)
-        if near is None or _returns(near[0], fact, distinct[:place]):
+        if near is None or _returns(near[0], fact, distinct[:place], knowledge):
             fresh.append(fact)
         elif near[2]:
             repeated.append((fact, near[0]))
@@ -149,10 +149,16 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
         ):
             return known
     for claim in fact.claims[:1]:
-        about = knowledge.about(claim.subject, claim.relation, past=True)
-        for known in sorted(about, key=lambda one: one.memory.status == "superseded"):
-            other = Statement.of_known(known)
-            if (not other.past or _was_so(statement, other)) and _says_the_same(statement, other):
+        about = [
+            (known, Statement.of_known(known))
+            for known in knowledge.about(claim.subject, claim.relation, past=True)
+        ]
+        for known, other in about:  # the turn is read once more, and it gave way since
+            if other.past and _is_of_its_turns(statement, other):
+                return known
+        for known, other in sorted(about, key=lambda one: one[1].past):
+            may_be = not other.past or _was_so(statement, other)
+            if may_be and _says_the_same(statement, other):
                 return known
     return _taken_back(fact, statement, knowledge)
 
@@ -185,8 +191,8 @@ def _worded(value: str, statement: Statement) -> tuple[Wording, str]:
 
 
 def _was_so(late: Statement, past: Statement) -> bool:
-    """Whether what gave way since did hold when the late news of it was told."""
-    return past.start < past.end and late.said_at < past.end
+    """Whether what gave way since is known to have held when the late news of it was told."""
+    return past.start < past.end and past.start <= late.start and late.said_at < past.end
 
 
 def _nearest(
@@ -214,11 +220,36 @@ def _nearest(
     return doubtful
 
 
-def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact]) -> bool:
-    """Whether what is known was over when a fact of the batch says it anew. What the same turn
-    made before is no return."""
+def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
+    """Whether something else was so between what is known and what a fact of the batch says anew,
+    or said before it. What the same turn made before is no return."""
     old, new = Statement.of_known(known), Statement.of_fact(fact)
-    return old.key != new.key and returns(old, new, map(Statement.of_fact, before))
+    if old.key == new.key:
+        return False
+    first, last = (new, old) if _is_late(new, old) else (old, new)
+    between = (*map(Statement.of_fact, before), *_known_between(first, last, new, knowledge))
+    return returns(first, last, between)
+
+
+def _is_late(new: Statement, old: Statement) -> bool:
+    """Whether a statement was made before what is known, though it is read only now."""
+    return new.said_at < old.said_at and new.start < old.start
+
+
+def _known_between(
+    first: Statement, last: Statement, new: Statement, knowledge: Knowledge
+) -> Iterator[Statement]:
+    """Of what is known, what may end the first of two that say the same: what began again after it
+    was over, and of news that comes late, what took its place."""
+    for claim in new.claims[:1]:
+        relation = normalised(claim.relation)
+        over = relation.ends or claim.relation.removeprefix(NO_LONGER)
+        if over == claim.relation and not (first is new and relation.is_single):
+            continue
+        for known in knowledge.about(claim.subject, over, past=True):
+            one = Statement.of_known(known)
+            if not one.waiting and one.start < one.end and one.key not in (first.key, last.key):
+                yield one
 
 
 def _is_fact(known: KnownFact) -> bool:
@@ -240,6 +271,16 @@ def _says_the_same(one: Statement, other: Statement) -> bool:
     if not one.claims or not other.claims or one.claims[0] not in other.claims:
         return False
     return _beyond_claim(one) <= _beyond_claim(other)
+
+
+def _is_of_its_turns(one: Statement, other: Statement) -> bool:
+    """Whether a known fact claims the same for the same readers, and rests on the same turns."""
+    return (
+        set(one.evidence) <= set(other.evidence)
+        and one.claims[0] in other.claims
+        and one.ends == other.ends
+        and same_circle(one, other)
+    )
 
 
 def _beyond_claim(statement: Statement) -> frozenset[str]:

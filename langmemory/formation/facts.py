@@ -117,6 +117,8 @@ class KnownFact:
     """With entity keys, links followed."""
     evidence: tuple[str, ...]
     """Keys of its sources."""
+    told_at: datetime | None = None
+    """When the latest of them was said, where they tell."""
 
 
 class Knowledge(Protocol):

@@ -21,7 +21,7 @@ from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.stores import verbatim
-from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
+from langmemory.types import Applied, Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
 """What recall looks through. Core blocks are always in context, working memory never is."""
@@ -101,6 +101,8 @@ class FacetAware(Protocol):
 
     def mandates(self, namespace: Namespace, *, limit: int = ...) -> list[Memory]: ...
 
+    def requests(self, namespace: Namespace, *, limit: int = ...) -> list[Memory]: ...
+
     def evidence(self, namespace: Namespace, key: str) -> list[Memory]: ...
 
     def said_after(self, namespace: Namespace, key: str) -> list[str]: ...
@@ -114,6 +116,17 @@ class FacetAware(Protocol):
     async def adistance(self, one: str, other: str) -> float | None: ...
 
     def count_usage(self, counts: Iterable[Usage]) -> None: ...
+
+
+@runtime_checkable
+class Undoable(Protocol):
+    """A store in which what a model takes away can be brought back, as in MemoryStore."""
+
+    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
+
+    async def aremove(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
+
+    def archive(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
 
 
 @runtime_checkable
@@ -146,6 +159,31 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     if viewer is None or not isinstance(store, ViewerAware):
         return store
     return store.for_viewer(viewer) if viewer else store.for_anyone()
+
+
+def delete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
+    """Delete what a model does not want any more; in a run that can be undone, where there are any."""
+    if isinstance(store, Undoable):
+        store.remove(namespace, key, reason=reason)
+    else:
+        store.delete(namespace, key)
+
+
+async def adelete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
+    """`delete` without blocking the loop."""
+    if isinstance(store, Undoable):
+        await store.aremove(namespace, key, reason=reason)
+    else:
+        await store.adelete(namespace, key)
+
+
+def archive(store: BaseStore, item: Item, *, reason: str) -> None:
+    """Put an item away; in a run that can be undone, where there are any."""
+    if isinstance(store, Undoable):
+        store.archive(item.namespace, item.key, reason=reason)
+    else:
+        value = verbatim.archived(item.value, reason)
+        store.put(item.namespace, item.key, value, index=False)
 
 
 class StoreAccess:
@@ -201,6 +239,15 @@ class StoreAccess:
             return await asyncio.to_thread(self.mandates, namespace, viewer)
         found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+
+    def requests(self, namespace: Namespace) -> list[Memory]:
+        """How the viewer has asked to be answered; a plain store cannot tell."""
+        return [] if self._facets is None else self._facets.requests(namespace)
+
+    async def arequests(self, namespace: Namespace) -> list[Memory]:
+        if self._facets is None:
+            return []
+        return await asyncio.to_thread(self._facets.requests, namespace)
 
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> list[str]:
         """Keys of the turns of a thread after one of them, of all without one."""

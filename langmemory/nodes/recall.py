@@ -33,6 +33,9 @@ QUERY_WORDS = 6
 QUERY_MESSAGES = 3
 """At most so many messages of the person make up the query."""
 
+ASKED_FOR = "asked_for"
+"""Part of the score of how the viewer asked to be answered, which applies to every answer."""
+
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
 """What is recalled when there is no query: a picture without words, a run nobody speaks in."""
 
@@ -83,6 +86,8 @@ class _Answer:
 
     recall: Recall
     mandates: list[Memory]
+    requests: list[Memory]
+    """How the viewer has asked to be answered."""
     blocks: list[CoreBlock]
     topic_distance: float | None
     standing: list[Item]
@@ -92,17 +97,18 @@ class _Answer:
 class RecallNode(MemoryNode):
     """Recall what fits the last messages and write it into state, ready for the prompt.
 
-    The memory block holds mandates, then this turn's memories, then those recalled earlier on the
-    same topic, each once, as long as they stand unchanged in the store and whoever asks now may read
-    them; turns of this thread that are still in the window are left out, and so is an answer that is
-    being made anew, and what was said in a branch that was left by editing a message. When the topic
-    shifts, the block starts anew. Core blocks are written beside it, always. Where nobody said
-    anything in words, nothing is searched: the block has the mandates, and what was recalled before.
+    The memory block holds mandates, how the viewer asked to be answered ("in German"), then this
+    turn's memories, then those recalled earlier on the same topic, each once, as long as they stand
+    unchanged in the store and whoever asks now may read them; turns of this thread that are still
+    in the window are left out, and so is an answer that is being made anew, and what was said in a
+    branch that was left by editing a message. When the topic shifts, the block starts anew. Core
+    blocks are written beside it, always. Where nobody said anything in words, nothing is searched:
+    the block has the mandates, the requests, and what was recalled before.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
         store: the store; None takes the graph's.
-        limit: most memories in the block, mandates aside.
+        limit: most memories in the block, mandates and the viewer's requests aside.
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
@@ -187,6 +193,7 @@ class RecallNode(MemoryNode):
         answer = _Answer(
             recall=access.recall(request) if request.query else NOTHING_SAID,
             mandates=access.mandates(request.namespace, request.viewer),
+            requests=access.requests(request.namespace),
             blocks=self._core(store, request.namespace).blocks(),
             topic_distance=(
                 topic_distance(store, question.topic, request.query) if request.query else None
@@ -218,15 +225,17 @@ class RecallNode(MemoryNode):
                 return []
             return await access.astanding(question.earlier, request.viewer)
 
-        (recall, distance), mandates, blocks, items = await asyncio.gather(
+        (recall, distance), mandates, requests, blocks, items = await asyncio.gather(
             recall_and_distance(),
             access.amandates(request.namespace, request.viewer),
+            access.arequests(request.namespace),
             self._core(store, request.namespace).ablocks(),
             standing(),
         )
         return _Answer(
             recall=recall,
             mandates=mandates,
+            requests=requests,
             blocks=blocks,
             topic_distance=distance,
             standing=items,
@@ -286,7 +295,14 @@ class RecallNode(MemoryNode):
         distance = answer.topic_distance
         asked = bool(question.request.query)
         shifted = asked and (distance is None or distance > self.topic_shift)
-        mandates = [entry_of(memory) for memory in answer.mandates]
+        always = [
+            *map(entry_of, answer.mandates),
+            # To whoever asked for it, and to nobody else, it is more than background.
+            *(
+                entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
+                for memory in answer.requests
+            ),
+        ]
         fresh = [
             entry_of(result.memory, result.score, result.parts)
             for result in answer.recall.results
@@ -300,8 +316,10 @@ class RecallNode(MemoryNode):
             for entry in ([] if shifted else question.earlier)
             if (*entry["namespace"], entry["key"], entry.get("updated_at")) in unchanged
             and entry["key"] not in question.request.exclude
+            and ASKED_FOR not in entry.get("parts", {})  # somebody else may ask now; theirs were looked up
         ]
-        recalled = _once([*mandates, *fresh, *earlier])[: len(mandates) + self.limit]
+        always = _once(always)
+        recalled = _once([*always, *fresh, *earlier])[: len(always) + self.limit]
         block = disclose(
             recalled,
             budget=self.budget,
@@ -314,7 +332,7 @@ class RecallNode(MemoryNode):
             "topic_distance": None if distance is None else round(distance, 3),
             "topic_shift": shifted,
             "recalled_now": len(fresh),
-            "kept_from_before": len(recalled) - len(_once([*mandates, *fresh])),
+            "kept_from_before": len(recalled) - len(_once([*always, *fresh])),
             "shown": len(block.entries),
             "candidates": dict(found.candidates),
             "milliseconds": {name: round(ms, 2) for name, ms in found.milliseconds.items()},

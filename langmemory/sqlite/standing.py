@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from langmemory.sqlite.connection import Connection
@@ -33,6 +33,31 @@ def mandates(
         f"AND i.namespace IN {namespaces} AND i.status = 'active' AND {visible.sql} "
         f"{alive} ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
         (*labels, *visible.bindings, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def requests(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    owner: str,
+    relations: Sequence[str],
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Procedural items in force that belong to somebody and whose value names one of the relations,
+    the most important first, of these the most recently updated."""
+    namespaces, labels = below(prefix)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.owner = ? "
+        "AND i.priority <> 'archive' AND i.value ->> '$.relation' IN "
+        f"({', '.join('?' * len(relations))}) {alive} "
+        "ORDER BY i.importance DESC, i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, owner, *relations, *times, limit),
     )
     return [int(row[0]) for row in rows]
 

@@ -14,6 +14,7 @@ from langmemory.context.citations import Usage
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
 from langmemory.errors import EmbeddingError
+from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.sqlite import items, labels, standing, usage
 from langmemory.sqlite.connection import Connection
 from langmemory.stores.base import SQLiteBaseStore
@@ -50,6 +51,33 @@ class Conversing(SQLiteBaseStore):
                 snapshot.connection,
                 prefix,
                 viewer=viewer,
+                alive_at_us=self._searching.alive_at_us(),
+                limit=whole_number("limit", limit),
+            )
+            return self._memories(snapshot.connection, ids, viewer)
+
+    def requests(
+        self, namespace: Namespace, *, viewer: str | None = None, limit: int = 20
+    ) -> list[Memory]:
+        """How the viewer has asked to be answered: in which language, by which name, without what.
+
+        Only their own requests, the most important first. The application, and somebody unknown,
+        have none.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            viewer: Who is asking.
+            limit: At most so many.
+        """
+        prefix = self._check_namespace(namespace, may_be_empty=True)
+        if not viewer:
+            return []
+        with self._engine.read() as snapshot:
+            ids = standing.requests(
+                snapshot.connection,
+                prefix,
+                owner=viewer,
+                relations=TO_ASSISTANT,
                 alive_at_us=self._searching.alive_at_us(),
                 limit=whole_number("limit", limit),
             )

@@ -19,6 +19,7 @@ from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.items import was_deleted
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.selection import Selection
+from langmemory.sqlite.times import maybe_datetime
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
 from langmemory.stores.graph.view import GraphView
@@ -292,17 +293,23 @@ class _Reading:
                     )
                 )
             evidence: dict[int, list[str]] = defaultdict(list)
-            for item, key in self.connection.execute(
-                "SELECT v.item, o.key FROM carray(?) c CROSS JOIN evidence v ON v.item = c.value "
+            told_us: dict[int, int] = {}
+            for item, key, said_us in self.connection.execute(
+                "SELECT v.item, o.key, CASE o.kind WHEN 'episodic' THEN o.valid_at END "
+                "FROM carray(?) c "
+                "CROSS JOIN evidence v ON v.item = c.value "
                 "CROSS JOIN item o ON o.id = v.source ORDER BY v.item, v.source",
                 (apsw.carray(unknown),),
             ):
                 evidence[item].append(key)
+                if said_us is not None:
+                    told_us[item] = max(said_us, told_us.get(item, said_us))
             for memory in items.memories(self.connection, unknown):
                 self._known[memory.id] = KnownFact(
                     memory=memory,
                     claims=tuple(claims[memory.id]),
                     evidence=tuple(evidence[memory.id]),
+                    told_at=maybe_datetime(told_us.get(memory.id)),
                 )
         return [self._known[one] for one in ids if one in self._known]
 

@@ -23,6 +23,7 @@ from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions
 from langmemory.stores.verbatim import Message
 from langmemory.types import (
+    Applied,
     Forgotten,
     HistoryEntry,
     Memory,
@@ -162,6 +163,10 @@ class ViewerStore(BaseStore):
         """See `MemoryStore.mandates`."""
         return self._store.mandates(namespace, viewer=self.viewer, limit=limit)
 
+    def requests(self, namespace: Namespace, *, limit: int = 20) -> list[Memory]:
+        """See `MemoryStore.requests`."""
+        return self._store.requests(namespace, viewer=self.viewer, limit=limit)
+
     def evidence(self, namespace: Namespace, key: str) -> list[Memory]:
         """See `MemoryStore.evidence`."""
         return self._store.evidence(namespace, key, viewer=self.viewer)
@@ -215,6 +220,22 @@ class ViewerStore(BaseStore):
     async def areviews(self, namespace: Namespace = (), *, open_only: bool = True) -> list[Review]:
         """`reviews` without blocking the loop."""
         return await self._store.areviews(namespace, open_only=open_only, viewer=self.viewer)
+
+    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """See `MemoryStore.remove`."""
+        return self._store.remove(namespace, key, reason=reason, viewer=self.viewer)
+
+    async def aremove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """`remove` without blocking the loop."""
+        return await self._store.aremove(namespace, key, reason=reason, viewer=self.viewer)
+
+    def archive(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """See `MemoryStore.archive`."""
+        return self._store.archive(namespace, key, reason=reason, viewer=self.viewer)
+
+    async def aarchive(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """`archive` without blocking the loop."""
+        return await self._store.aarchive(namespace, key, reason=reason, viewer=self.viewer)
 
     def delete_namespace(self, prefix: Namespace) -> int:
         """See `MemoryStore.delete_namespace`."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.formation.cases import changes, further, heard, namesakes, people, unknown, words
+from tests.formation.cases import again, changes, further, heard, namesakes, people, unknown, words
 from tests.formation.correctness import Case, Play
 
 CASES = (
     *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES,
-    *unknown.CASES,
+    *unknown.CASES, *again.CASES,
 )  # fmt: skip
 
 GOAL = 0.95
@@ -44,6 +44,7 @@ MENDED = (
     "what is approved keeps the rest of what gives way",
     "since when, heard later",
     "since when, though something else is known of that time",
+    *(one.name for one in again.CASES),
 )
 
 

@@ -70,6 +70,7 @@ ENGLISH = [
     ("I've been vegetarian since 2017, no exceptions.", "Lena diet vegetarian"),
     ("I love hiking and black coffee.", "Lena likes hiking; Lena likes black coffee"),
     ("I can't stand olives.", "Lena dislikes olives"),
+    ("I'm not a fan of horror movies.", "Lena dislikes horror movies"),
     ("I don't like crowded trains.", "Lena dislikes crowded trains"),
     ("My favourite colour is green.", "Lena favourite_colour green"),
     ("I play the cello.", "Lena has_hobby cello"),
@@ -255,6 +256,9 @@ NOTHING = {
         Ich wohne nicht in Rom.
         No vivo en Madrid.""",
     "jokes": """Oh great, I just love Mondays.
+        Oh sure, call me Einstein.
+        Qué bien, me encanta esperar en el banco.
+        真好，我最喜欢堵车了。
         Yeah right, I live in Disneyland.
         I live in Mordor, just kidding.
         Sure, I'm Batman.""",
@@ -374,6 +378,21 @@ def test_the_text_stands_alone_in_the_language_of_its_source() -> None:
     assert unnamed.claims[0].subject == "user"
     [sister] = facts(turn("I met my sister Mia.", speaker="user"))
     assert sister.text == "Mia is the user's sister."
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Früher habe ich in Bonn gewohnt.", ("lives_in", "Bonn")),
+        ("Antes vivía en Bilbao.", ("lives_in", "Bilbao")),
+        ("我以前住在西安。", ("lives_in", "西安")),
+        ("我上周从腾讯辞职了。", ("works_at", "腾讯")),
+    ],
+)
+def test_what_was_so_before_is_over(text: str, claim: tuple[str, str]) -> None:
+    """A former home or job is claimed as what is no longer so."""
+    [fact] = facts(turn(text))
+    assert (fact.claims[0].relation, fact.claims[0].object, fact.ends) == (*claim, True)
 
 
 def test_pasted_text_is_nobodys_statement() -> None:

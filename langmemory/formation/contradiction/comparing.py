@@ -85,10 +85,10 @@ def _values_compared(
     pair = Pair(
         new=new, old=old, about="contradiction", undecided="both_true" if unknown else "unclear"
     )
-    if new.corrects:
-        if new.said_at < old.said_at:
-            return None  # it takes back something said before that
+    if new.corrects and new.said_at >= old.said_at:
         return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+    if new.corrects and not relation.is_single:
+        return None  # it takes back something said before that
     if set(new.evidence) & set(old.evidence) and not speaks_of_change(new):
         return replace(pair, verdict="both_true", reason="said in one breath")
     if _part_of(mine, theirs):
@@ -100,6 +100,8 @@ def _values_compared(
         return replace(pair, reason="which one came after the other")
     if second is old and not _is_history(new, old):
         return replace(pair, until=_never(old), reason="said later, of an earlier time")
+    if second is new and new.said_at < old.told_at:
+        return replace(pair, reason="said again after that")
     if _shared_role(mine.subject) and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:

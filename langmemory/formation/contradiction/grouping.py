@@ -18,9 +18,15 @@ from itertools import combinations
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
-from langmemory.formation.contradiction.statements import Statement, overlap_in_time
+from langmemory.formation.contradiction.statements import (
+    BEGINNING,
+    Statement,
+    overlap_in_time,
+    spoken_name,
+)
 from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, normalised
+from langmemory.lexicon import split_words
 
 
 def groups(
@@ -46,13 +52,16 @@ def groups(
         near = asked.get(statement.key)
         seen: set[str] = set()
         found: list[Pair] = []
-        for old in _candidates(statement, told, knowledge):
-            old = replace(old, end=min(old.end, over.get(old.key, old.end)))
+        candidates = [
+            replace(old, end=min(old.end, over.get(old.key, old.end)))
+            for old in _candidates(statement, told, knowledge)
+        ]
+        for old in candidates:
             pair = compared(statement, old)
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
-        for pair in _settled(_not_of_many(found)):
+        for pair in _settled(_not_of_many(found), candidates):
             pairs.append(pair)
             if pair.verdict == "supersedes":
                 loser, until = gives_way(pair)
@@ -72,21 +81,52 @@ def _not_of_many(pairs: list[Pair]) -> list[Pair]:
     return pairs
 
 
-def _settled(pairs: list[Pair]) -> list[Pair]:
-    """A correction of one of many is one only when there is no doubt which."""
-    many = [
+def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
+    """A correction takes back what it names ("in Kiel, not in Bonn"), or the one value that stands.
+    Of several, nobody knows which; and to what it does not take back it is news."""
+    taken = [
         pair
         for pair in pairs
-        if pair.new.corrects
-        and pair.verdict == "supersedes"
-        and not normalised(pair.new.claims[0].relation).is_single
+        if pair.new.corrects and pair.verdict == "supersedes" and gives_way(pair)[0] is pair.old
     ]
-    if len(many) < 2:
+    if len(taken) < 2:
         return pairs
-    return [
-        replace(pair, verdict=None, reason="which one is corrected") if pair in many else pair
-        for pair in pairs
-    ]
+    named = _latest([pair for pair in taken if _is_named(pair)], candidates)
+    meant = named or [pair for pair in taken if not pair.old.past] or taken
+    doubtful = not named and len({_values(pair) for pair in meant}) > 1
+    if doubtful:
+        meant = [replace(pair, verdict=None, reason="which one is corrected") for pair in meant]
+    since = min(pair.old.start for pair in meant)
+    settled = {pair.old.key: pair for pair in meant}
+    for pair in taken:
+        if pair.old.key not in settled:
+            start = pair.new.start if doubtful or pair.new.dated else since
+            other = compared(replace(pair.new, corrects=False, start=start), pair.old)
+            if other is not None:
+                settled[pair.old.key] = other
+    kept = [pair for pair in pairs if pair not in taken or pair.old.key in settled]
+    return [settled.get(pair.old.key, pair) for pair in kept]
+
+
+def _latest(named: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
+    """Of what is named, the latest time it was so: not what was before something else."""
+    last = max((pair.old.start for pair in named), default=BEGINNING)
+    keys = {pair.old.key for pair in named}
+    others = [one.start for one in candidates if one.key not in keys and one.start < one.end]
+    return [one for one in named if not any(one.old.start < at <= last for at in others)]
+
+
+def _values(pair: Pair) -> frozenset[str]:
+    """What the known fact of a pair says of whom the new one speaks of."""
+    subjects = {claim.subject for claim in pair.new.claims}
+    return frozenset(claim.object for claim in pair.old.claims if claim.subject in subjects)
+
+
+def _is_named(pair: Pair) -> bool:
+    """Whether the new fact, or who told it, names a value of the known one."""
+    said = set(split_words(f"{pair.new.text} {pair.new.heard}"))
+    words = (split_words(spoken_name(value)) for value in _values(pair))
+    return any(bool(one) and said.issuperset(one) for one in words)
 
 
 def _order(statement: Statement) -> tuple[bool, datetime, datetime, str]:

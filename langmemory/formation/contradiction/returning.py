@@ -36,6 +36,7 @@ def _stands_against(mine: Claim, theirs: Claim) -> bool:
         ours.name == NO_LONGER + relation.name
         or relation.name == NO_LONGER + ours.name
         or ours.ends == relation.name
+        or relation.ends == ours.name
         or ours.opposite == relation.name
     )
 

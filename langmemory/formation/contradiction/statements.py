@@ -44,6 +44,8 @@ class Statement:
     end: datetime
     """When it stopped being true; `END` while it holds."""
     said_at: datetime
+    told_at: datetime
+    """When it was last said; `said_at` is the first time."""
     ends: bool = False
     """Says that the claim without its ``no_longer_`` is over."""
     corrects: bool = False
@@ -79,6 +81,7 @@ class Statement:
             dated=fact.valid_at not in (None, fact.said_at),
             end=END if _is_end(fact.claims) else fact.invalid_at or END,
             said_at=fact.said_at,
+            told_at=fact.said_at,
             ends=_is_end(fact.claims),
             corrects=fact.corrects,
             occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
@@ -107,6 +110,7 @@ class Statement:
             dated=memory.valid_at not in (None, said_at),
             end=memory.invalid_at or END,
             said_at=said_at,
+            told_at=max(known.told_at or said_at, said_at),
             ends=_is_end(known.claims),
             protected=memory.pinned or memory.verified,
             waiting=memory.status in ("pending", "approved"),

@@ -93,7 +93,7 @@ class Scene:
         if found is not None:
             self._note(found)
             self._role_alias(raw, subject, found, turned=turned)
-        elif relation.name in ("named", "nickname"):
+        elif relation.name in ("named", "nickname", "addressed_as"):
             self._also_named(subject, claim.object)
         yield written
         if relation.symmetric and relation.is_single and found is not None:

@@ -115,11 +115,13 @@ class Outcome:
     def _told_since(
         self, known: KnownFact, facts: Sequence[Fact]
     ) -> tuple[datetime | None, Sequence[str]]:
-        """Since when a known fact holds, of which that is told only now, and the keys of those that
-        gave way to it and so ended earlier. Nothing where something else is known of that time."""
+        """Since when a known fact holds, of which an earlier time is told only now, and the keys of
+        those that gave way to it and so ended earlier. Nothing where something else is known of that
+        time."""
         old = Statement.of_known(known)
         new = [one for one in map(Statement.of_fact, facts) if one.kind == old.kind == "fact"]
-        since = min((one.start for one in new if one.dated), default=old.start)
+        starts = [one.start for one in new if one.start > BEGINNING]
+        since = min(starts, default=old.start)
         if old.dated or old.protected or since >= old.start:
             return None, ()
         before: list[str] = []
@@ -165,20 +167,28 @@ class Outcome:
 
     def remaining(self) -> Iterator[tuple[str, Fact]]:
         """What facts that give way say besides and nothing changes, by key."""
-        told = {claim for fact in self.facts.values() for claim in fact.claims}
-        for pair, change in self._giving_way():
-            if change.key == pair.old.key:
-                yield from self.rest(pair.old, change, told)
+        giving_way = list(self._giving_way())
+        over = {change.key for _, change in giving_way}
+        told = {claim for key, one in self.facts.items() if key not in over for claim in one.claims}
+        said: set[tuple[Claim, ...]] = set()
+        for pair, change in giving_way:
+            ends = (pair.old, pair.new)
+            loser, winner = ends if change.key == pair.old.key else ends[::-1]
+            for key, fact in self.rest(loser, change, {*told, *winner.claims}, over):
+                if fact.claims not in said:
+                    said.add(fact.claims)
+                    yield key, fact
 
     def rest(
-        self, old: Statement, change: Change, told: Collection[Claim]
+        self, old: Statement, change: Change, told: Collection[Claim], gone: Collection[str] = ()
     ) -> Iterator[tuple[str, Fact]]:
-        """What a fact says besides, where it gives way to one that claims what was ``told``, by key."""
+        """What a fact says besides, where it gives way to one that claims what was ``told``, by key;
+        those that are ``gone`` with it say nothing any more."""
         if not isinstance(change, Supersede) or old.past:
             return
         known = self.knowledge.by_key(old.key)
         claims = known.claims if known else self.facts[old.key].claims
-        for claim, fact in remainder(old, claims, told, self.knowledge):
+        for claim, fact in remainder(old, claims, told, self.knowledge, gone=gone):
             ends = [self.all_names.get(key, "") for key in (claim.subject, claim.object)]
             if not claim.object_is_entity or not all(ends):
                 continue
@@ -201,11 +211,11 @@ class Outcome:
         return Supersede(key=loser.key, by=by, invalid_at=until, reason=reason)
 
     def _come_about(self) -> dict[str, Fact]:
-        corrected = {
-            one.pair.new.key: one.pair.old
-            for one in self.decisions
-            if one.verdict == "supersedes" and one.pair.new.corrects
-        }
+        corrected: dict[str, datetime] = {}
+        for one in self.decisions:
+            if one.verdict == "supersedes" and one.pair.new.corrects:
+                key, since = one.pair.new.key, one.pair.old.start
+                corrected[key] = min(since, corrected.get(key, since))
         grey = (fact for fact, _, _ in self._division.grey)
         too_open = (fact for fact, _ in self._division.repeated if self._too_open(fact))
         found: dict[str, Fact] = {}
@@ -217,7 +227,7 @@ class Outcome:
             statement = Statement.of_fact(fact)
             start = statement.start
             if key in corrected and not statement.dated:
-                start = corrected[key].start  # it was so all the time
+                start = corrected[key]  # it was so all the time
             found[key] = replace(
                 kept,
                 valid_at=None if start == BEGINNING else start,

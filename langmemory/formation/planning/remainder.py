@@ -16,7 +16,12 @@ from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normal
 
 
 def remainder(
-    over: Statement, claims: Sequence[Claim], told: Collection[Claim], knowledge: Knowledge
+    over: Statement,
+    claims: Sequence[Claim],
+    told: Collection[Claim],
+    knowledge: Knowledge,
+    *,
+    gone: Collection[str] = (),
 ) -> Iterator[tuple[Claim, Fact]]:
     """Claims of a fact that nothing touches, each with the fact it becomes but for its text.
 
@@ -24,6 +29,7 @@ def remainder(
         over: the fact that gives way.
         claims: its own, with entity keys.
         told: what the batch claims.
+        gone: keys of other facts that give way with it: they say nothing any more.
     """
     changed = {
         theirs.relation
@@ -38,7 +44,7 @@ def remainder(
         turned = Claim(subject=claim.object, relation=claim.relation, object=claim.subject)
         if claim.relation in changed or turned in kept:
             continue
-        if phrase(claim.relation) and not _known_otherwise(claim, over.key, knowledge):
+        if phrase(claim.relation) and not _known_otherwise(claim, {over.key, *gone}, knowledge):
             kept.append(claim)
             yield claim, _fact(over, claim)
 
@@ -60,10 +66,10 @@ def _touches(mine: Claim, theirs: Claim) -> bool:
     )  # fmt: skip
 
 
-def _known_otherwise(claim: Claim, key: str, knowledge: Knowledge) -> bool:
+def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) -> bool:
     """Whether another fact says so, or has another value where there is one."""
     others = (
-        one for one in knowledge.about(claim.subject, claim.relation) if one.memory.key != key
+        one for one in knowledge.about(claim.subject, claim.relation) if one.memory.key not in gone
     )
     if normalised(claim.relation).is_single:
         return any(True for _ in others)

@@ -573,4 +573,90 @@ RELATIONS: tuple[Relation, ...] = (
         object="literal",
         phrases=phrases("favorite; lieblings; favorito; favorita; preferido; 最喜欢"),
     ),
+    # How the assistant is to answer the subject. What answers are with and without gives way to each
+    # other, so that a new word about emojis takes the place of the last, in either direction.
+    Relation(
+        name="answer_language",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases(
+            """preferred language; preferred answer language; preferred response language; response
+            language; wants answers in; wants replies in; prefers answers in; wants to be answered in;
+            möchte antworten auf; quiere respuestas en; 希望用语言回答"""
+        ),
+    ),
+    Relation(
+        name="addressed_as",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        ends="not_addressed_as",
+        phrases=phrases(
+            """wants to be called; prefers to be called; wants to be addressed as; preferred name; form of
+            address; möchte genannt werden; quiere que le llamen; 希望被称为"""
+        ),
+    ),
+    Relation(
+        name="not_addressed_as",
+        to_assistant=True,
+        object="literal",
+        ends="addressed_as",
+        phrases=phrases("does not want to be called; möchte nicht genannt werden; 不希望被称为"),
+    ),
+    Relation(
+        name="address_formality",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("formality; anrede; tratamiento"),
+    ),
+    Relation(
+        name="pronouns",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("preferred pronouns; uses pronouns; pronomen; pronombres; 人称代词"),
+    ),
+    Relation(
+        name="answer_length",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("response length; preferred answer length; preferred response length"),
+    ),
+    Relation(
+        name="answer_units",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("preferred units; unit system; measurement system; uses units"),
+    ),
+    Relation(
+        name="answer_currency",
+        values="one",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("preferred currency; wants prices in"),
+    ),
+    Relation(
+        name="answer_tone",
+        to_assistant=True,
+        object="literal",
+        phrases=phrases("preferred tone; response style; preferred response style; answer style"),
+    ),
+    Relation(
+        name="answers_with",
+        to_assistant=True,
+        object="literal",
+        ends="answers_without",
+        phrases=phrases("wants answers with; möchte antworten mit; quiere respuestas con"),
+    ),
+    Relation(
+        name="answers_without",
+        to_assistant=True,
+        object="literal",
+        ends="answers_with",
+        phrases=phrases("wants answers without; möchte antworten ohne; quiere respuestas sin"),
+    ),
 )  # fmt: skip

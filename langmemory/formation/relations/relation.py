@@ -31,6 +31,8 @@ class Relation:
     """Says how things are, and not only what somebody means to do: of a plan it is no claim."""
     timeless: bool = False
     """Holds at any time when it holds at all: without a time of its own it has no beginning."""
+    to_assistant: bool = False
+    """Says how the assistant is to answer its subject: shown to them whatever they talk about."""
     subject: str = "person"
     """Kind of entity its subject is."""
     object: str = "person"

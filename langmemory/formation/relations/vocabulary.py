@@ -13,6 +13,7 @@ __all__ = [
     "BY_NAME",
     "NO_LONGER",
     "PLANNED",
+    "TO_ASSISTANT",
     "Relation",
     "Values",
     "canonical",
@@ -28,6 +29,9 @@ NO_LONGER = "no_longer_"
 
 PLANNED = "planned_"
 """Prefix of the relation of a plan: ``planned_lives_in``."""
+
+TO_ASSISTANT: tuple[str, ...] = tuple(one.name for one in RELATIONS if one.to_assistant)
+"""Relations that say how the assistant is to answer somebody."""
 
 _BY_PHRASE: dict[str, Relation] = {
     phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)

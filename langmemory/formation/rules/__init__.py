@@ -1,7 +1,8 @@
 """Extraction without a model: the engine, and one module of rules a language.
 
 `extractor` reads a batch with `reader`, which knows clauses and grammar, and the patterns of a
-language, which are data. Modest and precise: what is not said plainly is left to a model.
+language, which are data; `requests` has how somebody wants to be answered from now on. Modest and
+precise: what is not said plainly is left to a model.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ CHINESE = Grammar(
     spaced=False,
     unclear=(
         r"如果|要是|假如|假设|假設|希望|也许|也許|可能|大概|好像|应该|應該|梦|夢|说|說|告诉|告訴|问我|觉得|覺得|以为|"
-        r"以為|想象|，(?:不|不对|不是|哦不)，|开玩笑|哈哈|吗|嗎|呢|电影|小说|故事|就好了|的话"
+        r"以為|想象|(?:真好|太好了|太棒了|好极了)[，,！!]\s*(?:我|又)最|，(?:不|不对|不是|哦不)，|开玩笑|哈哈|吗|嗎|呢|电影|小说|故事|就好了|的话"
     ),
     openers=(
         r"(?:你好|您好|嗨|对了|對了|其实|其實|另外|还有|還有|那么|嗯|哦|啊|好的|但是|可是|所以|而且|因为|顺便说一下|早上好|晚上好)"
@@ -41,7 +41,7 @@ CHINESE = Grammar(
     ),
     takes_back=r"(?:不对|不對|不是|抱歉|更正|我说错了)[\s，,。！!：:]*",
     no=r"不是",
-    announces=r"消息|介绍|介紹|自己|情况|情況|背景|知道|回答|总之|總之|过敏|過敏",
+    announces=r"以后|以後|今后|今後|从现在起|從現在起|消息|介绍|介紹|自己|情况|情況|背景|知道|回答|总之|總之|过敏|過敏|家里|家裡|家人",
     breaks=r"\s*[，,；;：:]\s*(?!(?:它|分别)?(?:叫|名叫))|(?:而且|但是|并且)(?=我)",
     carried=(
         r"(?:现在|現在|目前)?(?:就)?(?:住在|在)|(?:已经|已經)?搬到|(?:也|还|還|很|不|最)*(?:喜欢|喜歡)|"
@@ -106,6 +106,10 @@ CHINESE = Grammar(
             r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?住在<Place>了?{end}",
             "{s}不再住在{o}。", "lives_in", ends=True, times="any", prefer="past", importance=0.7,
         ),
+        rule(
+            r"{gap}(?:以前|之前|曾经|曾經|原来|原來)住在<Place>{end}",
+            "{s}以前住在{o}。", "lives_in", ends=True, importance=0.6,
+        ),
         rule(r"{gap}{now}住在<Place>{end}", "{s}住在{o}。", "lives_in", importance=0.8),
         rule(
             r"{gap}{now}搬(?:家)?(?:到|去)了?<Place>(?:了)?{end}",
@@ -124,6 +128,10 @@ CHINESE = Grammar(
         rule(r"{gap}在<Place>[长長]大{end}", "{s}来自{o}。", "comes_from", importance=0.6),
         rule(
             r"{gap}(?=不再|已经?不|[^，。；]*了)已?经?不再?在<Place>(?:工作|上班)了?",
+            "{s}不再在{o}工作。", "works_at", ends=True, times="any", prefer="past", importance=0.7,
+        ),
+        rule(
+            r"{gap}(?:刚|剛|已经|已經)?从<Place>(?:辞职|離職|离职|辭職)了?{end}",
             "{s}不再在{o}工作。", "works_at", ends=True, times="any", prefer="past", importance=0.7,
         ),
         rule(r"{gap}{now}在<Place>(?:工作|上班)", "{s}在{o}工作。", "works_at", importance=0.7),
@@ -152,7 +160,7 @@ CHINESE = Grammar(
             "{s}不喜欢{o}。", "dislikes", kind="preference", entity=False,
         ),
         rule(
-            r"{gap}{now}(?:喜欢|喜歡|[爱愛][吃喝]|热爱|熱愛)<things>{end}",
+            r"{gap}{now}(?:喜欢|喜歡|[爱愛][吃喝听聽看]|热爱|熱愛)<things>{end}",
             "{s}喜欢{o}。", "likes", kind="preference", entity=False,
         ),
         rule(

@@ -39,6 +39,8 @@ _LETTER = re.compile(
 )
 """A line by which a letter begins that somebody else may have written, to the end of the text."""
 _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
+_FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1|\Z)", re.DOTALL | re.MULTILINE)
+"""A block of code, to the end of the text where it is not closed."""
 _MARKUP = re.compile(r"^\s*(?:>|```|\||#)|https?://")
 
 
@@ -57,19 +59,24 @@ class Clause:
 def clauses(text: str, patterns: Patterns, said_at: datetime) -> Iterator[list[Clause]]:
     """The clauses of each sentence that says something for certain."""
     plain = re.sub(TIME, " ", text.replace("’", "'"))
-    for sentence in _sentences(_own(plain, patterns)):
-        if len(sentence) > MAX_SENTENCE or _MARKUP.search(sentence):
+    for sentence in sentences(own_words(plain, patterns)):
+        bare = plainly_said(sentence)
+        if bare is None or _QUESTION.search(bare) or patterns.unclear.search(bare):
             continue
-        sentence = _ASIDE.sub(" ", sentence)
-        bare = _QUOTED.sub(" ", sentence)
-        if bare != sentence or _QUESTION.search(sentence) or patterns.unclear.search(bare):
-            continue
-        times = tuple(find(sentence, said_at=said_at, language=patterns.grammar.code))
-        masked = sentence
+        times = tuple(find(bare, said_at=said_at, language=patterns.grammar.code))
+        masked = bare
         for number, found in reversed(list(enumerate(times))):
             masked = f"{masked[: found.start]} {chr(FIRST_TIME + number)} {masked[found.end :]}"
         parts = [part for part in patterns.breaks.split(masked) if part and part.strip()]
         yield [Clause(text=part, times=times) for part in _led_by_time(parts)]
+
+
+def plainly_said(sentence: str) -> str | None:
+    """A sentence without what stands in brackets; None where it quotes, or is pasted."""
+    if len(sentence) > MAX_SENTENCE or _MARKUP.search(sentence):
+        return None
+    sentence = _ASIDE.sub(" ", sentence)
+    return None if _QUOTED.search(sentence) else sentence
 
 
 def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
@@ -88,14 +95,14 @@ def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
         text = text[found.end() :]
 
 
-def _own(text: str, patterns: Patterns) -> str:
+def own_words(text: str, patterns: Patterns) -> str:
     """Without what follows a colon where that need not be the speaker's own words: "Anna: I live in
     Rome", "Please translate:". It is the rest of the paragraph; of the text, where a line ends so,
-    or begins a pasted letter.
+    or begins a pasted letter. Without blocks of code, too.
     """
     kept: list[str] = []
     quotes = False
-    for line in text.splitlines():
+    for line in _FENCED.sub("\n", text).splitlines():
         if _LETTER.match(line):
             break
         start, quotes = 0, quotes and bool(line.strip())
@@ -125,7 +132,7 @@ def _announces(lead: str, patterns: Patterns) -> bool:
     )
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(text):
         yield text[start : end.end()].strip()

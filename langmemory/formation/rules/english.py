@@ -83,7 +83,7 @@ ENGLISH = Grammar(
         r"\b(?:if|unless|whether|would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|"
         r"probably|possibly|imagine|suppose|supposed|pretend|wish(?! (?:me|us) luck)|wishes|hope|"
         r"hopes|hoping|dream|dreamt|dreamed|dreaming|almost|nearly|as though|hypothetically|joking|"
-        r"kidding|lol|haha|yeah right|as if|sure, because|not sure|i think|i guess|i doubt|"
+        r"kidding|lol|haha|yeah right|oh sure|as if|sure, because|not sure|i think|i guess|i doubt|"
         r"said|says|say|saying|told|tells|asked|asks|claims|claimed|thinks|thought|wrote|writes|"
         r"heard|reads|believes|believed|quote|pretended|novel|movie|film|story|character|game|"
         r"whatever|whenever|called off|cancel(?:l?ed|ling|ing)|fell through|backed out|"
@@ -109,7 +109,8 @@ ENGLISH = Grammar(
     no=r"(?:no|nope)\b",
     announces=(
         r"\b(?:things?|news|facts?|about me|myself|background|context|reminder|intro|introduction|"
-        r"answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies))\b"
+        r"future|from now on|remember|note|request|preferences?|heads-?up|favou?r|going forward|"
+        r"answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies)|household|family)\b"
     ),
     denied=r"\s+(?:no more|no longer)\b",
     breaks=(
@@ -232,7 +233,7 @@ ENGLISH = Grammar(
             "{s}'s name is {o}.", "named", entity=False, whole=True, importance=0.8,
         ),
         rule(
-            r"(?:[Yy]ou can |[Pp]lease |[Jj]ust )?[Cc]all me <Name>{end}",
+            r"[Yy]ou can (?:just )?call me <Name>{end}",
             "{s} goes by {o}.", "nickname", entity=False, whole=True, importance=0.7,
         ),
         rule(
@@ -473,7 +474,8 @@ ENGLISH = Grammar(
             "{s} does not like {o}.", "dislikes", kind="preference", entity=False,
         ),
         rule(
-            r"(?:{now}(?:hate|hates|dislike|dislikes|detest|loathe)|(?:can't|cannot) stand) "
+            r"(?:{now}(?:hate|hates|dislike|dislikes|detest|loathe)|(?:can't|cannot) stand|(?:am|'m) "
+            r"(?:really )?not (?:a|an|much of a) (?:big |huge |great )?fan of) "
             r"(?!up\b|by\b|in\b|on\b|out\b|still\b)<things>{end}",
             "{s} dislikes {o}.", "dislikes", kind="preference", entity=False,
         ),

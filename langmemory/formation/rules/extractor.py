@@ -12,7 +12,8 @@ from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.facts import Extraction, Fact
 from langmemory.formation.repetition import joined
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
-from langmemory.formation.rules.reader import NO_NAMES, Reader
+from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
+from langmemory.formation.rules.requests.reader import standing_requests
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
 
 SHORT_CHARACTERS = 80
@@ -40,7 +41,10 @@ def _read(turn: Turn, known: dict[str, str]) -> list[Fact]:
     """The facts of one turn; names it tells are added to ``known``."""
     text = spoken(turn.text)
     for language in _languages(text):
-        facts = list(Reader(turn, text, known, patterns_of(language)).facts())
+        patterns = patterns_of(language)
+        named, claimed = speaker_named(turn, patterns)
+        asked, rest = standing_requests(turn, text, patterns, named=named, claimed=claimed)
+        facts = [*asked, *Reader(turn, rest, known, patterns).facts()]
         if facts:
             return facts
     return []

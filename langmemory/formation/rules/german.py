@@ -80,7 +80,8 @@ GERMAN = Grammar(
     no=r"(?:nein|nee)\b",
     announces=(
         r"\b(?:sachen?|dinge?|neuigkeit(?:en)?|neues|über mich|zu mir|fakt(?:en)?|hintergrund|"
-        r"kontext|antwort|kurz|erinnerung|wissen|stand|allergien?|hobbys?)\b"
+        r"kontext|ab jetzt|ab sofort|künftig|zukunft|antwort|kurz|erinnerung|wissen|stand|"
+        r"allergien?|hobbys?|haushalt|familie)\b"
     ),
     denied=r"(?:(?!\b(?:aber|und|oder|sondern|weil|denn)\b)[^,;])*\b(?:nicht|nie|kein\w*)\b",
     breaks=(
@@ -237,6 +238,11 @@ GERMAN = Grammar(
             r"(?:wohne|wohnt|wohnen|lebe|lebt|leben) {now}nicht mehr in <Place>",
             "{s} wohnt nicht mehr in {o}.", "lives_in", ends=True, times="any", prefer="past",
             importance=0.7,
+        ),
+        rule(
+            r"(?:[Ff]rüher (?:habe|haben) (?:ich|wir)|(?:[Ii]ch|[Ww]ir) (?:habe|haben) früher) "
+            r"in <Place> (?:gewohnt|gelebt)",
+            "{s} hat früher in {o} gewohnt.", "lives_in", ends=True, whole=True, importance=0.6,
         ),
         rule(
             r"(?:habe|hat|haben) (?:früher )?in <Place> (?:gewohnt|gelebt)",

@@ -47,6 +47,14 @@ class _Subject:
     many: bool = False
 
 
+def speaker_named(turn: Turn, patterns: Patterns) -> tuple[str, str]:
+    """What a turn's speaker is called in statements, and in claims."""
+    speaker = turn.speaker.strip()
+    if speaker.casefold() in NO_NAMES:
+        return patterns.grammar.user, "user"
+    return speaker, speaker
+
+
 class Reader:
     """Reads the text of one turn; names it learns are added to ``known``, by their case-folded form."""
 
@@ -58,11 +66,8 @@ class Reader:
         self.text = text
         for pattern, written in self.grammar.respelled:
             self.text = re.sub(pattern, written, self.text)
-        speaker = turn.speaker.strip()
-        if speaker.casefold() in NO_NAMES:
-            self.me = _Subject(shown=self.grammar.user, claimed="user")
-        else:
-            self.me = _Subject(shown=speaker, claimed=speaker)
+        shown, claimed = speaker_named(turn, patterns)
+        self.me = _Subject(shown=shown, claimed=claimed)
 
     def facts(self) -> Iterator[Fact]:
         for sentence in clauses(self.text, self.patterns, self.turn.said_at):

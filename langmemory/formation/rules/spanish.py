@@ -64,7 +64,8 @@ SPANISH = Grammar(
         r"dice|dijo|dicen|dijeron|preguntó|pregunta|cree|creo|piensa|pensó|escribió|"
         r"cuenta que|contó|"
         r"(?<=, )(?:digo|no(?=,)|perdón|mejor dicho)|divorci\w+|cancel(?:ó|amos|aron|ado|ada|é)|"
-        r"supuestamente|película|novela|nunca|jamás)\b|/s\b|🙄|😏"
+        r"supuestamente|película|novela|nunca|jamás|"
+        r"(?:qué (?:bien|divertido|suerte)|genial|fantástico), me encanta)\b|/s\b|🙄|😏"
     ),
     openers=(
         r"(?:y|pero|pues|bueno|oh|ah|hola|buenas|buenos días|buenas tardes|buenas noches|"
@@ -79,7 +80,7 @@ SPANISH = Grammar(
     no=r"no\b",
     announces=(
         r"\b(?:cosas?|noticias?|novedad(?:es)?|sobre mí|datos?|contexto|resumen|respuesta|"
-        r"presentación|saber|recordatorio|alergias?)\b"
+        r"presentación|en adelante|a partir de ahora|futuro|saber|recordatorio|alergias?|familia|en casa)\b"
     ),
     breaks=(
         rf"\s*[,;:–—]\s*(?:y\s+|pero\s+)?(?=(?:[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|{FIRST})\b)"
@@ -197,6 +198,10 @@ SPANISH = Grammar(
             r"ya no (?:vivo|vive|vivimos) en <Place>",
             "{s} ya no vive en {o}.", "lives_in", ends=True, times="any", prefer="past",
             importance=0.7,
+        ),
+        rule(
+            r"(?:[Aa]ntes (?:yo )?vivía|(?:[Yy]o )?[Vv]ivía antes) en <Place>",
+            "{s} vivía antes en {o}.", "lives_in", ends=True, whole=True, importance=0.6,
         ),
         rule(
             r"(?:vivía|viví|vivió) en <Place>",

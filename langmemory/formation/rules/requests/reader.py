@@ -1,0 +1,221 @@
+"""One turn read for standing requests, and what is left of it to be read for facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.facts import Claim, Fact
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
+from langmemory.formation.rules.patterns import Patterns
+from langmemory.formation.rules.requests.chinese import CHINESE
+from langmemory.formation.rules.requests.english import ENGLISH
+from langmemory.formation.rules.requests.german import GERMAN
+from langmemory.formation.rules.requests.request import Manners, Request
+from langmemory.formation.rules.requests.spanish import SPANISH
+from langmemory.formation.rules.requests.things import CLAIMED
+
+MANNERS: dict[str, Manners] = {
+    manners.code: manners for manners in (ENGLISH, GERMAN, SPANISH, CHINESE)
+}
+
+MAX_CHARACTERS = 1500
+"""Longer turns are mostly pasted, and pasted guidelines are full of orders."""
+CONFIDENCE = 0.85
+_QUESTION = re.compile(r"[?？]")
+_EDGE = " \t\n,;:.!?¡¿–—-，。！？；：、"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Clause:
+    said: str
+    """As it stands in the text."""
+    opener: str
+    """What stands before what it says: "Today," """
+    match: tuple[Request, str] | None
+    """What it asks for."""
+    empty: bool
+    """It says no more than "from now on", if that."""
+    for_good: bool
+    habit: bool
+    polite: bool
+
+
+def standing_requests(
+    turn: Turn, text: str, patterns: Patterns, *, named: str, claimed: str
+) -> tuple[list[Fact], str]:
+    """What the speaker asks for from now on, and the text without it.
+
+    Args:
+        text: of the turn.
+        named: the speaker in statements.
+        claimed: the speaker in claims.
+    """
+    manners = MANNERS[patterns.grammar.code]
+    text = text.replace("’", "'")
+    if len(text) > MAX_CHARACTERS or manners.found["elsewhere"].search(text):
+        return [], text
+    own = [sentence for sentence in sentences(own_words(text, patterns)) if sentence]
+    facts: list[Fact] = []
+    rest = text
+    for number, sentence in enumerate(own):
+        others = own[:number] + own[number + 1 :]
+        for found in _asked(sentence, others, manners, patterns):
+            facts.append(_fact(turn, patterns, found, named, claimed))
+            rest = rest.replace(found.said, " ", 1)
+    return facts, rest
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """A clause that asks for something for good."""
+
+    said: str
+    request: Request
+    thing: str
+    occasion: str
+    """"when I ask about code"; empty for always."""
+
+
+def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: str) -> Fact:
+    asked = found.request
+    parts = {"s": named, "o": found.thing}
+    text = asked.text.format(**parts)
+    if found.occasion:  # as it was said: "I" is not to become somebody else
+        text = f'{text} ("{found.occasion}")'
+    thing = asked.object.format(**parts)
+    claim = Claim(
+        subject=claimed,
+        relation=asked.relation,
+        object=CLAIMED.get(thing.casefold(), thing),
+        object_is_entity=False,
+    )
+    return Fact(
+        text=text[0].upper() + text[1:], kind="procedure", claims=(claim,), ends=asked.ends,
+        speaker=turn.speaker, owner=turn.owner, privacy=turn.privacy, confidence=CONFIDENCE,
+        importance=asked.importance, language=patterns.grammar.code, evidence=(turn.key,),
+        said_at=turn.said_at,
+    )  # fmt: skip
+
+
+def _asked(
+    sentence: str, others: list[str], manners: Manners, patterns: Patterns
+) -> Iterator[_Asked]:
+    """Each clause that asks for something for good."""
+    found = manners.found
+    bare = plainly_said(sentence)
+    if bare is None:
+        return
+    clauses = [clause for part in found["splits"].split(bare) for clause in _parts(part, manners)]
+    cores = [_core(clause, manners, patterns) for clause in clauses]
+    occasion = next((c for c in map(_tidy, clauses) if found["when"].match(c)), "")
+    spread = [one for one in cores if one.empty]  # "from now on: …", "…, always"
+    for_good_all = any(one.for_good for one in spread)
+    habit_all = any(one.habit for one in spread)
+    last = cores[-1] if cores else None
+    if _QUESTION.search(sentence):
+        tagged = last is not None and found["tags"].fullmatch(last.said.strip(_EDGE).casefold())
+        if not tagged and not any(one.polite for one in cores):
+            return
+        if not any(one.for_good or one.habit for one in cores):
+            return
+    if any(
+        not (one.for_good or one.habit) and found["somewhere"].match(one.said.strip(_EDGE))
+        for one in cores
+    ):
+        return
+    for one in cores:
+        if one.match is None or found["unclear"].search(bare.replace(one.said, one.opener)):
+            continue
+        for_good, habit = one.for_good or for_good_all, one.habit or habit_all
+        asked, thing = one.match
+        if not for_good and not habit and (one.polite or asked.lasts == "if said"):
+            continue
+        if occasion and normalised(asked.relation).is_single:
+            continue  # an answer in German to what is German is no answer in German always
+        clauses_beside = [each.said for each in cores if each is not one]
+        if (
+            asked.lasts != "always"
+            and not for_good
+            and not _is_alone(clauses_beside, others, manners, patterns)
+        ):
+            continue
+        yield _Asked(said=one.said, request=asked, thing=thing, occasion=occasion)
+
+
+def _parts(clause: str, manners: Manners) -> Iterator[str]:
+    """A clause, or both that an "and" joins, where only they ask for something."""
+    joined = manners.found["ands"].split(clause)
+    yield from joined if len(joined) > 1 else [clause]
+
+
+def _core(clause: str, manners: Manners, patterns: Patterns) -> _Clause:
+    found = manners.found
+    text = _begun(clause, patterns)
+    gap = " " if manners.spaced else ""
+    core, for_good = found["for_good"].subn(gap, text)
+    core, habit = found["habit"].subn(gap, core)
+    core = _tidy(found["fillers"].sub(gap, core))
+    match, polite = _match(core, manners), False
+    if match is None:
+        polite = found["polite"].match(core) is not None
+        lead = found["polite"].match(core) or found["leads"].match(core)
+        match = _match(_tidy(core[lead.end() :]), manners) if lead else None
+    return _Clause(
+        said=clause,
+        opener=clause[: len(clause) - len(text)],
+        match=match,
+        empty=not core,
+        for_good=for_good > 0,
+        habit=habit > 0,
+        polite=polite,
+    )
+
+
+def _begun(clause: str, patterns: Patterns) -> str:
+    """Without "Hey," and "Actually"; a "no" stays: "No emojis"."""
+    text = clause.lstrip(_EDGE)
+    while (opener := patterns.openers.match(text)) and opener.end():
+        text = text[opener.end() :].lstrip(_EDGE)
+    return text
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split()).strip(_EDGE)
+
+
+def _match(core: str, manners: Manners) -> tuple[Request, str] | None:
+    for asked, pattern in manners.patterns:
+        if match := pattern.fullmatch(core):
+            thing = next((said for said in match.groups() if said), "").strip()
+            if thing.casefold() not in manners.not_names:
+                return asked, manners.same.get(thing.casefold(), thing)
+    return None
+
+
+def _is_alone(
+    clauses: list[str], sentences: list[str], manners: Manners, patterns: Patterns
+) -> bool:
+    """Whether nothing beside it is what it may be asked for: "Write a poem. No jokes!", a heading."""
+    if any(_QUESTION.search(text) for text in sentences):
+        return False
+    for sentence in sentences:
+        parts = [part for part in manners.found["splits"].split(sentence) if part.strip(_EDGE)]
+        cores = [_core(part, manners, patterns) for part in parts]
+        if any(one.match is not None for one in cores):
+            continue
+        if parts and not manners.found["company"].match(parts[0].strip(_EDGE)):
+            return False
+        clauses = [*clauses, *parts]
+    return not any(_is_task(clause, manners, patterns) for clause in clauses)
+
+
+def _is_task(clause: str, manners: Manners, patterns: Patterns) -> bool:
+    """Whether a clause asks for something to be done now."""
+    begun = manners.found["fillers"].sub("", _begun(clause, patterns)).strip(_EDGE)
+    if not manners.found["tasks"].match(begun):
+        return False
+    return _core(clause, manners, patterns).match is None
