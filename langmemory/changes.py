@@ -112,6 +112,14 @@ class SetStatus(_Change):
     status: Status
 
 
+class RemoveMemory(_Change):
+    """A memory goes, as by `BaseStore.delete`; to undo the run brings it back with all that stood
+    beside it. Nothing that is true is to be removed for being old: supersede or archive it."""
+
+    op: Literal["remove"] = "remove"
+    key: str
+
+
 class Merge(_Change):
     """Memories that say the same: the first keeps, the others are archived and point to it, and
     their evidence and mentions become its own."""
@@ -202,6 +210,7 @@ Change = Annotated[
     | Supersede
     | Invalidate
     | SetStatus
+    | RemoveMemory
     | Merge
     | AddEntity
     | LinkEntities

@@ -244,6 +244,8 @@ class Applied:
     """Keys of the memories that are new."""
     changed: tuple[str, ...] = ()
     """Keys of the memories that are otherwise than before."""
+    removed: tuple[str, ...] = ()
+    """Keys of the memories that are gone."""
     dry_run: bool = False
     repeated: bool = False
     """The run had been applied before: nothing was done."""

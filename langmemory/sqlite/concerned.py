@@ -1,5 +1,5 @@
-"""What is to be forgotten: everything of an owner, some keys, everything that speaks of an entity,
-and what was made of it alone."""
+"""What is to be forgotten: everything in a namespace, or of an owner, some keys, everything that
+speaks of an entity, and what was made of it alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.jobs import BROUGHT
-from langmemory.sqlite.namespaces import Bindings, below, from_path
+from langmemory.sqlite.namespaces import Bindings, below, from_path, ids_below
 from langmemory.types import Namespace
 
 
@@ -33,6 +33,8 @@ class Concerned:
     """Questions that would add what is to be forgotten."""
     named_in: Callable[[str], bool] | None = None
     """Says whether a text names the entity to be forgotten, where it is one."""
+    namespaces: set[int] = field(default_factory=set)
+    """Namespaces that are to be left empty."""
 
     @classmethod
     def together(cls, parts: Sequence[Concerned]) -> Concerned:
@@ -44,11 +46,31 @@ class Concerned:
             entities=set[int]().union(*(part.entities for part in parts)),
             reviews=set[str]().union(*(part.reviews for part in parts)),
             named_in=next((part.named_in for part in parts if part.named_in is not None), None),
+            namespaces=set[int]().union(*(part.namespaces for part in parts)),
         )
 
     @property
     def every(self) -> list[int]:
         return sorted(self.alive | self.gone)
+
+
+def within(connection: Connection, prefix: Namespace) -> Concerned:
+    """Everything that is, or was, in a namespace and below it, whoever owns it."""
+    where, bindings = below(prefix)
+    alive = id_set(connection, f"SELECT id FROM item WHERE namespace IN {where}", bindings)
+    gone = id_set(
+        connection,
+        f"SELECT item FROM history WHERE namespace IN {where} AND key IS NOT NULL",
+        bindings,
+    )
+    reviews = connection.execute(f"SELECT id FROM review WHERE namespace IN {where}", bindings)
+    return Concerned(
+        alive=alive,
+        gone=gone - alive,
+        entities=id_set(connection, f"SELECT id FROM entity WHERE namespace IN {where}", bindings),
+        reviews={str(row[0]) for row in reviews},
+        namespaces=set(ids_below(connection, prefix)),
+    )
 
 
 def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
@@ -127,13 +149,14 @@ def speaking_of(
         (*norms, *bindings, *norms, *bindings),
     )
     array = id_array(entities)
-    alive = id_set(
+    speaking = id_set(
         connection,
         "SELECT item FROM mention WHERE entity IN (SELECT value FROM carray(?1)) UNION "
         "SELECT fact FROM edge WHERE subject IN (SELECT value FROM carray(?1)) UNION "
         "SELECT fact FROM edge WHERE object IN (SELECT value FROM carray(?1))",
         (array,),
     )
+    alive = _there(connection, speaking)
     names = [
         str(row[0])
         for row in connection.execute(
@@ -151,7 +174,7 @@ def speaking_of(
         )
     ]
     says = telling_of([*names, given], others)
-    gone: set[int] = set()
+    gone = speaking - alive  # removed, and could be brought back
     for item, *told in connection.execute(
         f"SELECT id, value, key, speaker FROM item WHERE namespace IN {where}", bindings
     ):
@@ -175,22 +198,34 @@ def speaking_of(
 
 def with_derived(connection: Connection, concerned: Concerned) -> Concerned:
     """The same with what was made from it alone: facts without other evidence, and summaries with
-    any of it, because they retell all their sources."""
-    alive = set(concerned.alive)
+    any of it, because they retell all their sources. Removed ones, which could be brought back, too."""
+    every = concerned.alive | concerned.gone
     while True:
         derived = id_set(
             connection,
             "WITH going (id) AS (SELECT value FROM carray(?)) "
-            "SELECT i.id FROM item i JOIN evidence v ON v.item = i.id "
-            "WHERE v.source IN going AND i.id NOT IN going AND (i.kind = 'archival' OR NOT EXISTS "
+            "SELECT v.item FROM evidence v LEFT JOIN item i ON i.id = v.item "
+            "WHERE v.source IN going AND v.item NOT IN going AND (coalesce(i.kind, "
+            "(SELECT h.facets ->> '$.kind' FROM history h WHERE h.item = v.item AND h.key "
+            "IS NOT NULL)) = 'archival' OR NOT EXISTS "
             "(SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
-            "WHERE w.item = i.id AND w.source NOT IN going))",
-            (id_array(alive),),
+            "WHERE w.item = v.item AND w.source NOT IN going))",
+            (id_array(every),),
         )
         if not derived:
             break
-        alive |= derived
-    return replace(concerned, alive=alive, gone=concerned.gone - alive)
+        every |= derived
+    alive = concerned.alive | _there(connection, every - concerned.gone)
+    return replace(concerned, alive=alive, gone=every - alive)
+
+
+def _there(connection: Connection, ids: set[int]) -> set[int]:
+    """Those of the items that are not gone."""
+    return id_set(
+        connection,
+        "SELECT id FROM item WHERE id IN (SELECT value FROM carray(?))",
+        (id_array(ids),),
+    )
 
 
 def texts(connection: Connection, concerned: Concerned) -> list[str]:
@@ -229,6 +264,16 @@ def named_aside(
         if _may_concern(prefix, *place)
     )
     return {(table, key) for table, key, text in chain(rows, jobs) if says(text)}
+
+
+def work_within(connection: Connection, prefix: Namespace) -> set[tuple[str, str | int]]:
+    """Runs and jobs of a namespace and those below it: table and key of each."""
+    where, bindings = below(prefix)
+    runs = connection.execute(f"SELECT id FROM run WHERE namespace IN {where}", bindings)
+    jobs = connection.execute("SELECT id, lane FROM job").fetchall()
+    return {("run", row[0]) for row in runs} | {
+        ("job", job) for job, lane in jobs if from_path(lane)[: len(prefix)] == prefix
+    }
 
 
 def jobs_of(connection: Connection, prefix: Namespace, owner: str) -> set[tuple[str, str | int]]:

@@ -12,6 +12,7 @@ import numpy as np
 from langmemory.sqlite import keywords
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.history import GONE
+from langmemory.sqlite.items import RESTORABLE
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json, leaves
@@ -19,6 +20,8 @@ from langmemory.sqlite.vectors import SLOT_BITS, sign_bits
 
 SHOWN: Final = 3
 """Ids named in a problem."""
+_KNOWN: Final = f"SELECT id FROM item UNION ALL SELECT h.item FROM history h WHERE {RESTORABLE}"
+"""Items, and those that an undo would bring back."""
 RUN: Final = 4096
 """Vectors looked at together."""
 UNBOUNDED: Final = 1 << 62
@@ -65,11 +68,11 @@ def _rows(connection: Connection) -> Iterator[str]:
         "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
         "GROUP BY thread, position HAVING count(*) > 1",
     )
-    for table in ("usage", "label"):
+    for table, known in (("usage", _KNOWN), ("label", "SELECT id FROM item")):
         yield from _named(
             connection,
             f"items are gone and left a row in {table}",
-            f"SELECT item FROM {table} WHERE item NOT IN (SELECT id FROM item)",
+            f"SELECT item FROM {table} WHERE item NOT IN ({known})",
         )
 
 
@@ -184,11 +187,13 @@ DANGLING: Final = (
 
 def _graph(connection: Connection) -> Iterator[str]:
     for table, column, target in DANGLING:
+        beside = target == "item" and table != "fingerprint"
+        known = _KNOWN if beside else f"SELECT id FROM {target}"
         yield from _named(
             connection,
             f"{target} ids in {table}.{column} that belong to nothing",
             f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL "
-            f"AND {column} NOT IN (SELECT id FROM {target})",
+            f"AND {column} NOT IN ({known})",
         )
     yield from _named(
         connection,

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from langmemory.sqlite import graph_rows, runs
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.items import RESTORABLE
 
 
 class Dependant(NamedTuple):
@@ -44,6 +45,14 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
     ):
         if other not in (None, run):
             yield Dependant(other, f"lets {key} take a memory's place")
+    for key, other in connection.execute(
+        "SELECT h.facets ->> '$.superseded_by' AS heir, h.run FROM history h "
+        f"JOIN run r ON r.id = h.run WHERE h.namespace = {here} AND h.key IS NOT NULL "
+        f"AND {RESTORABLE} AND h.facets ->> '$.status' <> 'active' "
+        "AND r.undone_by IS NULL AND h.run <> ?1 AND heir IN (SELECT value FROM json_each(?2))",
+        (run, keys),
+    ):
+        yield Dependant(other, f"removed a memory whose place {key} had taken")
     for review, other, key in connection.execute(
         f"SELECT v.id, v.run, j.value FROM review v, json_each(v.items) j WHERE v.namespace = {here} "
         "AND v.decision IS NULL AND v.run <> ?1 AND j.value IN (SELECT value FROM json_each(?2))",

@@ -101,7 +101,7 @@ def erase(
     facts_kept = number(
         connection,
         "SELECT count(DISTINCT item) FROM evidence WHERE source IN (SELECT value FROM carray(?1)) "
-        "AND item NOT IN (SELECT value FROM carray(?1))",
+        "AND item NOT IN (SELECT value FROM carray(?1)) AND item IN (SELECT id FROM item)",
         (array,),
     )
     told = number(
@@ -117,6 +117,8 @@ def erase(
     )
     for item in sorted(concerned.alive):
         items.delete(connection, item, now_us, run=run)
+    for item in sorted(concerned.gone):
+        items.forget_beside(connection, item)
     entities = _forget_entities(connection, concerned.entities | silent)
     _forget_heirs(connection, places)
     connection.executemany("DELETE FROM review WHERE id = ?", [(one,) for one in reviews])
@@ -125,7 +127,7 @@ def erase(
     _forget_vectors(connection, ids)
     _forget_threads(connection)
     connection.execute("DELETE FROM path WHERE id NOT IN (SELECT path FROM leaf)")
-    _forget_namespaces(connection, {place.namespace for place in places})
+    _forget_namespaces(connection, {place.namespace for place in places} | concerned.namespaces)
     return Erased(
         kinds=kinds,
         history=rows,

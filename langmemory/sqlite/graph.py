@@ -31,7 +31,8 @@ class EntityRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """An edge with the times of its fact, in microseconds; links not followed."""
+    """An edge with the times of its fact, in microseconds; links not followed. With ``known_at`` they
+    are those of then."""
 
     id: int
     subject: int
@@ -47,16 +48,11 @@ class EdgeRow(NamedTuple):
     created_at: int
     expired_at: int | None
     status: Status
-    until: int | None
-    """Its ``invalid_at`` as it was believed at the time whose beliefs are asked for."""
-    given_up: int | None
-    """Its ``expired_at``, likewise: later than that time only where no history tells what was."""
 
 
-EDGE_COLUMNS: Final = (
-    "e.id, e.subject, e.relation, e.object, e.literal, i.key, i.id, i.valid_at, i.invalid_at, "
-    "i.created_at, i.expired_at, i.status"
-)
+EDGE_COLUMNS: Final = "e.id, e.subject, e.relation, e.object, e.literal, i.key, i.id"
+FACT_COLUMNS: Final = ("valid_at", "invalid_at", "created_at", "expired_at", "status")
+"""Those of an edge that are of its fact: as they were at the time whose beliefs are asked for."""
 
 
 def within(scope: CompiledScope) -> tuple[str, Bindings]:
@@ -74,11 +70,25 @@ def is_empty(connection: Connection) -> bool:
     return bool(row[0])
 
 
-def roots(connection: Connection, entities: Iterable[int]) -> dict[int, int]:
-    """What each of these entities, and each linked with one of them, stands for.
+def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
+    """Whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
+    known_at = scope.scope.known_at
+    if known_at is None:
+        return "1", ()
+    later = f"SELECT 1 FROM run r WHERE r.id = {table}.run AND r.at > ?"
+    return f"NOT EXISTS ({later})", (to_us(known_at),)
+
+
+def roots(
+    connection: Connection, entities: Iterable[int], *, known_at_us: int | None = None
+) -> dict[int, int]:
+    """What each of these entities, and each linked with one of them, stands for; ``known_at_us``: as
+    they were linked then.
 
     Links are followed to their end; entities linked in a circle stand for the oldest of them.
     """
+    if known_at_us is not None:
+        return _roots_then(connection, entities, known_at_us)
     rows = connection.execute(
         "WITH RECURSIVE linked (id) AS ("
         "SELECT value FROM carray(?) UNION "
@@ -90,6 +100,35 @@ def roots(connection: Connection, entities: Iterable[int]) -> dict[int, int]:
     ).fetchall()
     link: dict[int, int | None] = dict(rows)
     return {entity: _root(entity, link) for entity in link}
+
+
+def _roots_then(
+    connection: Connection, entities: Iterable[int], known_at_us: int
+) -> dict[int, int]:
+    link: dict[int, int | None] = dict(
+        connection.execute("SELECT id, same_as FROM entity WHERE same_as IS NOT NULL").fetchall()
+    )
+    # Each run tells how the links that it set stood before: the first one since, how they were.
+    link |= connection.execute(
+        "SELECT e.id, s.id FROM run r CROSS JOIN json_each(r.links) j "
+        "CROSS JOIN entity e ON e.namespace = r.namespace AND e.key = j.key "
+        "LEFT JOIN entity s ON s.namespace = r.namespace AND s.key = j.value ->> 0 "
+        "WHERE r.at > ? AND r.links <> '{}' ORDER BY r.at DESC, r.id DESC",
+        (known_at_us,),
+    ).fetchall()
+    linked: dict[int, set[int]] = {}
+    for one, other in link.items():
+        if other is not None:
+            linked.setdefault(one, set()).add(other)
+            linked.setdefault(other, set()).add(one)
+    found, rest = set[int](), list(entities)
+    while rest:
+        one = rest.pop()
+        if one not in found:
+            found.add(one)
+            rest.extend(linked.get(one, ()))
+    within_reach = {one: link.get(one) for one in found}
+    return {one: _root(one, within_reach) for one in found}
 
 
 def _root(entity: int, link: dict[int, int | None]) -> int:
@@ -107,9 +146,11 @@ def all_entities(connection: Connection, scope: CompiledScope | None, namespace:
     spoken, bindings = "1", cast("Bindings", ())
     if scope is not None:
         where, bindings = within(scope)
+        told, then = _told_by_then(scope, "m")
+        bindings = (*then, *bindings)
         spoken = (
             "EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-            f"WHERE m.entity = entity.id AND {where})"
+            f"WHERE m.entity = entity.id AND {told} AND {where})"
         )
     rows = connection.execute(
         f"SELECT id FROM entity WHERE namespace = ? AND {spoken} ORDER BY id",
@@ -121,11 +162,12 @@ def all_entities(connection: Connection, scope: CompiledScope | None, namespace:
 def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[int]) -> set[int]:
     """Those of the entities that a memory in scope speaks of."""
     where, bindings = within(scope)
+    told, then = _told_by_then(scope, "m")
     rows = connection.execute(
         "SELECT c.value FROM carray(?) c WHERE EXISTS "
         "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-        f"WHERE m.entity = c.value AND {where})",
-        (array(entities), *bindings),
+        f"WHERE m.entity = c.value AND {told} AND {where})",
+        (array(entities), *then, *bindings),
     )
     return {int(row[0]) for row in rows}
 
@@ -185,14 +227,15 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
     What a private memory calls somebody is private with it, so a viewer knows only names that
     stand in a memory open to them, or its speaker. Letters beyond ASCII compare by case.
     """
+    told, then = _told_by_then(scope, "a")
     if scope.scope.viewer is None:
-        return "1", ()
+        return told, then
     where, bindings = within(scope)
     return (
-        "EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
+        f"{told} AND EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
         f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) "
         "OR instr(lower(i.value), a.norm) OR lower(i.speaker) = lower(a.name)))",
-        bindings,
+        (*then, *bindings),
     )
 
 
@@ -241,14 +284,13 @@ def edges(
         relation: Only this relation.
     """
     where, bindings = within(scope)
-    times, asked = "i.invalid_at, i.expired_at", cast("Bindings", ())
+    columns, asked = [f"i.{name}" for name in FACT_COLUMNS], cast("Bindings", ())
     if scope.scope.known_at is not None:
-        known_at = to_us(scope.scope.known_at)
-        times = f"{past.column('invalid_at')}, {past.column('expired_at')}"
-        asked = (known_at, known_at)
+        columns = [past.column(name) for name in FACT_COLUMNS]
+        asked = (to_us(scope.scope.known_at),) * len(columns)
         # A claim may have been made of the memory later.
-        where = f"{where} AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = e.run AND r.at > ?)"
-        bindings = (*bindings, known_at)
+        told, then = _told_by_then(scope, "e")
+        where, bindings = f"{where} AND {told}", (*bindings, *then)
     if relation is not None:
         where, bindings = f"{where} AND e.relation = ?", (*bindings, relation)
     if facts is not None:
@@ -269,7 +311,7 @@ def edges(
     # One part a source, never OR: each end has an index of its own.
     rows = connection.execute(
         " UNION ".join(
-            f"SELECT {EDGE_COLUMNS}, {times} FROM {source} CROSS JOIN item i ON i.id = e.fact "
+            f"SELECT {EDGE_COLUMNS}, {', '.join(columns)} FROM {source} CROSS JOIN item i ON i.id = e.fact "
             f"WHERE {where}"
             for source in sources
         )

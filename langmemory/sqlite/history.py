@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import find as find_namespace
@@ -18,6 +18,11 @@ from langmemory.types import HistoryAction, HistoryEntry, Namespace
 
 GONE: Final = ("delete", "expire", "forget")
 """Actions after which there is no item."""
+_UNSHOWN: Final = (
+    "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
+    "accessed_at", "thread_id", "position",
+)  # fmt: skip
+"""What the history keeps of an item besides its facets, to put it back."""
 SEAL: Final = "forgotten/"
 GRAVEYARD: Final = ("forgotten",)
 """Namespace of the records whose own, and its ancestors, had nothing else in them."""
@@ -47,6 +52,32 @@ def was_forgotten(connection: Connection, namespace: int, key: str) -> bool:
     """Whether a memory of this name was ever forgotten."""
     (path,) = connection.execute("SELECT path FROM namespace WHERE id = ?", (namespace,)).fetchone()
     return bool(forgotten_lives(connection, from_path(path), key))
+
+
+class Recorded(NamedTuple):
+    """One change, as far as it tells whether the record of it is whole."""
+
+    at_us: int
+    action: HistoryAction
+    blank: bool
+    """What the item said before it was forgotten, while the item was not."""
+
+
+def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> list[list[Recorded]]:
+    """The changes of each item that is, or was, under this key, oldest first; without those whose
+    past went because they had a TTL."""
+    lives: dict[int, list[Recorded]] = {}
+    for item, at_us, action, told in connection.execute(
+        "WITH life (item) AS (SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ?1 AND i.key = ?2 UNION SELECT g.item FROM namespace n "
+        "JOIN history g ON g.namespace = n.id WHERE n.path = ?1 AND g.key = ?2) "
+        "SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM life l "
+        "JOIN history h ON h.item = l.item ORDER BY h.seq",
+        (to_path(namespace), key),
+    ):
+        blank = not told and action not in ("add", "restore")
+        lives.setdefault(item, []).append(Recorded(at_us, action, blank))
+    return [life for life in lives.values() if all(one.action != "expire" for one in life)]
 
 
 def record(
@@ -94,6 +125,11 @@ def record_added(
         "history (at, action, item, run, reason)",
         [(at_us, "add", item, run, reason) for item in items],
     )
+
+
+def came_back(connection: Connection, item: int) -> None:
+    """An item that was gone is there again: its history does not name it any more."""
+    connection.execute("UPDATE history SET namespace = NULL, key = NULL WHERE item = ?", (item,))
 
 
 def of_item(
@@ -181,8 +217,9 @@ def _maybe(text: str | None) -> dict[str, Any] | None:
 
 def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
     """Columns as the file keeps them, as `HistoryEntry` shows them."""
-    found: dict[str, Any] = dict(facets or {})
-    found.pop("updated_at", None)
+    found: dict[str, Any] = {
+        name: kept for name, kept in (facets or {}).items() if name not in _UNSHOWN
+    }
     for name in found.keys() & {"valid_at", "invalid_at", "expired_at"}:
         found[name] = maybe_datetime(found[name])
     for name in found.keys() & {"pinned", "verified"}:

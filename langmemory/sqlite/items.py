@@ -65,19 +65,36 @@ class Write:
     updated_us: int | None = None
 
 
+AT_FIRST: Final[Mapping[str, Any]] = {
+    "kind": "semantic", "speaker": None, "owner": None, "privacy": "shared", "status": "active",
+    "priority": "reference", "importance": 0.5, "confidence": 1.0, "pinned": 0, "verified": 0,
+    "valid_at": None, "invalid_at": None, "expired_at": None, "superseded_by": None,
+    "index_fields": None, "expires_at": None,
+}  # fmt: skip
+"""Columns that tell how an item stood, and what they are where nobody set them. The history keeps
+what a change or the end of the item replaced, so that it can be shown as it was at any time."""
+_TOLD: Final = (*(name for name in AT_FIRST if name in FACETS), "created_at")
+
+
 class Known(NamedTuple):
     """An item that a write replaces."""
 
     item: int
     value: str
-    privacy: str
-    owner: str | None
+    columns: tuple[Any, ...]
+    """Those of `_TOLD`."""
 
-    def whose(self, facets: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Whose it was, for the history, where it becomes somebody else's or is seen by others: who may
-        see what it said, and what is to be forgotten with its owner."""
-        before = {"privacy": self.privacy, "owner": self.owner}
-        return None if all(facets.get(name, was) == was for name, was in before.items()) else before
+    def replaced(self, write: Write) -> dict[str, Any] | None:
+        """Columns that a write sets otherwise, as they were, for the history. Whose it was is told as
+        a whole: who may see what it said, and what is to be forgotten with its owner."""
+        was = dict(zip(_TOLD, self.columns, strict=True))
+        new = {**was, **write.facets}
+        if write.created_us is not None:
+            new["created_at"] = write.created_us
+        found = {name: was[name] for name in _TOLD if new[name] != was[name]}
+        if found.keys() & {"privacy", "owner"}:
+            found |= {"privacy": was["privacy"], "owner": was["owner"]}
+        return found or None
 
 
 class Written(NamedTuple):
@@ -157,10 +174,10 @@ class Batch:
         for write in writes:
             keys.setdefault(write.namespace, []).append(write.key)
         return {
-            (namespace, row[0]): Known(*row[1:])
+            (namespace, row[0]): Known(row[1], row[2], row[3:])
             for namespace, some in keys.items()
             for row in self.connection.execute(
-                "SELECT key, id, value, privacy, owner FROM item WHERE namespace = ? AND "
+                f"SELECT key, id, value, {', '.join(_TOLD)} FROM item WHERE namespace = ? AND "
                 + ("key = ?" if len(some) == 1 else "key IN (SELECT value FROM json_each(?))"),
                 (
                     self.namespace(namespace)[0],
@@ -200,7 +217,7 @@ class Batch:
             self.replace(write, item, namespace)
             history.record(
                 self.connection, self.now_us, "update", item,
-                before=old.value, facets=old.whose(write.facets), run=self.run, reason=self.reason,
+                before=old.value, facets=old.replaced(write), run=self.run, reason=self.reason,
             )  # fmt: skip
             return item
         self.leaf_rows.extend(
@@ -277,29 +294,141 @@ def delete(
 ) -> None:
     """Remove an item and everything derived from it. Its history stays; that of an expiry without
     the text, because whoever sets a TTL wants the text gone."""
-    namespace, key, value, privacy, owner = connection.execute(
-        "SELECT namespace, key, value, privacy, owner FROM item WHERE id = ?", (item,)
+    namespace, key, value, *columns = connection.execute(
+        f"SELECT namespace, key, value, {', '.join(AT_FIRST)} FROM item WHERE id = ?", (item,)
     ).fetchone()
+    was = dict(zip(AT_FIRST, columns, strict=True))
     # Whose it was: who may see its history, and what is to be forgotten with its owner.
-    facets = None if (privacy, owner) == ("shared", None) else {"privacy": privacy, "owner": owner}
-
-    connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
-    keywords.delete(connection, item)
-    vectors.delete(connection, item, namespace)
-    connection.execute("DELETE FROM item WHERE id = ?", (item,))
-    connection.execute(
-        "DELETE FROM fingerprint WHERE item = ?; DELETE FROM evidence WHERE item = ?; "
-        "DELETE FROM evidence WHERE source = ?; DELETE FROM mention WHERE item = ?; "
-        "DELETE FROM edge WHERE fact = ?; DELETE FROM reflected WHERE item = ?; "
-        "DELETE FROM usage WHERE item = ?; DELETE FROM label WHERE item = ?",
-        (item,) * 8,
-    )
+    whose = {"privacy": was["privacy"], "owner": was["owner"]}
+    told = was if action == "delete" else whose
+    facets = {name: found for name, found in told.items() if found != AT_FIRST[name]}
+    if facets.keys() & whose.keys():
+        facets |= whose
+    _take_out(connection, item, namespace)
+    forget_beside(connection, item)
     history.record(
         connection, now_us, action, item, gone_from=(namespace, key),
-        before=value if action == "delete" else None, facets=facets, run=run, reason=reason,
+        before=value if action == "delete" else None, facets=facets or None, run=run, reason=reason,
     )  # fmt: skip
     if action == "expire":
         connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
+
+
+KEPT: Final = (
+    "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
+    "accessed_at", *(name for name in FACETS if name != "thread"),
+)  # fmt: skip
+"""Columns by which, with its namespace, key, value and thread, an item is there again."""
+
+RESTORABLE: Final = "h.action = 'delete' AND h.key IS NOT NULL AND h.facets ->> '$.created_at' > 0"
+"""Rows of the history, ``h``, of items that a run removed and its undo can bring back."""
+
+
+def remove(connection: Connection, item: int, now_us: int, *, run: str, reason: str | None) -> None:
+    """Take an item out so that `bring_back` can undo it: its columns are kept in the history, and
+    what stands beside it (evidence from and for it, mentions, edges, what was read, counts) stays
+    there under its id, which nobody else gets. Reads find these rows by way of the item."""
+    namespace, key, value, thread, *kept = connection.execute(
+        "SELECT namespace, key, value, (SELECT t.name FROM thread t WHERE t.id = item.thread), "
+        f"{', '.join(KEPT)} FROM item WHERE id = ?",
+        (item,),
+    ).fetchone()
+    _take_out(connection, item, namespace)
+    history.record(
+        connection, now_us, "delete", item, gone_from=(namespace, key), before=value,
+        facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread}, run=run, reason=reason,
+    )  # fmt: skip
+
+
+def bring_back(
+    connection: Connection,
+    item: int,
+    write: Write,
+    kept: Mapping[str, Any],
+    now_us: int,
+    *,
+    run: str,
+    reason: str | None,
+) -> None:
+    """Put an item back that was removed, as it was: under its id, with all that stands beside it.
+
+    Args:
+        connection: The writer, in a transaction.
+        item: Its id.
+        write: Its namespace, key and value, with what is derived from it.
+        kept: The columns that `remove` left in the history.
+        now_us: The time of the change.
+        run: Id of the run that makes the change.
+        reason: Why, for the history.
+    """
+    batch = Batch(connection, now_us, run, reason)
+    namespace, _ = batch.namespace(write.namespace)
+    columns = {name: kept[name] for name in KEPT}
+    if kept["thread_id"] is not None:
+        columns |= _place_in_thread(connection, namespace, item, kept)
+    columns |= {
+        "id": item, "namespace": namespace, "key": write.key, "value": write.value,
+        "tokens": write.tokens,
+    }  # fmt: skip
+    insert(connection, f"item ({', '.join(columns)})", [tuple(columns.values())])
+    batch.replace(write, item, namespace)
+    batch.flush()
+    history.came_back(connection, item)
+    history.record(connection, now_us, "restore", item, run=run, reason=reason)
+    # Short ids are filled up from the newest item that has one (`labels.is_complete`).
+    connection.execute("DELETE FROM label WHERE item > ?", (item,))
+
+
+def _place_in_thread(
+    connection: Connection, namespace: int, item: int, kept: Mapping[str, Any]
+) -> dict[str, int | None]:
+    """Thread and position of an item that comes back: its own, or after what is older, where others
+    took the places of those that were removed with it. Then these move on."""
+    row = connection.execute(
+        "INSERT INTO thread (namespace, name) VALUES (?, ?) "
+        "ON CONFLICT DO UPDATE SET name = excluded.name RETURNING id",
+        (namespace, kept["thread_id"]),
+    ).fetchone()
+    thread, position = int(row[0]), kept["position"]
+    taken, behind = connection.execute(
+        "SELECT coalesce(max(position = ?1 OR position < ?1 AND created_at > ?2 "
+        "OR position > ?1 AND created_at < ?2), 0), "
+        "coalesce(max(position) FILTER (WHERE (created_at, id) < (?2, ?3)), -1) + 1 "
+        "FROM item WHERE thread = ?4",
+        (position, kept["created_at"], item, thread),
+    ).fetchone()
+    if taken:
+        position = behind
+        connection.execute(
+            "WITH RECURSIVE taken (position) AS (VALUES (?2) UNION ALL SELECT k.position + 1 "
+            "FROM taken k JOIN item t ON t.thread = ?1 AND t.position = k.position) "
+            "UPDATE item SET position = position + 1 WHERE thread = ?1 AND position >= ?2 "
+            "AND position < (SELECT max(position) FROM taken)",
+            (thread, position),
+        )
+    return {"thread": thread, "position": position}
+
+
+def _take_out(connection: Connection, item: int, namespace: int) -> None:
+    """The row of an item, and what is derived from its value, goes."""
+    connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
+    keywords.delete(connection, item)
+    vectors.delete(connection, item, namespace)
+    connection.execute(
+        "DELETE FROM item WHERE id = ?; DELETE FROM fingerprint WHERE item = ?; "
+        "DELETE FROM label WHERE item = ?",
+        (item,) * 3,
+    )
+
+
+def forget_beside(connection: Connection, item: int) -> None:
+    """What stands beside an item, which may be removed, goes."""
+    connection.execute(
+        "DELETE FROM evidence WHERE item = ?; DELETE FROM evidence WHERE source = ?; "
+        "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?; "
+        "DELETE FROM reflected WHERE item = ?; DELETE FROM usage WHERE item = ?",
+        (item,) * 6,
+    )
 
 
 NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
@@ -180,6 +181,59 @@ def _tokenized(connection: Connection, text: str) -> Sequence[str]:
         include_colocated=False,
     )
     return cast("Sequence[str]", found)
+
+
+class Texts:
+    """Texts that the index does not hold, for its questions."""
+
+    def __init__(self, connection: Connection, bodies: Sequence[str]) -> None:
+        """``bodies``: as the index would be given them."""
+        self._tokens = [_tokenized(connection, body) for body in bodies]
+        self._counts = [Counter(tokens) for tokens in self._tokens]
+        self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
+
+    def scores(
+        self,
+        connection: Connection,
+        census: Census,
+        match: str,
+        *,
+        weight: float = 1.0,
+        forms: Sequence[str] = (),
+    ) -> Floats:
+        """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
+        tells; how long a text is, it is beside the others here.
+
+        Args:
+            connection: A reader.
+            census: Of the file.
+            match: As for `search`.
+            weight: Of the column body.
+            forms: As for `search`.
+        """
+        parts = _taken_apart(connection, match)
+        parts += _other_forms(connection, parts, forms)
+        size = census.size(connection)
+        found = np.zeros(len(self._tokens), np.float32)
+        lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
+        for text, tokens in parts:
+            counts = [self._count(n, tokens, begins=text.endswith("*")) for n in range(len(found))]
+            if not any(counts):
+                continue
+            rare = idf(size, max(census.rows(connection, _texts(text), EVERY, size), 1))
+            for n, count in enumerate(counts):
+                often = count * weight
+                found[n] += rare * often * (K1 + 1) / (often + lengths[n])
+        return found
+
+    def _count(self, text: int, wanted: Sequence[str], *, begins: bool) -> int:
+        """How often a word stands in a text, or some one after the other, or what begins so."""
+        if not begins and len(wanted) == 1:
+            return self._counts[text][wanted[0]]
+        tokens, length = self._tokens[text], len(wanted)
+        if begins:
+            return sum(tokens[n].startswith(wanted[0]) for n in range(len(tokens) if wanted else 0))
+        return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
 
 
 class _Copied:

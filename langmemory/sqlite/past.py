@@ -10,6 +10,24 @@ REVISED: Final = (
 )
 """Whether a run changed columns of the item ``i`` after a time, in microseconds."""
 
+_NEXT: Final = (
+    "(SELECT {} FROM history h WHERE h.item = {} AND h.at > ? AND h.action <> 'add' "
+    "ORDER BY h.at, h.seq LIMIT 1)"
+)
+"""Of the first change of an item after a time: its value before that is the one of the time."""
+
+TOLD: Final = f"coalesce({_NEXT.format('h.before IS NOT NULL', 'i.id')}, 1)"
+"""Whether it is still known what the item ``i`` said at a time: it was not, if it was taken out and
+not yet brought back, or if what it said was forgotten."""
+
+UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, 1)"
+"""Whether the item ``i`` said at a time what it says now."""
+
+
+def said(item: str) -> str:
+    """The value that an item had at a time and has no more, or that is forgotten: then it is NULL."""
+    return _NEXT.format("h.before", item)
+
 
 def column(name: str) -> str:
     """A column of ``i`` at a time, in microseconds: what the first change after it replaced, or what

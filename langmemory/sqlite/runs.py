@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import below, from_path
+from langmemory.sqlite.namespaces import below, from_path, to_path
 from langmemory.sqlite.times import from_us
 from langmemory.sqlite.values import from_json, to_json
 from langmemory.types import Namespace, Run, RunKind
@@ -163,14 +163,35 @@ class Later(NamedTuple):
     run: str | None
 
 
+_STANDING: Final = (
+    "r.undone_by IS NULL AND (h.run IS NULL OR substr(h.run, 1, ?3) <> ?4) ORDER BY h.at, h.seq"
+)
+"""Without changes of runs that were undone and of their undos, which together left everything as it
+was, also where they came with an import."""
+
+
 def later(connection: Connection, item: int, seq: int) -> list[Later]:
-    """Changes of an item after ``seq``, without those of runs that were undone and of their undos,
-    which together left everything as it was, also where they came with an import."""
+    """Changes of an item after ``seq`` that are not undone."""
     rows = connection.execute(
         "SELECT h.action, h.at, h.run FROM history h LEFT JOIN run r ON r.id = h.run "
-        "WHERE h.item = ? AND h.seq > ? AND r.undone_by IS NULL "
-        "AND (h.run IS NULL OR substr(h.run, 1, ?) <> ?) ORDER BY h.seq",
+        f"WHERE h.item = ?1 AND h.seq > ?2 AND {_STANDING}",
         (item, seq, len(UNDO), UNDO),
+    )
+    return [Later(*row) for row in rows]
+
+
+def later_in(connection: Connection, namespace: Namespace, key: str, seq: int) -> list[Later]:
+    """As `later`, of whatever else was under a key after the change ``seq``. By time: an import
+    writes lives that are over after the present one."""
+    rows = connection.execute(
+        "SELECT h.action, h.at, h.run FROM history o JOIN history h "
+        "ON h.item <> o.item AND (h.at, h.seq) > (o.at, o.seq) LEFT JOIN run r ON r.id = h.run "
+        "WHERE o.seq = ?2 AND h.item IN (SELECT i.id FROM namespace n "
+        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?5 "
+        "UNION SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
+        "WHERE n.path = ?1 AND g.key = ?5) "
+        f"AND {_STANDING}",
+        (to_path(namespace), seq, len(UNDO), UNDO, key),
     )
     return [Later(*row) for row in rows]
 

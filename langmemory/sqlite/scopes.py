@@ -55,15 +55,18 @@ class CompiledScope:
         return below(self.scope.namespace)
 
 
-def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+def compile_scope(
+    scope: Scope, *, alive_at_us: int | None = None, as_then: bool = False
+) -> CompiledScope:
     """The predicates of a scope.
 
     Args:
         scope: What may be read.
         alive_at_us: If given, items whose TTL ended before it are out of reach.
+        as_then: The columns of ``i`` are those of ``scope.known_at`` already.
     """
     conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
-    kinds = scope.kinds
+    kinds = None if scope.known_at is not None else scope.kinds  # of what it was then
     if kinds is not None:
         of_kind = _one_of("i.kind", kinds)
         conditions.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
@@ -74,10 +77,13 @@ def compile_scope(scope: Scope, *, alive_at_us: int | None = None) -> CompiledSc
         conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
-    if scope.as_of is not None or scope.known_at is not None:
-        conditions.extend(_in_time(scope))
-    if scope.since is not None or scope.until is not None:
-        conditions.append(_said(scope))
+    if scope.known_at is not None:
+        conditions.extend(_believed(scope, to_us(scope.known_at), as_then))
+    else:
+        if scope.as_of is not None:
+            conditions.extend(_in_time(to_us(scope.as_of)))
+        if scope.since is not None or scope.until is not None:
+            conditions.append(_said(scope))
     if scope.exclude:
         keys = json.dumps(list(scope.exclude), ensure_ascii=False)  # SQLite binds 32,766 at most
         conditions.append(
@@ -126,22 +132,22 @@ _WITHOUT_TIME: Final = Condition("i.valid_at IS NULL")
 
 def _said(scope: Scope) -> Condition:
     """Said, or true from, within ``[since, until)``; where that is unknown, stored."""
+    return replace(
+        _within("coalesce(i.valid_at, i.created_at)", scope),
+        starts=(
+            _start("item_valid", _within("i.valid_at", scope)),
+            _start("item_created", _WITHOUT_TIME, _within("i.created_at", scope)),
+        ),
+        told_by="sql",
+    )
+
+
+def _within(time: str, scope: Scope) -> Condition:
     bounds = {
         sign: to_us(at) for sign, at in ((">=", scope.since), ("<", scope.until)) if at is not None
     }
-
-    def within(time: str) -> Condition:
-        return Condition(
-            " AND ".join(f"{time} {sign} ?" for sign in bounds), tuple(bounds.values())
-        )
-
-    return replace(
-        within("coalesce(i.valid_at, i.created_at)"),
-        starts=(
-            _start("item_valid", within("i.valid_at")),
-            _start("item_created", _WITHOUT_TIME, within("i.created_at")),
-        ),
-        told_by="sql",
+    return Condition(
+        " AND ".join(f"{time} {sign} ?" for sign in bounds) or "1", tuple(bounds.values())
     )
 
 
@@ -156,30 +162,30 @@ def _begun(as_of_us: int) -> Condition:
     )
 
 
-def _in_time(scope: Scope) -> list[Condition]:
-    """True in the world at ``as_of``, as far as the system believed at ``known_at``, or believes now."""
-    as_of = None if scope.as_of is None else to_us(scope.as_of)
-    if scope.known_at is not None:
-        return _believed(scope, to_us(scope.known_at), as_of)
-    begun = [] if as_of is None else [_begun(as_of)]
+def _in_time(as_of_us: int) -> list[Condition]:
+    """True in the world at a time, as far as the system believes now."""
     return [
-        *begun,
-        Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of,), told_by="sql"),
+        _begun(as_of_us),
+        Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of_us,), told_by="sql"),
     ]
 
 
-def _believed(scope: Scope, known_at_us: int, as_of_us: int | None) -> list[Condition]:
-    """What stood at a time as the statuses asked for (None: whatever was not put away), and with
-    ``as_of`` was taken to be true then.
+def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
+    """What stood at a time as the statuses asked for (None: whatever was not put away), was open to
+    the viewer, of the kinds and from the times asked for, and with ``as_of`` was taken to be true then.
 
     Decided by the columns as the history says they were. Of what came with an import that told no
     history the row alone tells: before it was given up it was active, its end not known.
     """
+    as_of_us = None if scope.as_of is None else to_us(scope.as_of)
     statuses = scope.statuses
     if statuses is None:
         statuses = ("pending", "approved", "active", *(() if as_of_us is None else ("superseded",)))
     standing = "CASE WHEN {0}.expired_at > ? THEN 'active' ELSE {0}.status END"
-    parts = [Condition(_one_of(standing, statuses).sql, (known_at_us, *statuses))]
+    parts = [
+        Condition("{0}.created_at <= ?", (known_at_us,)),
+        Condition(_one_of(standing, statuses).sql, (known_at_us, *statuses)),
+    ]
     if as_of_us is not None:
         parts += [
             Condition("{0}.valid_at IS NULL OR {0}.valid_at <= ?", (as_of_us,)),
@@ -188,11 +194,28 @@ def _believed(scope: Scope, known_at_us: int, as_of_us: int | None) -> list[Cond
                 (known_at_us, as_of_us),
             ),
         ]
+    if scope.kinds is not None:
+        parts.append(_one_of("{0}.kind", scope.kinds))
+    if scope.viewer is not None:
+        parts.append(visible_to(scope.viewer, "{0}"))
+    if scope.since is not None or scope.until is not None:
+        parts.append(_within("coalesce({0}.valid_at, {0}.created_at)", scope))
     told = " AND ".join(f"({one.sql})" for one in parts)
     bindings = tuple(binding for one in parts for binding in one.bindings)
-    then = past.columns(("status", "valid_at", "invalid_at", "expired_at"))
+    if as_then:
+        return [Condition(told.format("i"), bindings)]
+    then = past.columns(_THEN)
+    likely: list[Condition] = []
+    if scope.kinds is not None:
+        of_kind = _one_of("i.kind", scope.kinds)
+        likely.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
+    if scope.since is not None or scope.until is not None:
+        likely.append(_said(scope))
     return [
+        # What an import made younger is among the `versions`.
         Condition("i.created_at <= ?", (known_at_us,), told_by="sql"),
+        *(_or_revised(one, known_at_us) for one in likely),
+        Condition(past.TOLD, (known_at_us,), told_by="sql"),
         Condition(
             f"CASE WHEN {past.REVISED} THEN EXISTS (SELECT 1 FROM ({then}) t "
             f"WHERE {told.format('t')}) ELSE {told.format('i')} END",
@@ -200,6 +223,38 @@ def _believed(scope: Scope, known_at_us: int, as_of_us: int | None) -> list[Cond
             told_by="sql",
         ),
     ]
+
+
+def _or_revised(one: Condition, known_at_us: int) -> Condition:
+    """What a condition holds for today, by its indexes, and what was revised since."""
+    since = "SELECT DISTINCT h.item FROM history h WHERE h.at > ? AND h.facets IS NOT NULL"
+    revised = Start(
+        item="i.id",
+        source=f"({since}) s CROSS JOIN item i ON i.id = s.item",
+        where="1",
+        namespace="i.namespace",
+        bindings=(known_at_us,),
+    )
+    return replace(
+        one,
+        sql=f"({one.sql}) OR {past.REVISED}",
+        bindings=(*one.bindings, known_at_us),
+        starts=(*one.starts, revised),
+        told_by="sql",
+    )
+
+
+_THEN: Final = (
+    "created_at", "status", "kind", "owner", "privacy", "valid_at", "invalid_at", "expired_at",
+)  # fmt: skip
+"""Columns that decide whether something was in a scope."""
+
+
+def saying_the_same(scope: CompiledScope) -> CompiledScope:
+    """Of a scope with ``known_at``, the items that said then what they say now."""
+    assert scope.scope.known_at is not None
+    same = Condition(past.UNCHANGED, (to_us(scope.scope.known_at),), told_by="sql")
+    return replace(scope, conditions=(*scope.conditions, same))
 
 
 def _one_of(column: str, options: tuple[str, ...]) -> Condition:

@@ -8,13 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from langmemory.changes import ChangeSet, DecideReview, Option, ReadAgain
+import numpy as np
+
+from langmemory.changes import (
+    ChangeSet,
+    DecideReview,
+    Facets,
+    Option,
+    ReadAgain,
+    RemoveMemory,
+    UpdateMemory,
+)
 from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.restoring import decided
-from langmemory.sqlite import reviews, runs
+from langmemory.sqlite import items, reviews, runs
 from langmemory.sqlite.connection import Connection
+from langmemory.stores import verbatim
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
@@ -85,13 +96,100 @@ class Changing(Journaling):
             pages |= pages_telling_of(connection, places)
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
+    def remove(
+        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
+    ) -> Applied:
+        """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
+        `delete` took out, it is there again, with all that stood beside it, when the run is undone.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory; where there is none, nothing happens and no run is recorded.
+            reason: Why, for the record.
+            viewer: On whose behalf; what they may not know of stays. None is the application.
+        """
+        namespace = self._check_namespace(namespace)
+        with self._engine.write() as connection:
+            applied, pages = self._remove(connection, namespace, key, reason, viewer)
+        self._rewrite(pages)
+        return applied
+
+    async def aremove(
+        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
+    ) -> Applied:
+        """`remove` without blocking the loop."""
+        namespace = self._check_namespace(namespace)
+        workers = self._workers
+        applied: Applied
+        applied, pages = await workers.write(
+            lambda connection: self._remove(connection, namespace, key, reason, viewer)
+        )
+        if pages:
+            await workers.read(lambda: self._rewrite(pages))
+        return applied
+
+    def archive(
+        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
+    ) -> Applied:
+        """Put a memory away in a run of its own, as `remove`: it keeps its TTL and is not recalled any
+        more; its value says so, since when and why, for those who read values."""
+        archiving = self._archiving(namespace, key, reason, viewer)
+        return self.apply(archiving) if isinstance(archiving, ChangeSet) else archiving
+
+    async def aarchive(
+        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
+    ) -> Applied:
+        """`archive` without blocking the loop."""
+        archiving = await self._workers.read(
+            lambda: self._archiving(namespace, key, reason, viewer)
+        )
+        return await self.aapply(archiving) if isinstance(archiving, ChangeSet) else archiving
+
+    def _archiving(
+        self, namespace: Namespace, key: str, reason: str, viewer: str | None
+    ) -> ChangeSet | Applied:
+        namespace = self._check_namespace(namespace)
+        run_id = f"archive/{secrets.token_hex(8)}"
+        with self._engine.read() as snapshot:
+            item = items.find(snapshot.connection, namespace, key, viewer=viewer)
+            found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+        if not found:
+            return Applied(run_id=run_id, lines=(f"there is no {key}",))
+        value = verbatim.archived(found[0].value, reason)
+        return ChangeSet(
+            namespace=namespace,
+            run_id=run_id,
+            kind="correction",
+            reason=reason,
+            changes=(UpdateMemory(key=key, value=value, facets=Facets(status="archived")),),
+        )
+
+    def _remove(
+        self,
+        connection: Connection,
+        namespace: Namespace,
+        key: str,
+        reason: str,
+        viewer: str | None,
+    ) -> tuple[Applied, Pages]:
+        removal = ChangeSet(
+            namespace=namespace,
+            run_id=f"remove/{secrets.token_hex(8)}",
+            kind="correction",
+            reason=reason,
+            changes=(RemoveMemory(key=key),),
+        )
+        if items.find(connection, namespace, key, viewer=viewer) is None:
+            return Applied(run_id=removal.run_id, lines=(f"there is no {key}",)), set()
+        return self._apply(connection, removal, {}, False)
+
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """Bring back what was before a run, in one transaction that is a run of its own.
 
         Values, facets, times, evidence, entities, edges and reviews are as they were; what the run
-        added is deleted. What was deleted since stays so. The history keeps both, and which turns
-        were read is not forgotten, so that what was undone does not come back by itself. The pages
-        of the journal follow.
+        added is deleted, what it removed is there again. What was deleted since stays so. The
+        history keeps both, and which turns were read is not forgotten, so that what was undone does
+        not come back by itself. The pages of the journal follow.
 
         Args:
             run_id: See `runs`.
@@ -242,7 +340,10 @@ class Changing(Journaling):
         with self._engine.read() as snapshot:
             review = reviews.find(snapshot.connection, review_id)
             if review is None:
-                raise ChangeError(f"There is no review {review_id!r}; `reviews()` lists them.")
+                raise ChangeError(
+                    f"There is no review {review_id!r}; `reviews()`, or `langmemory reviews`, "
+                    "lists them."
+                )
             options = reviews.options(snapshot.connection, review_id)
         if option not in options:
             raise ChangeError(

@@ -44,6 +44,7 @@ class Forgetting:
     owner: str | None
     entity: str | None
     keys: tuple[str, ...]
+    everything: bool
 
     @classmethod
     def of(
@@ -53,21 +54,35 @@ class Forgetting:
         owner: str | None,
         entity: str | None,
         keys: Iterable[str] | None,
+        everything: bool,
     ) -> Forgetting:
         """Checked.
 
         Raises:
-            ConfigError: Nothing is named, or something by an empty name.
+            ConfigError: Nothing is named, or something by an empty name; or everything of no
+                namespace, or with something else beside it.
         """
         if isinstance(keys, str):
             raise ConfigError(f"keys is the string {keys!r}; pass a list of keys.")
         named = tuple(keys or ())
-        if owner is None and entity is None and not named:
-            raise ConfigError("forget needs an owner, an entity, or keys: what is to be forgotten?")
+        chosen = owner is not None or entity is not None or bool(named)
+        if not chosen and not everything:
+            raise ConfigError(
+                "forget needs an owner, an entity, keys or everything=True: what is to be forgotten?"
+            )
+        if everything and chosen:
+            raise ConfigError("everything is more than an owner, an entity or keys: pass it alone.")
+        if everything and not namespace:
+            raise ConfigError(
+                "everything needs a namespace; to be rid of all memories close the store and delete "
+                "the file."
+            )
         for name, given in (("owner", owner), ("entity", entity)):
             if given is not None and not given.strip():
                 raise ConfigError(f"{name} is empty; pass whom or what to forget.")
-        return cls(namespace=namespace, owner=owner, entity=entity, keys=named)
+        return cls(
+            namespace=namespace, owner=owner, entity=entity, keys=named, everything=everything
+        )
 
     def preview(self, engine: Engine) -> Forgotten:
         """What would go: done in a transaction that is taken back."""
@@ -119,6 +134,8 @@ class Forgetting:
 
     def _concerned(self, connection: Connection) -> Concerned:
         parts: list[Concerned] = []
+        if self.everything:
+            parts.append(concerned.within(connection, self.namespace))
         if self.owner is not None:
             parts.append(concerned.owned(connection, self.namespace, self.owner))
         if self.keys:
@@ -138,13 +155,20 @@ class Forgetting:
         texts = concerned.texts(connection, going)
         if self.owner is not None:
             texts.append(self.owner)
+        if self.everything:
+            texts.extend(self.namespace[-1:])  # often the id of a person
         namespace = concerned.common_namespace(connection, going, self.namespace)
         turns = verbatim.turns_around(connection, sorted(going.alive))
         named: set[tuple[str, str | int]] = set()
         if going.named_in is not None:
             named |= concerned.named_aside(connection, self.namespace, going.named_in)
+        person = self.owner
+        if self.everything:
+            named |= concerned.work_within(connection, self.namespace)
+            person = self.namespace[-1]
+        if person is not None:
+            named |= concerned.jobs_of(connection, self.namespace, person)
         if self.owner is not None:
-            named |= concerned.jobs_of(connection, self.namespace, self.owner)
             runs.forget_who(connection, self.namespace, self.owner)
         erased = forget.erase(connection, going, self.namespace, now, run)
         verbatim.refresh_contexts(connection, turns)

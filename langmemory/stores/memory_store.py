@@ -36,6 +36,7 @@ from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
+from langmemory.stores.past import Past
 from langmemory.stores.recalling import (
     RecallOptions,
     as_expander,
@@ -49,7 +50,7 @@ from langmemory.stores.usage import UsageCounts
 from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore, bound
-from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Stats
+from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Scope, Stats
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -314,6 +315,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         thread_id = options.get("thread_id")
         given = self._given.given(thread_id, namespace) if thread_id else frozenset()
         scope = scope_of(namespace, options, given)
+        past = None if scope.known_at is None else self._past(scope, query, vector)
         asking = Asking(self._expander, self._reranker)
         running = True
         while running:
@@ -336,6 +338,7 @@ class MemoryStore(Changing, Conversing, Gathering):
                     mode=self._indexing.mode,
                     expander=asking.expander,
                     reranker=asking.reranker,
+                    past=past,
                 )
             running = asking.ask()
         found = asking.timed(found)
@@ -346,6 +349,16 @@ class MemoryStore(Changing, Conversing, Gathering):
             with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
                 self._workers.later(self._write_accesses)
         return found
+
+    def _past(self, scope: Scope, query: str, vector: Floats | None) -> Past:
+        return Past.read(
+            self._engine,
+            self._indexing,
+            scope,
+            query,
+            alive_at_us=self._searching.alive_at_us(),
+            semantic=vector is not None,
+        )
 
     def _write_accesses(self, connection: Connection) -> None:
         items.count_accesses(connection, self._accesses.drain())
@@ -443,6 +456,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         owner: str | None = None,
         entity: str | None = None,
         keys: Iterable[str] | None = None,
+        everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
         """Take memories out of the file for good, with all that was made from them, and prove it.
@@ -460,10 +474,11 @@ class MemoryStore(Changing, Conversing, Gathering):
             owner: Everything this person owns, or owned.
             entity: Everything that speaks of this person or thing, given by a name or key.
             keys: The memories of these keys, of before and now.
+            everything: All of the namespace and of those below it, whoever owns it.
             dry_run: Only say what would go, and how it begins.
 
         Raises:
-            ConfigError: It is not said what is to be forgotten.
+            ConfigError: It is not said what is to be forgotten, or ``everything`` of no namespace.
             ForgettingError: The memories are gone, but the file could not be purged, or the journal
                 not be written to; it says why.
         """
@@ -472,6 +487,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             owner=owner,
             entity=entity,
             keys=keys,
+            everything=everything,
         )
         if dry_run:
             return forgetting.preview(self._engine)
@@ -512,11 +528,18 @@ class MemoryStore(Changing, Conversing, Gathering):
         owner: str | None = None,
         entity: str | None = None,
         keys: Iterable[str] | None = None,
+        everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
         """`forget` without blocking the loop."""
         return await asyncio.to_thread(
-            self.forget, namespace, owner=owner, entity=entity, keys=keys, dry_run=dry_run
+            self.forget,
+            namespace,
+            owner=owner,
+            entity=entity,
+            keys=keys,
+            everything=everything,
+            dry_run=dry_run,
         )
 
     def stats(self) -> Stats:
@@ -543,7 +566,14 @@ class MemoryStore(Changing, Conversing, Gathering):
         with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
             self._write_pending()
         with self._engine.read() as snapshot:
-            yield from transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
+            rows = transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
+            if not self._engine.database.in_memory:
+                yield from rows
+                return
+            # Everybody waits for its one connection, which one thread has: whoever reads on, at
+            # leisure and in any thread, as a web server does, must not have it.
+            every = list(rows)
+        yield from every
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.

@@ -15,10 +15,12 @@ from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
+from langmemory.recall.source import CandidateSource
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.vectors import Floats
 from langmemory.stores.operations import check_time, whole_number
+from langmemory.stores.past import Past, PastSource
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode, Status
 
@@ -33,7 +35,7 @@ class RecallOptions(TypedDict, total=False):
     limit: int
     """Results at most; default 10, or with ``budget_tokens`` as many as the preset has ``depth`` (40),
     so that the budget decides."""
-    kinds: Collection[Kind] | None
+    kinds: tuple[Kind, ...] | Collection[Kind] | None  # mypy takes ("core",) for no Collection of it
     """Only these kinds of memory; None (default) is every kind."""
     viewer: str | None
     """Who is asking. None (default): the application itself, which sees all of the namespace.
@@ -41,7 +43,8 @@ class RecallOptions(TypedDict, total=False):
     as_of: datetime | None
     """Only what was true in the world at this time; superseded facts included."""
     known_at: datetime | None
-    """Only what the system believed at this time; superseded facts included."""
+    """Only what the system believed at this time, with the texts and facets of then: superseded,
+    changed and deleted memories included, unless they were forgotten."""
     since: datetime | None
     """Only what was said, or became true, at or after this time."""
     until: datetime | None
@@ -140,8 +143,9 @@ def run(
     mode: SearchMode,
     expander: Expander | None,
     reranker: Reranker | None,
+    past: Past | None = None,
 ) -> Recall:
-    """Recall on one snapshot."""
+    """Recall on one snapshot; ``past`` is what the scope held, where it has ``known_at``."""
     budget = options.get("budget_tokens")
     limit = options.get("limit", 10 if budget is None else preset.depth)
     limit = whole_number("limit", limit)
@@ -164,8 +168,14 @@ def run(
         )
     if scope.as_of is not None or scope.known_at is not None:  # what has ended since is an answer
         preset = preset.model_copy(update={"stale_factor": 1.0})
-    compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-    source = SnapshotSource(snapshot, compiled, exact=exact)
+    source: CandidateSource
+    if past is None:
+        compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
+        source = SnapshotSource(snapshot, compiled, exact=exact)
+    else:
+        past = past.current(snapshot)
+        source = PastSource(snapshot, past, exact=exact)
+        degraded = (*degraded, *past.degraded)
     recall = pipeline.run(
         query,
         source,

@@ -1,4 +1,5 @@
-"""What stands beside the items as plain rows, and back: runs, entities, evidence, usage, reviews.
+"""What stands beside the items as plain rows, and back: runs, entities, evidence, usage, reviews, and
+what stood beside those that a run removed.
 
 Rows name items, entities and runs by key, so that they mean the same in every file. One whose item
 or entity is not there is left out; one that is there already changes nothing. Nor is a run undone
@@ -17,7 +18,7 @@ import apsw
 from langmemory.errors import ImportFormatError
 from langmemory.sqlite import evidence, graph_rows, items, runs, usage
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import below, find, from_path, intern
+from langmemory.sqlite.namespaces import below, find, from_path, intern, to_path
 from langmemory.sqlite.ownership import visible_to
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.types import Namespace
@@ -68,6 +69,10 @@ QUERIES: Final[Mapping[str, str]] = {
         "u.discovery_tokens FROM usage u JOIN item i ON i.id = u.item "
         "JOIN namespace n ON n.id = i.namespace WHERE {here} AND {i} ORDER BY u.item"
     ),
+    "removed": (
+        "SELECT n.path, h.key, h.at, h.item FROM history h JOIN namespace n ON n.id = h.namespace "
+        f"WHERE {{here}} AND {items.RESTORABLE} ORDER BY h.seq"
+    ),
     "review": (
         "SELECT n.path, v.id, v.about, v.question, v.items, v.options, v.run, v.opened_at, "
         "v.decision, v.decided_run FROM review v JOIN namespace n ON n.id = v.namespace "
@@ -77,7 +82,7 @@ QUERIES: Final[Mapping[str, str]] = {
 """Rows of each type, in an order in which an import finds what they name."""
 
 TYPES: Final = frozenset(QUERIES)
-RECORD: Final = frozenset({"run", "reflected", "usage"})
+RECORD: Final = frozenset({"run", "reflected", "usage", "removed"})
 """Types that tell what happened, not what is known."""
 FOR_VIEWERS: Final = frozenset({"evidence", "usage"})
 """Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
@@ -113,7 +118,49 @@ def export_rows(
         for found in cursor:
             names = names or [column[0] for column in cursor.get_description()]
             row = dict(zip(names, found, strict=True))
+            if kind == "removed":
+                row |= _beside(connection, row.pop("item"))
             yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **_shown(row)}
+
+
+_REMOVED: Final = f"history h ON h.item = {{0}} AND {items.RESTORABLE}"
+
+_BESIDE: Final[Mapping[str, str]] = {
+    "evidence": (
+        "SELECT coalesce(s.key, h.key), h.at, v.run FROM evidence v LEFT JOIN item s "
+        f"ON s.id = v.source LEFT JOIN {_REMOVED.format('v.source')} "
+        "WHERE v.item = ? ORDER BY v.source"
+    ),
+    "evidence_for": (
+        "SELECT i.key, v.run FROM evidence v JOIN item i ON i.id = v.item "
+        "WHERE v.source = ? ORDER BY v.item"
+    ),
+    "mentions": (
+        "SELECT e.key, m.run FROM mention m JOIN entity e ON e.id = m.entity "
+        "WHERE m.item = ? ORDER BY m.entity"
+    ),
+    "edges": (
+        "SELECT s.key, g.relation, o.key, g.literal, g.run FROM edge g JOIN entity s "
+        "ON s.id = g.subject LEFT JOIN entity o ON o.id = g.object WHERE g.fact = ? ORDER BY g.id"
+    ),
+    "reflected": "SELECT run FROM reflected WHERE item = ?",
+    "usage": (
+        "SELECT loaded, referenced, succeeded, read_tokens, discovery_tokens FROM usage "
+        "WHERE item = ?"
+    ),
+}
+"""What stands beside an item that was removed and may be brought back. Evidence that was removed as
+well is named with the time at which it was."""
+
+
+def _beside(connection: Connection, item: int) -> dict[str, Any]:
+    found = {
+        name: [list(row) for row in connection.execute(query, (item,))]
+        for name, query in _BESIDE.items()
+    }
+    for row in found["evidence"]:
+        row[1] = None if row[1] is None else from_us(row[1]).isoformat()
+    return found
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
@@ -179,6 +226,9 @@ class _Import:
             if (entity := self._entity(row["entity"])) is not None:
                 names = [(row["norm"], row["name"])]
                 graph_rows.add_aliases(self.connection, self.id, entity, names, row["run"])
+        elif kind == "removed":
+            if (removed := self._removed(row["key"], row["at"])) is not None:
+                self._beside(removed, row)
         elif (item := items.find(self.connection, self.namespace, row["key"])) is not None:
             self._of_item(kind, item, row)
 
@@ -222,12 +272,51 @@ class _Import:
         elif kind == "mention":
             graph_rows.mention(self.connection, item, _some(self._entity(row["entity"])), run)
         elif kind == "edge":
-            subject = self._entity(row["subject"])
-            object = None if row["object"] is None else self._entity(row["object"])
-            if subject is not None and (object is None) == (row["object"] is None):
-                graph_rows.add_edge(
-                    self.connection, item, subject, row["relation"], object, row["literal"], run
-                )
+            self._edge(item, row["subject"], row["relation"], row["object"], row["literal"], run)
+
+    def _removed(self, key: str, at: str) -> int | None:
+        """Id of an item that a run removed at this time, and that is not back."""
+        found = self.connection.execute(
+            "SELECT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
+            f"WHERE n.path = ? AND h.key = ? AND h.at = ? AND {items.RESTORABLE}",
+            (to_path(self.namespace), key, to_us(datetime.fromisoformat(at))),
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def _beside(self, item: int, row: Row) -> None:
+        """See `_BESIDE`."""
+        for key, removed_at, run in row["evidence"]:
+            source = (
+                items.find(self.connection, self.namespace, key)
+                if removed_at is None
+                else self._removed(key, removed_at)
+            )
+            evidence.add(self.connection, item, _some(source), run)
+        for key, run in row["evidence_for"]:
+            derived = items.find(self.connection, self.namespace, key)
+            if derived is not None:
+                evidence.add(self.connection, derived, [item], run)
+        for key, run in row["mentions"]:
+            graph_rows.mention(self.connection, item, _some(self._entity(key)), run)
+        for subject, relation, thing, literal, run in row["edges"]:
+            self._edge(item, subject, relation, thing, literal, run)
+        for (run,) in row["reflected"]:
+            evidence.mark_reflected(self.connection, [item], run)
+        for count in row["usage"]:
+            usage.restore(self.connection, item, usage.Count(*count))
+
+    def _edge(
+        self,
+        item: int,
+        subject: str,
+        relation: str,
+        thing: str | None,
+        literal: str | None,
+        run: str,
+    ) -> None:
+        known, object = self._entity(subject), None if thing is None else self._entity(thing)
+        if known is not None and (object is None) == (thing is None):
+            graph_rows.add_edge(self.connection, item, known, relation, object, literal, run)
 
     def _entity(self, key: str) -> int | None:
         namespace = find(self.connection, self.namespace)

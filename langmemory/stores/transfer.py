@@ -19,11 +19,19 @@ from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError, LangMemoryError
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.history import GONE, changes, forgotten_lives, record
+from langmemory.sqlite.history import (
+    GONE,
+    Recorded,
+    came_back,
+    changes,
+    forgotten_lives,
+    record,
+    recorded_lives,
+)
 from langmemory.sqlite.items import NAMED, Write, find, put
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.ownership import open_past, visible_to
-from langmemory.sqlite.runs import is_blank
+from langmemory.sqlite.runs import forgettings, is_blank
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.sqlite.values import from_json, to_json
@@ -32,10 +40,12 @@ from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
 from langmemory.types import HistoryAction, Namespace
 
+Place = tuple[Namespace, str]
+
 FORMAT: Final = "langmemory-export"
-VERSION: Final = 3
-"""1 had items and history only, 2 no usage. A reader refuses a newer version before anything is
-stored, so a new type of row is a new version."""
+VERSION: Final = 4
+"""1 had items and history only, 2 no usage, 3 nothing of what runs removed. A reader refuses a newer
+version before anything is stored, so a new type of row is a new version."""
 BATCH: Final = 500
 """Items, or rows beside them, written in one transaction by an import."""
 BATCH_CHARACTERS: Final = 4_000_000
@@ -255,20 +265,26 @@ def _write_rows(
     since: set[str],
 ) -> int:
     latest = {(write.namespace, write.key): write for write in writes}
+    told = _told(rows)
+    lives_here = _lives_here(connection, [*latest, *told]) if forgettings(connection) else {}
     taken: set[tuple[int, int]] = set()
     todo = [
         _with_thread(connection, one, taken)
         for one in latest.values()
-        if not _same(connection, one) and not _forgotten(connection, one)
+        if not _same(connection, one)
+        and not _forgotten(connection, one)
+        and not _blanked(
+            one, told[one.namespace, one.key], lives_here.get((one.namespace, one.key), ())
+        )
     ]
     recorded = {(one.namespace, one.key): _recorded(connection, one) for one in todo}
-    known = _already_here(recorded, rows)
+    known = _already_here(recorded, told)
     ids = put(connection, todo, now_us, reason="import").ids
     items = {(one.namespace, one.key): item for one, item in zip(todo, ids, strict=True)}
     for place in known:  # the record of the import itself gives way
         last = max((seq for seq, *_ in recorded[place]), default=0)
         connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
-    lives: dict[tuple[tuple[Namespace, str], int], int] = {}
+    lives: dict[tuple[Place, int], int] = {}
     over: set[int] = set()
     for row in rows:
         if row["type"] != "history":
@@ -292,9 +308,15 @@ def _write_rows(
         gone = life is not None and action in GONE
         if gone:
             over.add(item)
+        elif life is not None and action == "restore":
+            over.discard(item)
+            came_back(connection, item)
+        facets = row.get("facets")
+        if any((at, action, True) in life for life in lives_here.get(place, ())):
+            before = facets = None  # forgotten here
         record(
             connection, at, action, item, before=before,
-            facets=_named_still(connection, place[0], row.get("facets")),
+            facets=_named_still(connection, place[0], facets),
             gone_from=(intern(connection, place[0]), row["key"]) if gone else None,
             run=row.get("run"),
             reason=None if since and is_blank(connection, row.get("run")) else row.get("reason"),
@@ -318,22 +340,51 @@ def _recorded(connection: Connection, write: Write) -> list[tuple[int, int, str]
     return list(rows)
 
 
-def _already_here(
-    recorded: Mapping[tuple[Namespace, str], Sequence[tuple[int, int, str]]],
-    rows: Iterable[Mapping[str, Any]],
-) -> dict[tuple[Namespace, str], int]:
-    """How many of its changes in the export are recorded here, for each item whose history begins in
-    the export as it does here: in the copy of a file, none for what is new."""
-    told: dict[tuple[Namespace, str], list[tuple[int, str]]] = defaultdict(list)
+def _told(rows: Iterable[Mapping[str, Any]]) -> defaultdict[Place, list[tuple[int, str]]]:
+    """(time, action) of every change that an export tells of each item that was there."""
+    told: defaultdict[Place, list[tuple[int, str]]] = defaultdict(list)
     for row in rows:
         if row["type"] == "history" and row.get("life") is None:
             at, action, _ = _change(row)
             told[tuple(row["namespace"]), row["key"]].append((at, action))
+    return told
+
+
+def _already_here(
+    recorded: Mapping[Place, Sequence[tuple[int, int, str]]],
+    told: Mapping[Place, Sequence[tuple[int, str]]],
+) -> dict[Place, int]:
+    """How many of its changes in the export are recorded here, for each item whose history begins in
+    the export as it does here: in the copy of a file, none for what is new."""
     return {
         place: len(own)
         for place, own in recorded.items()
-        if place in told and told[place][: len(own)] == [(at, action) for _, at, action in own]
+        if told.get(place) and told[place][: len(own)] == [(at, action) for _, at, action in own]
     }
+
+
+def _lives_here(
+    connection: Connection, places: Iterable[Place]
+) -> dict[Place, list[list[Recorded]]]:
+    return {place: recorded_lives(connection, *place) for place in dict.fromkeys(places)}
+
+
+def _blanked(
+    write: Write, told: Sequence[tuple[int, str]], lives_here: Iterable[Sequence[Recorded]]
+) -> bool:
+    """Whether what the item says in the export is what an item here once said and what was forgotten
+    of it since, with somebody whose it was."""
+    for life in lives_here:
+        if told:
+            begins = [one[:2] for one in life[: len(told)]] == list(told)
+            since = life[len(told) :] if begins else ()
+        else:  # the export tells no history
+            begins = (life[0].at_us, life[0].action) == (write.created_us, "add")
+            at = write.updated_us or 0
+            since = [one for one in life if one.at_us > at] if begins else ()
+        if since and since[0].blank:
+            return True
+    return False
 
 
 def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
@@ -422,13 +473,15 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
 
 def _life_known(connection: Connection, row: Mapping[str, Any]) -> bool:
     """Whether this change of an item that is gone is known: it was imported before, or it is one of
-    an item that was forgotten since."""
+    an item that was forgotten since, or the removal of one that was brought back here."""
     forgotten = forgotten_lives(connection, tuple(row["namespace"]), row["key"])
     known = connection.execute(
         "SELECT 1 FROM history h WHERE h.at = ?3 AND h.action = ?4 AND (h.item IN "
         "(SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
         "WHERE n.path = ?1 AND g.key = ?2) "
-        "OR h.item IN (SELECT value FROM json_each(?5)))",
+        "OR h.item IN (SELECT value FROM json_each(?5)) OR h.action = 'delete' AND h.item IN "
+        "(SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ?1 AND i.key = ?2))",
         (
             to_path(row["namespace"]),
             row["key"],

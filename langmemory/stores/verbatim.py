@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import apsw
@@ -202,6 +202,12 @@ def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[st
         "message_id": turn.message_id,
         **(facets if facets["privacy"] != "shared" else {}),
     }
+
+
+def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """The value of a memory that is put away: it says so itself, since when and why."""
+    since = datetime.now(UTC).isoformat()
+    return {**value, "status": "archived", "archived_at": since, "archived_because": reason}
 
 
 def redraft(

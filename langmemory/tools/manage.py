@@ -10,6 +10,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, create_model
 
+from langmemory.nodes.access import adelete, delete
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
@@ -38,7 +39,8 @@ def create_manage_memory_tool(
 ) -> StructuredTool:
     """A tool with which the model writes memories; LangMem's signature and answers.
 
-    Memories are items ``{"content": …}`` under a UUID.
+    Memories are items ``{"content": …}`` under a UUID. What it deletes from a `MemoryStore` comes back
+    when the run is undone.
 
     Args:
         namespace: template of where they go; its variables come from the run, see
@@ -57,6 +59,7 @@ def create_manage_memory_tool(
         raise ValueError("actions_permitted cannot be empty")
     template = NamespaceTemplate(namespace)
     permitted = tuple(actions_permitted)
+    reason = f"deleted by the tool {name}"
     default: Action = "create" if "create" in permitted else permitted[0]
     fields: dict[str, Any] = {
         "content": (schema | None, None),
@@ -86,7 +89,7 @@ def create_manage_memory_tool(
         target, scope = run_of(config, store, name, viewer)
         where = template.resolve(scope)
         if action == "delete":
-            target.delete(where, str(id))
+            delete(target, where, str(id), reason=reason)
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
         target.put(where, str(key), {"content": _plain(content)})
@@ -102,7 +105,7 @@ def create_manage_memory_tool(
         target, scope = run_of(config, store, name, viewer)
         where = template.resolve(scope)
         if action == "delete":
-            await target.adelete(where, str(id))
+            await adelete(target, where, str(id), reason=reason)
             return f"Deleted memory {id}"
         key = id or uuid.uuid4()
         await target.aput(where, str(key), {"content": _plain(content)})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -23,7 +23,7 @@ from langmemory.context.disclosure import note_line
 from langmemory.context.notes import ID_CHARS, digest, note_of
 from langmemory.context.render import full, timeline
 from langmemory.context.tokens import count_text, longest
-from langmemory.nodes.access import facets_of, readable
+from langmemory.nodes.access import archive, facets_of, readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
@@ -167,13 +167,7 @@ def create_memory_archive_tool(
         item = find(source, template.resolve(scope), id, viewer_of(viewer, scope), state)
         if item.value.get("kind") == "core":
             raise refuse("A core memory block is not archived; edit it with core_memory_replace.")
-        archived = {
-            **item.value,
-            "status": "archived",
-            "archived_at": datetime.now(UTC).isoformat(),
-            "archived_because": reason,
-        }
-        source.put(item.namespace, item.key, archived, index=False)
+        archive(source, item, reason=reason)
         return f"Archived memory {id}. It is kept but no longer recalled."
 
     return memory_tool(

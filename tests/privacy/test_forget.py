@@ -23,6 +23,7 @@ from langmemory.changes import (
     LinkEntities,
     MarkReflected,
     OpenReview,
+    RemoveMemory,
     Supersede,
     UpdateMemory,
 )
@@ -127,6 +128,36 @@ def test_no_byte_is_left(store: MemoryStore) -> None:
     assert found is not None
     assert found.value["text"] == "The attic is full"
     assert store.jobs.listed(("dead",)) == []
+
+
+@pytest.mark.parametrize("how", ["keys", "owner", "entity", "source"])
+def test_no_byte_of_what_could_be_brought_back(store: MemoryStore, how: str) -> None:
+    """What a run removed is kept for its undo until it is forgotten: by its key, its owner, whom it
+    speaks of, or what it was made of. Then neither an undo nor an import brings it back."""
+    [turn] = said(store, "alice", "Zqxhummel keeps Zqxwespen in the attic")
+    apply(
+        store, "reflect/1", AddEntity(key="e/zqxhummel", name="Zqxhummel"),
+        fact("f", "There is a Zqxnest", turn, mentions=("e/zqxhummel",), owner="alice",
+             speaker="Zqxsprecher"),
+        AddEdge(fact="f", subject="e/zqxhummel", relation="keeps", literal="Zqxinsekten"),
+        fact("s", "Zqxzusammen", "f", kind="archival"), fact("g", "The attic is full"),
+    )  # fmt: skip
+    apply(store, "clean", *(RemoveMemory(key=key) for key in ("f", "s", turn)), reason="Zqxgrund")
+    rows = list(store.iter_export())
+    words = ("Zqxnest", "Zqxsprecher", "Zqxinsekten", "Zqxzusammen", "Zqxgrund")
+    assert set(in_files(store, *words)) == set(words)
+    if how == "owner":
+        store.forget(NS, owner="alice")
+    elif how == "entity":
+        store.forget(NS, entity="Zqxhummel")
+    else:
+        store.forget(NS, keys=[turn if how == "source" else "f"])
+    assert in_files(store, *words) == []
+    with pytest.raises(UndoRefusedError, match="was forgotten since"):
+        store.undo("clean")
+    store.import_rows(rows)
+    assert in_files(store, *words) == []
+    assert [item.key for item in store.search(NS)] == ["g"]
 
 
 def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
@@ -413,6 +444,59 @@ def test_a_memory_whose_key_names_somebody_speaks_of_them(store: MemoryStore) ->
     assert store.forget(NS, entity="Zqxolga").memories == 2
     assert [item.key for item in store.search(NS)] == ["zqxolgarith"]
     assert in_files(store, "zqxolga deleted", "123555 15") == []
+
+
+def test_everything_in_a_namespace(tmp_path: Path) -> None:
+    """Of a namespace, as of a person who has one, nothing is left: memories nobody owns, what was
+    deleted before, names, runs, open questions, pages, what waits, what was made of it elsewhere, and
+    its own name. The neighbours stay, and it does not come back."""
+    ida, idas = ("memories", "zqxida"), ("memories", "zqxidas-sister")
+    config = load_config()
+    journal = config.journal.model_copy(update={"path": str(tmp_path / "journal")})
+    config = config.model_copy(update={"journal": journal})
+    message = {"role": "user", "content": "I keep Zqxwespen", "id": "1"}
+    words = ("Zqxwespen", "Zqxdraussen", "Zqxgeloescht", "Zqxspitzname", "Zqxfrage", "Zqxanlass",
+             "Zqxtagebuch", "Zqxkern", "Zqxwartend")  # fmt: skip
+    with MemoryStore(tmp_path / "memory.db", config=config) as store:
+        [turn] = store.remember(ida, [message], thread_id="Zqxfaden")
+        store.put(ida, "k", {"text": "Zqxdraussen"})
+        store.put(ida, "gone", {"text": "Zqxgeloescht"})
+        store.delete(ida, "gone")
+        store.put((*ida, "core"), "human", {"text": "Zqxkern"})
+        store.put(idas, "k", {"text": "stays"})
+        store.apply(ChangeSet(
+            namespace=ida, run_id="reflect/1", kind="reflection", reason="Zqxanlass",
+            note={"journal": "Zqxtagebuch"},
+            changes=(
+                AddEntity(key="e/ida", name="Ida", aliases=("Zqxspitzname",)),
+                fact("f", "Ida keeps Zqxwespen", turn, mentions=("e/ida",)),
+                OpenReview(id="q", about="duplicate", question="Is Zqxfrage so?",
+                           memories=("f",), options={"no": ()}),
+            ),
+        ))  # fmt: skip
+        executor = LocalReflectionExecutor(print, store, name="reflect", lanes=0)
+        for user in ("zqxida", "bob"):
+            executor.submit(
+                {"messages": [{"role": "user", "content": f"Zqxwartend, said {user}"}]},
+                {"configurable": {"user_id": user, "thread_id": "t"}},
+            )
+        executor.submit(ida, thread_id="Zqxfaden")
+        assert in_files(store, *words) == list(words)
+        preview = store.forget(ida, everything=True, dry_run=True)
+        assert (preview.memories, store.get(ida, "k") is not None) == (4, True)
+        done = store.forget(ida, everything=True)
+        assert (done.memories, done.reviews, done.entities) == (4, 1, 1)
+        assert [job.lane for job in store.jobs.listed()] == ["reflect.bob"]
+        assert in_files(store, *words[:-1], "Zqxfaden") == []
+        assert b"said zqxida" not in Path(store.path).read_bytes()
+        assert store.list_namespaces() == [idas]
+        assert b'zqxida"' not in Path(store.path).read_bytes()
+        assert list((tmp_path / "journal").rglob("*zqxida*")) == []
+        assert store.remember(ida, [message], thread_id="Zqxfaden") == []
+        assert problems(store) == []
+        for wrong in (((), {}), (ida, {"owner": "ida"})):
+            with pytest.raises(ConfigError, match="everything"):
+                store.forget(wrong[0], everything=True, **wrong[1])  # type: ignore[arg-type]
 
 
 def test_what_waits_to_be_reflected_goes_with_who_said_it(store: MemoryStore) -> None:

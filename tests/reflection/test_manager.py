@@ -183,6 +183,32 @@ def test_deletes_happen_only_where_they_are_permitted(store: BaseStore, permitte
     assert len(model.prompts) == (2 if permitted else 3)
 
 
+async def test_what_a_pass_deletes_comes_back_when_it_is_undone(tmp_path: Path) -> None:
+    """A pass that deletes is a run, with what it writes beside it, sync and async; its undo brings the
+    memory back with its times and whatever an application keeps in it, until it is forgotten."""
+    entries = ({"action": "delete", "id": "m1"}, insert({"content": "Anna lives in Rome"}))
+    model = ScriptedModel(script=[changes(*entries), changes({"action": "delete", "id": "m1"})])
+    with MemoryStore(tmp_path / "memory.db") as store:
+        value = {"kind": "Memory", "content": {"content": "Anna lives in Bonn"}, "source": "form 7"}
+        store.put(PLACE, "home", value, ttl=600)
+        before = store.get(PLACE, "home", refresh_ttl=False)
+        manager = create_memory_store_manager(model, store=store, enable_deletes=True)
+        manager.invoke(says("I left Bonn for Rome"), CONFIG)
+        [run] = store.runs(PLACE)
+        [rome] = stored(store)
+        assert (store.get(PLACE, "home"), rome["content"]) == (
+            None,
+            {"content": "Anna lives in Rome"},
+        )
+        store.undo(run.id)
+        assert store.get(PLACE, "home", refresh_ttl=False) == before
+        assert stored(store) == [value]
+        await manager.ainvoke(says("Forget that"), CONFIG)
+        assert stored(store) == []
+        store.undo(store.runs(PLACE)[0].id)
+        assert stored(store) == [value]
+
+
 def test_a_pass_over_a_memory_store_can_be_undone(tmp_path: Path) -> None:
     """Each pass is a run with its history, and `undo` takes it back."""
     model = ScriptedModel(

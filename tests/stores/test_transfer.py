@@ -284,10 +284,10 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
             store.import_rows(rows)
         assert store.stats().items == 0
     types = transfer.ITEM_TYPES | records.TYPES
-    assert transfer.VERSION == 3
+    assert transfer.VERSION == 4
     assert types == {
         "meta", "item", "history", "run", "entity", "link", "alias", "evidence", "mention", "edge",
-        "reflected", "usage", "review",
+        "reflected", "usage", "review", "removed",
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from pathlib import Path
@@ -24,16 +25,24 @@ from langmemory.changes import (
     MarkReflected,
     Merge,
     OpenReview,
+    RemoveMemory,
     SetStatus,
     Supersede,
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.context.citations import Usage
+from langmemory.context.notes import digest
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.sqlite import graph_rows
 from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
 from tests.stores.embedders import WordEmbeddings
+
+USED: Usage = {
+    "namespace": list(NS), "key": "", "loaded": 2, "referenced": 1, "succeeded": 1,
+    "read_tokens": 7, "discovery_tokens": 9,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -115,6 +124,7 @@ STANDING: dict[str, tuple[str, tuple[Change, ...]]] = {
         (Supersede(key="old", by="f", invalid_at=year(2020)),),
     ),
     "merged": ("lets f take a memory's place", (Merge(key="f", others=("old",)),)),
+    "removed": ("removed f", (RemoveMemory(key="f"),)),
     "asked": (
         "asks about f",
         (OpenReview(id="p", about="a", question="?", memories=("f",), options={}),),
@@ -234,6 +244,130 @@ def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert [item.value["text"] for item in store.search(NS)] == ["Maria keeps bees"]
 
 
+def test_what_a_run_removed_comes_back_whole(tmp_path: Path) -> None:
+    """A removed memory is found by nothing, and is not added again; after the undo it is there under
+    its id with its value, facets, times, TTL, place, evidence from and for it, edges, counts and
+    short id, and is found by meaning and by words. The history tells of one life."""
+    with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(), "dims": 16}) as store:
+        turns = store.remember(NS, [("user", "bees"), ("user", "wasps")], thread_id="t")
+        apply(
+            store, "r1", AddEntity(key="m", name="Maria"),
+            fact("f", "Maria keeps bees", *turns, owner="ann", importance=0.3, valid_at=year(2010)),
+            fact("g", "Maria likes honey", "f"), fact("h", "Maria has a hive"),
+            AddEdge(fact="f", subject="m", relation="keeps", literal="bees"),
+            Supersede(key="h", by="f", invalid_at=year(2020)), MarkReflected(keys=tuple(turns)),
+        )  # fmt: skip
+        store.put(NS, "z", {"content": "to last"}, ttl=60, index=["content"])
+        store.count_usage([USED | {"key": "f"}])
+        [short] = [one.id for one in store.labelled(NS, digest(NS, "f"))]
+        searched = store.search(NS, query="Maria keeps bees")
+        before = known(store)
+        removed = ("f", "z", turns[0])
+        done = apply(store, "r2", *(RemoveMemory(key=key) for key in removed))
+        assert (done.removed, done.changed, done.added) == (removed, (), ())
+        assert [store.get(NS, key) for key in removed] == [None, None, None]
+        assert not {item.key for item in store.search(NS, query="Maria keeps bees")} & set(removed)
+        assert store.evidence(NS, "g") == []
+        assert store.labelled(NS, digest(NS, "f")) == []
+        assert [entity.key for entity in store.graph(NS).entities()] == []
+        assert apply(store, "r3", fact("f", "Maria keeps bees")).added == ()
+        assert store.remember(NS, [("user", "new")], thread_id="t2")
+        assert problems(store) == []
+        dry = store.undo("r2", dry_run=True)
+        assert store.get(NS, "f") is None
+        undone = store.undo("r2")
+        assert undone.lines == dry.lines == tuple(f"bring back {key}" for key in removed)
+        assert [row for row in known(store) if "t2" not in row] == before
+        found = store.search(NS, query="Maria keeps bees")
+        assert [one.key for one in found][: len(searched)] == [one.key for one in searched]
+        assert [one.id for one in store.labelled(NS, digest(NS, "f"))] == [short]
+        entries = store.history(NS, "f")
+        assert [one.action for one in entries] == ["add", "delete", "restore"]
+        assert entries[1].facets["importance"] == 0.3
+        assert not entries[1].facets.keys() & {"created_at", "position"}
+        assert problems(store) == []
+
+
+def test_what_was_removed_and_written_again(store: MemoryStore) -> None:
+    """A memory under the key of a removed one stops the undo, which names who wrote it; one that was
+    deleted since by hand stays deleted."""
+    store.put(NS, "k", {"content": "old"})
+    run = store.remove(NS, "k", reason="outdated").run_id
+    store.put(NS, "k", {"content": "new"})
+    with pytest.raises(UndoRefusedError, match="k was written by the application at 20"):
+        store.undo(run)
+    second = store.remove(NS, "k", reason="outdated, too").run_id
+    with pytest.raises(UndoRefusedError, match=f"run {second} removed k.*First undo {second}"):
+        store.undo(run)
+    store.undo(second)
+    assert store.get(NS, "k").value == {"content": "new"}  # type: ignore[union-attr]
+    store.delete(NS, "k")
+    assert store.undo(run).lines == ("leave k: was deleted since, and stays so",)
+    assert store.get(NS, "k") is None
+    assert store.remove(NS, "k", reason="again").removed == ()
+    assert [one.kind for one in store.runs()] == ["undo", "undo", "correction", "correction"]
+
+
+async def test_removing_and_archiving_without_blocking(store: MemoryStore) -> None:
+    """`aremove` and `aarchive` are runs as their sync twins are, also for a viewer, who cannot reach
+    what is private to others."""
+    await store.aput(NS, "k", {"content": "hers", "privacy": "private", "owner": "ann"})
+    before = known(store)
+    ann, bob = store.for_viewer("ann"), store.for_viewer("bob")
+    for refused in (
+        await bob.aremove(NS, "k", reason="x"),
+        await bob.aarchive(NS, "k", reason="x"),
+    ):
+        assert (refused.removed, refused.changed, refused.lines) == ((), (), ("there is no k",))
+    assert store.runs() == []
+    archived = await ann.aarchive(NS, "k", reason="over")
+    assert archived.changed == ("k",)
+    [memory] = store.labelled(NS, digest(NS, "k"))
+    assert (memory.status, memory.value["archived_because"]) == ("archived", "over")
+    removed = await ann.aremove(NS, "k", reason="gone")
+    assert (removed.removed, await store.aget(NS, "k")) == (("k",), None)
+    with pytest.raises(UndoRefusedError, match=f"First undo {removed.run_id}"):
+        await store.aundo(archived.run_id)
+    await store.aundo(removed.run_id)
+    await store.aundo(archived.run_id)
+    assert known(store) == before
+
+
+def test_a_turn_comes_back_to_its_place(store: MemoryStore) -> None:
+    """Turns that were removed stand again before those that were said since and took their places;
+    what stands beside a turn is found with it."""
+    keys = store.remember(NS, [("user", "one"), ("user", "two"), ("user", "three")], thread_id="t")
+    apply(store, "r", *(RemoveMemory(key=key) for key in reversed(keys[1:])))
+    keys += store.remember(NS, [("user", "four"), ("user", "five")], thread_id="t")
+    assert store.said_after(NS, keys[0]) == keys[3:]
+    store.undo("r")
+    rows = store.conn.execute("SELECT key, position FROM item ORDER BY position").fetchall()
+    assert [row[0] for row in rows] == keys
+    context = "SELECT count(*) FROM keyword WHERE keyword MATCH 'context:three'"
+    assert store.conn.execute(context).fetchone() == (2,)
+
+
+def test_rows_beside_what_was_removed_keep_their_own_runs(store: MemoryStore) -> None:
+    """In whatever order runs are undone that removed a memory, its source, or gave it evidence, all
+    of it is there at the end."""
+    apply(store, "r0", fact("s", "source"), fact("f", "made of it"), fact("g", "another"))
+    begin = known(store)
+    for order in itertools.permutations(("r1", "r2", "r3")):
+        rename = {run: f"{run}-{'-'.join(order)}" for run in order}
+        apply(store, rename["r1"], UpdateMemory(key="f", evidence=("s", "g")))
+        apply(store, rename["r2"], RemoveMemory(key="s"))
+        apply(store, rename["r3"], RemoveMemory(key="f"), RemoveMemory(key="g"))
+        left = [rename[run] for run in order]
+        while left:
+            run = left.pop(0)
+            try:
+                store.undo(run)
+            except UndoRefusedError:
+                left.append(run)
+            assert problems(store) == []
+        assert known(store) == begin
+
+
 def random_changes(random: random.Random, step: int, store: MemoryStore) -> list[Change]:
     """A few changes that fit what the store holds, also to what they add themselves."""
     keys = [row[0] for row in store.conn.execute("SELECT key FROM item WHERE thread IS NULL")]
@@ -243,7 +377,7 @@ def random_changes(random: random.Random, step: int, store: MemoryStore) -> list
     for n in range(random.randint(1, 8)):
         key, other = random.choice(keys or [""]), random.choice(keys or [""])
         entity, second = random.choice(entities or [""]), random.choice(entities or [""])
-        kind = random.randrange(13) if keys and entities else random.choice((0, 1))
+        kind = random.randrange(15) if keys and entities else random.choice((0, 1))
         new = f"{step}-{n}"
         facets = Facets(confidence=random.random(), pinned=random.random() < 0.5)
         if kind == 0:
@@ -280,6 +414,8 @@ def random_changes(random: random.Random, step: int, store: MemoryStore) -> list
                                    options={"yes": (SetStatus(key=key, status="archived"),)}))  # fmt: skip
         elif kind == 12 and reviews:
             made.append(DecideReview(id=reviews.pop(), option="yes"))
+        elif kind > 12:
+            made.append(RemoveMemory(key=key))
     return made
 
 
@@ -349,7 +485,7 @@ def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> Non
     apply(
         store, "r2", AddEntity(key="w", name="Wasps"), LinkEntities(key="m", same_as="e7"),
         fact("g", "Maria keeps wasps", turns[1]), MarkReflected(keys=(turns[1],)),
-        AddEdge(fact="g", subject="m", relation="keeps", object="w"),
+        AddEdge(fact="g", subject="m", relation="keeps", object="w"), RemoveMemory(key="f"),
         OpenReview(id="q", about="duplicate", question="?", memories=("g",), options={"x": ()}),
     )  # fmt: skip
 
@@ -415,6 +551,30 @@ def test_a_copy_that_is_brought_up_to_date_can_undo_what_it_got(tmp_path: Path) 
         for run in ("third", "second"):
             copy.undo(run)
         assert known(copy) == before
+        assert problems(copy) == []
+
+
+def test_a_copy_brings_back_what_the_other_file_removed(tmp_path: Path) -> None:
+    """An export tells what a run removed, and what stood beside it: the copy can undo that run, also
+    where a memory was removed twice. What was brought back is not removed by importing it again."""
+    with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as copy:
+        apply(
+            one, "first", AddEntity(key="e", name="E"), fact("s", "source"), fact("k", "old", "s"),
+            fact("n", "made of it", "k"), AddEdge(fact="k", subject="e", relation="is", literal="x"),
+        )  # fmt: skip
+        one.count_usage([USED | {"key": "k"}])
+        before = known(one)
+        one.undo(one.remove(NS, "k", reason="too early").run_id)
+        apply(one, "second", RemoveMemory(key="k"), RemoveMemory(key="s"))
+        rows = list(one.iter_export())
+        copy.import_rows(rows)
+        assert known(copy) == known(one)
+        assert problems(copy) == []
+        copy.undo("second")
+        assert sorted(known(copy)) == sorted(before)
+        assert [row for row in copy.iter_export() if row["type"] == "usage"] != []
+        copy.import_rows(rows)
+        assert sorted(known(copy)) == sorted(before)
         assert problems(copy) == []
 
 

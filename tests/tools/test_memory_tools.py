@@ -109,6 +109,47 @@ def test_what_is_managed_is_found_and_only_by_its_owner(call: Call) -> None:
     assert "There is no memory" in call("get_memory", id=key).text
 
 
+def test_what_a_tool_deleted_can_be_brought_back(tmp_path: Path) -> None:
+    """A deletion by manage_memory is a run, on behalf of a viewer as well; undoing it brings the
+    memory back. A deletion of what is not there, or is not the viewer's to see, is none."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        made = answer(store, "manage_memory", content="Anna plays the cello.").text
+        key = made.removeprefix("created memory ")
+        before = store.get(ANNA, key)
+        for _ in range(2):
+            assert answer(store, "manage_memory", action="delete", id=key).text.startswith(
+                "Deleted"
+            )
+        assert store.get(ANNA, key) is None
+        [run] = store.runs(ANNA)
+        assert (run.kind, run.reason) == ("correction", "deleted by the tool manage_memory")
+        store.undo(run.id)
+        assert store.get(ANNA, key) == before
+        store.put(ANNA, key, {"content": "hers", "privacy": "private", "owner": "bert"})
+        answer(store, "manage_memory", action="delete", id=key)
+        assert store.get(ANNA, key) is not None
+        assert store.for_viewer("bert").remove(ANNA, key, reason="mine").removed == (key,)
+
+
+def test_what_a_tool_archived_can_be_brought_back(tmp_path: Path) -> None:
+    """Archiving is a run, with the model's reason. A memory that was to be kept gets no end by it,
+    whatever a put would get, and is after the undo what it was."""
+    with MemoryStore(tmp_path / "memory.db", ttl={"default_ttl": 60}) as store:
+        store.put(ANNA, "cello", {"content": "Anna plays the cello."}, ttl=None)
+        before = list(store.iter_export(history=False))[1:]
+        answer(store, "memory_archive", id="cello", reason="she sold it")
+        assert store.conn.execute("SELECT status, expires_at FROM item").fetchone() == (
+            "archived",
+            None,
+        )
+        assert answer(store, "search_memory", query="cello").text == "[]"
+        assert not store.recall("cello", ANNA).results
+        [run] = store.runs(ANNA)
+        assert run.reason == "she sold it"
+        store.undo(run.id)
+        assert list(store.iter_export(history=False))[1:] == before
+
+
 def test_conversation_search_finds_words_within_dates(store: BaseStore, call: Call) -> None:
     """Messages are found word for word; dates bound what is found; days are inclusive."""
     remember(store, "We planted apricot trees.", "The weather was fine.")

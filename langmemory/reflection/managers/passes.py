@@ -5,14 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel
 
-from langmemory.changes import AddMemory, Change, ChangeSet, UpdateMemory
+from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
 from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc
 from langmemory.types import Namespace
+
+REASON: Final = "memory manager"
+"""Of its runs."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -75,7 +78,7 @@ class Pass:
         return [(tuple(item.namespace), item.key) for item in gone]
 
     def change_sets(self, puts: Sequence[Mapping[str, Any]]) -> list[ChangeSet]:
-        """The puts as change sets, one a namespace, each a run that can be undone."""
+        """The puts and deletions as change sets, one a namespace, each a run that can be undone."""
         stored = {(tuple(item.namespace), item.key) for item in self.found.values()}
         changes: dict[Namespace, list[Change]] = {}
         for put in puts:
@@ -84,12 +87,14 @@ class Pass:
             changes.setdefault(put["namespace"], []).append(
                 change(key=put["key"], value=put["value"])
             )
+        for namespace, key in self.deletes():
+            changes.setdefault(namespace, []).append(RemoveMemory(key=key))
         return [
             ChangeSet(
                 namespace=namespace,
                 run_id=f"memories/{uuid.uuid4().hex}",
                 kind="reflection",
-                reason="memory manager",
+                reason=REASON,
                 changes=tuple(each),
                 note={"changes": len(each)},
             )

@@ -16,6 +16,7 @@ from langmemory.errors import ConfigError, ExtractionError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.prompts import prompt
+from langmemory.nodes.access import adelete, delete
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.managers.memory_manager import (
     INSTRUCTIONS,
@@ -23,7 +24,7 @@ from langmemory.reflection.managers.memory_manager import (
     as_chat_model,
     conversation,
 )
-from langmemory.reflection.managers.passes import Pass
+from langmemory.reflection.managers.passes import REASON, Pass
 from langmemory.reflection.managers.proposals import Permits
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
 from langmemory.reflection.managers.stored_memories import StoredMemories
@@ -57,7 +58,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
 
     ``invoke({"messages": […], "max_steps": 1}, config)`` returns what was put:
     ``{"namespace", "key", "value": {"kind", "content"}}``. In a `MemoryStore` every pass is a run
-    that ``store.undo`` takes back; deletions are deletions. See `create_memory_store_manager`.
+    that ``store.undo`` takes back, deletions too. See `create_memory_store_manager`.
     """
 
     def __init__(
@@ -134,8 +135,8 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         else:
             for put in puts:
                 run.store.put(**put)
-        for namespace, key in run.deletes():
-            run.store.delete(namespace, key)
+            for namespace, key in run.deletes():
+                delete(run.store, namespace, key, reason=REASON)
         return puts
 
     async def ainvoke(
@@ -169,8 +170,8 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         else:
             for put in puts:
                 await run.store.aput(**put)
-        for namespace, key in run.deletes():
-            await run.store.adelete(namespace, key)
+            for namespace, key in run.deletes():
+                await adelete(run.store, namespace, key, reason=REASON)
         return puts
 
     async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:

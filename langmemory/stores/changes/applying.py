@@ -18,6 +18,7 @@ from langmemory.changes import (
     Merge,
     OpenReview,
     ReadAgain,
+    RemoveMemory,
     SetStatus,
     Supersede,
     UnlinkEntities,
@@ -102,8 +103,9 @@ def apply(connection: Connection, change_set: ChangeSet, writes: Writes, now_us:
     runs.keep_links(connection, run_id, run.links)
     verbatim.refresh_around(connection, list(run.changed.values()))
     return Applied(
-        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed)
-    )
+        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed),
+        removed=tuple(run.removed),
+    )  # fmt: skip
 
 
 def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
@@ -132,6 +134,8 @@ def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
             memories.invalidate(run, change)
         case SetStatus():
             memories.set_status(run, change)
+        case RemoveMemory():
+            memories.remove(run, change)
         case Merge():
             memories.merge(run, change)
         case MarkReflected():
@@ -188,7 +192,7 @@ def _touched(change: Change) -> tuple[str, ...]:
             return (change.key, *change.evidence)
         case Supersede():
             return (change.key, change.by)
-        case Invalidate() | SetStatus():
+        case Invalidate() | SetStatus() | RemoveMemory():
             return (change.key,)
         case Merge():
             return (change.key, *change.others)

@@ -13,15 +13,17 @@ from langmemory.changes import (
     MarkReflected,
     Merge,
     ReadAgain,
+    RemoveMemory,
     SetStatus,
     Supersede,
     UpdateMemory,
 )
 from langmemory.errors import ChangeError
-from langmemory.sqlite import evidence, graph_rows
+from langmemory.sqlite import evidence, graph_rows, items
 from langmemory.sqlite.items import Write, find, put, was_deleted
 from langmemory.sqlite.revisions import column
 from langmemory.sqlite.times import to_us
+from langmemory.stores import verbatim
 from langmemory.stores.changes.run import ENDED, ChangeRun, TurnsReadError, Unchanged
 from langmemory.types import HistoryAction
 
@@ -96,6 +98,17 @@ def set_status(run: ChangeRun, change: SetStatus) -> None:
     action: HistoryAction = "archive" if change.status == "archived" else "status"
     if not run.revise(change.key, item, change, action, columns):
         raise Unchanged("is so already")
+
+
+def remove(run: ChangeRun, change: RemoveMemory) -> None:
+    item = run.item(change.key)
+    turns = verbatim.turns_around(run.connection, [item])
+    reason = change.reason or run.change_set.reason
+    items.remove(run.connection, item, run.now_us, run=run.id, reason=reason)
+    verbatim.refresh_contexts(run.connection, turns)
+    run.added.pop(change.key, None)
+    run.changed.pop(change.key, None)
+    run.removed[change.key] = item
 
 
 def merge(run: ChangeRun, change: Merge) -> None:

@@ -39,6 +39,7 @@ class ChangeRun:
         self.added: dict[str, int] = {}
         """Id of each memory that is new, by key."""
         self.changed: dict[str, int] = {}
+        self.removed: dict[str, int] = {}
         self.not_added: set[str] = set()
         """Keys that were to be added, and are not, because somebody deleted them."""
         self.links: runs.Links = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,7 +18,7 @@ from langmemory.sqlite.values import from_json
 from langmemory.stores import verbatim
 from langmemory.stores.changes.applying import some
 from langmemory.stores.indexing import Draft, Indexing
-from langmemory.stores.reindexing import redrafted
+from langmemory.stores.reindexing import Stored, redrafted, reindexed
 from langmemory.types import Applied, Run
 
 
@@ -29,11 +30,37 @@ class Trail:
     key: str
     gone: bool
     added: bool
+    removed: bool
     last_seq: int
     value: str | None
     """JSON, before the run."""
     columns: dict[str, Any] = field(default_factory=dict)
-    """Those it set, as they were, ``updated_at`` included."""
+    """Those it set, as they were, ``updated_at`` included; all of what it removed."""
+    later: list[runs.Later] = field(default_factory=list)
+    """What became of it since; where the run removed it, what came under its key."""
+    replaced: bool = False
+    """The run removed it, and another memory has its key now."""
+
+    @property
+    def is_back(self) -> bool:
+        """Whether the run removed it and it is there all the same: so it came with an import."""
+        return self.removed and not self.gone
+
+    @property
+    def stays_gone(self) -> bool:
+        """Whether somebody deleted it since, or the run itself what it had added. What another run
+        removed is not meant: that can be undone."""
+        if not self.gone or (self.removed and self.added):
+            return self.gone
+        last = self.later[-1] if self.later else None
+        if self.removed and (last is None or self.replaced):
+            return False
+        return last is None or last.action != "delete" or last.run is None
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether it was there before the run, which removed it."""
+        return self.gone and self.removed and not self.stays_gone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,13 +81,19 @@ class Undoing:
         found = cls(run_id=run_id, items=[], drafts=[])
         if _find(connection, run_id).undone_by is not None:
             return found
-        trails = _trails(connection, run_id)
+        run = _find(connection, run_id)
+        trails = _trails(connection, run)
         _check(connection, run_id, trails)
         for trail in trails:
-            if not trail.gone and not trail.added and _differs(connection, trail):
+            if trail.comes_back:
+                draft = reindexed(indexing, _stored(run, trail))
+            elif not (trail.gone or trail.added or trail.is_back) and _differs(connection, trail):
                 value = from_json(_remembered(run_id, trail))
-                found.items.append(trail.item)
-                found.drafts.append(redrafted(indexing, connection, trail.item, value))
+                draft = redrafted(indexing, connection, trail.item, value)
+            else:
+                continue
+            found.items.append(trail.item)
+            found.drafts.append(draft)
         return found
 
     def write(self, connection: Connection, now_us: int) -> Applied:
@@ -74,7 +107,7 @@ class Undoing:
         if run.undone_by is not None:
             line = f"run {run.id} was undone before, by {run.undone_by}"
             return Applied(run_id=undo, lines=(line,), repeated=True)
-        trails = _trails(connection, run.id)
+        trails = _trails(connection, run)
         _check(connection, run.id, trails)
         reason = f"undo of {run.id}"
         runs.insert(
@@ -85,7 +118,7 @@ class Undoing:
         lines += _take_back(connection, run)
         runs.mark_undone(connection, run.id, undo)
         verbatim.refresh_around(connection, [trail.item for trail in trails])
-        changed = tuple(trail.key for trail in trails if not trail.gone)
+        changed = tuple(trail.key for trail in trails if not trail.gone or trail.comes_back)
         return Applied(run_id=undo, lines=tuple(lines), changed=changed)
 
     def _bring_back(
@@ -93,15 +126,25 @@ class Undoing:
     ) -> Iterator[str]:
         drafts = dict(zip(self.items, self.drafts, strict=True))
         for trail in trails:
-            if trail.gone:
+            draft = drafts.get(trail.item)
+            if trail.comes_back:
+                if draft is None:
+                    raise _stale(trail, undo)
+                items.bring_back(
+                    connection, trail.item, draft.write, trail.columns, now_us, run=undo,
+                    reason=reason,
+                )  # fmt: skip
+                yield f"bring back {trail.key}"
+            elif trail.stays_gone:
                 yield f"leave {trail.key}: was deleted since, and stays so"
+            elif trail.is_back:
+                yield f"leave {trail.key}: is there again"
             elif trail.added:
                 items.delete(connection, trail.item, now_us, run=undo, reason=reason)
                 yield f"remove {trail.key}"
             else:
-                draft = drafts.get(trail.item)
                 if draft is None and _differs(connection, trail):
-                    raise StalePlanError(f"{trail.key} changed while {undo} began. Do it again.")
+                    raise _stale(trail, undo)
                 columns = dict(trail.columns)
                 updated_us = columns.pop("updated_at", None)
                 revise(
@@ -111,6 +154,10 @@ class Undoing:
                 )  # fmt: skip
                 what = sorted(columns) if draft is None else ["value", *sorted(columns)]
                 yield f"restore {trail.key}: {', '.join(what) or 'what it was linked with'}"
+
+
+def _stale(trail: Trail, undo: str) -> StalePlanError:
+    return StalePlanError(f"{trail.key} changed while {undo} began. Do it again.")
 
 
 def _find(connection: Connection, run_id: str) -> Run:
@@ -134,9 +181,9 @@ def _find(connection: Connection, run_id: str) -> Run:
     return run
 
 
-def _trails(connection: Connection, run_id: str) -> list[Trail]:
+def _trails(connection: Connection, run: Run) -> list[Trail]:
     trails: dict[int, Trail] = {}
-    for step in runs.steps(connection, run_id):
+    for step in runs.steps(connection, run.id):
         trail = trails.get(step.item)
         if trail is None:
             key, gone = history.name_of(connection, step.item)
@@ -145,12 +192,33 @@ def _trails(connection: Connection, run_id: str) -> list[Trail]:
                 key=key,
                 gone=gone,
                 added=step.action == "add",
+                removed=False,
                 last_seq=step.seq,
                 value=step.before,
             )
         trail.last_seq = step.seq
+        trail.removed = step.action == "delete"
         trail.columns = {**step.facets, **trail.columns}  # the earliest is what was before the run
+    for trail in trails.values():
+        trail.later = runs.later(connection, trail.item, trail.last_seq)
+        if trail.gone and trail.removed and not trail.later:
+            trail.later = runs.later_in(connection, run.namespace, trail.key, trail.last_seq)
+            trail.replaced = items.find(connection, run.namespace, trail.key) is not None
     return list(trails.values())
+
+
+def _stored(run: Run, trail: Trail) -> Stored:
+    """What a run removed, as it was."""
+    index = trail.columns["index_fields"]
+    return Stored(
+        namespace=run.namespace,
+        key=trail.key,
+        value=from_json(_remembered(run.id, trail)),
+        index=None if index is None else json.loads(index),
+        thread_id=trail.columns["thread_id"],
+        speaker=trail.columns["speaker"],
+        said_us=trail.columns["valid_at"],
+    )
 
 
 def _differs(connection: Connection, trail: Trail) -> bool:
@@ -176,19 +244,27 @@ def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
     by_run: dict[str, set[str]] = {}
     by_hand: list[str] = []
     for trail in trails:
-        for later in runs.later(connection, trail.item, trail.last_seq):
+        for later in trail.later:
             if later.action == "forget":
                 raise UndoRefusedError(
                     f"Run {run_id} cannot be undone: what it changed was forgotten since, by "
                     f"{later.run}, and with it what could be brought back. Nothing was changed."
                 )
-            if trail.gone:  # was deleted since, and stays so
+            if trail.stays_gone or trail.is_back:
                 continue
             if later.run is None:
                 at = from_us(later.at_us).isoformat()
                 by_hand.append(f"{trail.key} was written by the application at {at}")
             else:
-                by_run.setdefault(later.run, set()).add(f"changed {trail.key}")
+                did = "removed" if later.action == "delete" else "changed"
+                by_run.setdefault(later.run, set()).add(f"{did} {trail.key}")
+        if trail.replaced and not trail.later:
+            by_hand.append(f"another {trail.key} is there")
+        if trail.comes_back and not trail.columns.keys() >= {*items.KEPT, "thread_id"}:
+            raise UndoRefusedError(
+                f"Run {run_id} cannot be undone: it came with an import, which does not tell all "
+                f"that {trail.key} was. Nothing was changed."
+            )
     added = {trail.item: trail.key for trail in trails if trail.added and not trail.gone}
     for found in chain(
         dependants.on_items(connection, run_id, added), dependants.on_graph(connection, run_id)
@@ -216,12 +292,15 @@ def _when(connection: Connection, run_id: str) -> tuple[float, str]:
 def _take_back(connection: Connection, run: Run) -> Iterator[str]:
     """Rows of a run beside the items."""
     namespace = intern(connection, run.namespace)
+    before: runs.Links = {}
     for key, (same_as, link_run) in runs.links(connection, run.id).items():
         entity = graph_rows.find_entity(connection, namespace, key)
         if entity is not None:
+            before[key] = graph_rows.link_of(connection, entity)
             target = same_as and graph_rows.find_entity(connection, namespace, same_as)
             graph_rows.link(connection, entity, target or None, link_run)
             yield f"link {key} to {same_as}" if same_as else f"unlink {key}"
+    runs.keep_links(connection, runs.UNDO + run.id, before)
     for table, count in graph_rows.delete_of_run(connection, run.id).items():
         if count:
             yield f"take back {table}: {count}"

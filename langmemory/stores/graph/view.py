@@ -53,6 +53,8 @@ class GraphView:
         self._wide = wide
         self._at_us = at_us
         self._past = past
+        known_at = wide.scope.known_at
+        self._known_at_us = None if known_at is None else to_us(known_at)
         self._root: dict[int, int] = {}
         self._members: dict[int, list[int]] = defaultdict(list)
         self._standing: dict[int, int] = {}
@@ -192,10 +194,10 @@ class GraphView:
     def _ended(self, row: EdgeRow) -> bool:
         """Whether it was over at the time asked about, as far as was believed then: what was given
         up since may have its end in hindsight."""
-        known_at = self._narrow.scope.known_at
-        if known_at is not None and row.given_up is not None and row.given_up > to_us(known_at):
+        known_at = self._known_at_us
+        if known_at is not None and row.expired_at is not None and row.expired_at > known_at:
             return False
-        return row.until is not None and row.until <= self._at_us
+        return row.invalid_at is not None and row.invalid_at <= self._at_us
 
     # As values.
 
@@ -260,7 +262,7 @@ class GraphView:
         """Read what these and those linked with them stand for."""
         unknown = {one for one in entities if one not in self._root}
         if unknown:
-            found = graph.roots(self._connection, unknown)
+            found = graph.roots(self._connection, unknown, known_at_us=self._known_at_us)
             for entity, root in found.items():
                 self._members[root].append(entity)
             self._root |= found
