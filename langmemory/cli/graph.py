@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
+    AsOfOption,
     DbOption,
     JsonOption,
+    KnownAtOption,
     NamespaceOption,
     Target,
     ViewerOption,
@@ -23,8 +24,7 @@ from langmemory.cli.terminal import json_text
 from langmemory.errors import EntityNameError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
     from langmemory.stores.graph.graph import Graph
     from langmemory.types import Edge, Namespace
@@ -48,9 +48,8 @@ def graph(
     depth: Annotated[
         int, typer.Option("--depth", min=1, help="Steps around it in pictures and exports.")
     ] = 2,
-    as_of: Annotated[
-        datetime | None, typer.Option("--as-of", help="What was true on this day (UTC).")
-    ] = None,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -61,14 +60,13 @@ def graph(
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
-    moment = as_of.replace(tzinfo=UTC) if as_of is not None and as_of.tzinfo is None else as_of
     if png is not None:
         check_picture("--png", png)
     if graphml is not None:
         target.check_output(graphml)
     console = Screen()
     with target.open(vectors=False) as store, _hinting(target, store):
-        found = store.graph(where, viewer=viewer, as_of=moment)
+        found = store.graph(where, viewer=viewer, as_of=as_of, known_at=known_at)
         if path_to is not None:
             if name is None:
                 raise typer.BadParameter("--path-to needs a NAME to start from.")
@@ -110,11 +108,11 @@ def _write(file: Path, text: str) -> None:
 
 
 def _show_entity(
-    console: Any, store: MemoryStore, found: Graph, namespace: Namespace, name: str
+    console: Screen, store: MemoryStore, found: Graph, namespace: Namespace, name: str
 ) -> None:
     from rich.text import Text
 
-    from langmemory.cli.results import TABLE_COLUMNS
+    from langmemory.cli.screen import plain_table
 
     entity = found.entity(name, past=True)
     part = found.subgraph(entity.key, 1, past=True)
@@ -124,8 +122,7 @@ def _show_entity(
     if not entity.edges:
         console.print("Nothing is claimed of it.", style="dim")
         return
-    narrow = console.width < TABLE_COLUMNS
-    table = _table("relation", "", "when", "memory")
+    table = plain_table("relation", "", "when", "memory")
     for edge in sorted(entity.edges, key=lambda one: (one.fact, one.relation) not in now):
         outward = edge.subject == entity.key
         other = edge.object if outward else edge.subject
@@ -134,17 +131,19 @@ def _show_entity(
         relation = f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"
         said = str(item.value.get("text", edge.fact)) if item else edge.fact
         style = "" if (edge.fact, edge.relation) in now else "dim strike"
-        if narrow:
+        if console.narrow:
             console.print(Text(f"{relation} {label}  {_when(edge)}".rstrip(), style))
             console.print(Text(f"  {said}", style or "dim"))
         else:
             table.add_row(Text(relation), Text(label), _when(edge), Text(said), style=style)
-    if not narrow:
+    if not console.narrow:
         console.print(table)
 
 
-def _show_everyone(console: Any, found: Graph, namespace: Namespace, hint: str) -> None:
+def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: str) -> None:
     from rich.text import Text
+
+    from langmemory.cli.screen import plain_table
 
     everyone = found.entities()
     if not everyone:
@@ -156,14 +155,14 @@ def _show_everyone(console: Any, found: Graph, namespace: Namespace, hint: str) 
         for end in {edge.subject, edge.object}:
             if end is not None:
                 claims[end] = claims.get(end, 0) + 1
-    table = _table("name", "kind", "claims", "key")
+    table = plain_table("name", "kind", "claims", "key")
     for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
         names = ", ".join((entity.name, *entity.aliases))
         table.add_row(Text(names), entity.kind, str(claims.get(entity.key, 0)), Text(entity.key))
     console.print(table)
 
 
-def _show_paths(console: Any, found: Graph, first: str, last: str, as_json: bool) -> None:
+def _show_paths(console: Screen, found: Graph, first: str, last: str, as_json: bool) -> None:
     ways = found.paths(first, last)
     if as_json:
         rows = [
@@ -176,15 +175,6 @@ def _show_paths(console: Any, found: Graph, first: str, last: str, as_json: bool
     else:
         for way in ways:
             console.print(str(way))
-
-
-def _table(*headings: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
 
 
 def _when(edge: Edge) -> str:

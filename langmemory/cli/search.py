@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import (
+    AsOfOption,
+    DbOption,
+    JsonOption,
+    KnownAtOption,
+    NamespaceOption,
+    Target,
+    ViewerOption,
+)
 
 
 def search(
@@ -17,19 +25,30 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
     ] = False,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search the memory: what was said, when, by whom, and why it was found."""
-    from langmemory.cli.results import TABLE_COLUMNS, results_list, results_table
+    from langmemory.cli.results import results_list, results_table
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json
 
     target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open() as store:
-        recall = store.recall(query, place, limit=limit, explain=True)
+        recall = store.recall(
+            query,
+            place,
+            limit=limit,
+            viewer=viewer,
+            as_of=as_of,
+            known_at=known_at,
+            explain=True,
+        )
     if as_json:
         typer.echo(json.dumps(to_json(recall)))
         return
@@ -41,8 +60,7 @@ def search(
         named = f" in {'/'.join(place)}" if place else ""
         console.print(f"Nothing found{named}.")
         return
-    narrow = console.width < TABLE_COLUMNS
-    console.print(results_list(recall) if narrow else results_table(recall))
+    console.print(results_list(recall) if console.narrow else results_table(recall))
     total = recall.trace.milliseconds.get("total")
     notes = [f"{len(recall)} results", *([f"{total:.1f} ms"] if total else [])]
     console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,12 @@ DEFAULT_NAMESPACE = "memories/me"
 NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
 
+
+def in_utc(at: datetime | None) -> datetime | None:
+    """A time given without a zone."""
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+
+
 DbOption = Annotated[
     Path | None,
     typer.Option("--db", help="The memory file; else the configured one.", show_default=False),
@@ -37,6 +44,14 @@ NamespaceOption = Annotated[
 ]
 ViewerOption = Annotated[
     str | None, typer.Option("--viewer", help="Only what this person may read.")
+]
+AsOfOption = Annotated[
+    datetime | None,
+    typer.Option("--as-of", help="What was true on this day (UTC).", callback=in_utc),
+]
+KnownAtOption = Annotated[
+    datetime | None,
+    typer.Option("--known-at", help="As memory stood on this day (UTC).", callback=in_utc),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 

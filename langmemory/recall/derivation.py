@@ -2,7 +2,8 @@
 
 A fact says in words of its own, with names instead of pronouns, what a turn said in passing. So
 how well a fact meets the query is evidence for the turns it rests on; and of the two, the fact is
-shown where it meets the query nearly as well.
+shown where it meets the query nearly as well. Where a fact has given way, the turn says still what
+was so then ("I live in Hamburg"): what holds now stands before it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class Families:
     """int64[m]: places among the candidates."""
     sources: Ids
     """int64[m]."""
+    outlived: Ids
+    """int64[h]: sources of what holds no more …"""
+    heirs: Ids
+    """int64[h]: … and what took its place."""
 
     def signals(self, found: Mapping[str, Floats]) -> dict[str, Floats]:
         """``derived_…``, float32[n]: the best that was derived from an item, 0 for the others."""
@@ -58,7 +63,7 @@ class Families:
         it has names and dates where the source may have pronouns. Whatever else was derived stays,
         since it says other things.
         """
-        own = found.get("overlap", found["keyword"])
+        own = _own(found)
         folded = np.zeros(len(score), np.bool_)
         children: dict[int, list[int]] = {}
         for derived in np.unique(self.derived).tolist():
@@ -71,3 +76,18 @@ class Families:
                 score[best] = max(score[best], score[source])
                 folded[source] = True
         return folded
+
+    def succeed(self, score: Floats, found: Mapping[str, Floats]) -> None:
+        """Put what holds now, in place, before the turns that tell what was so before; where it is what
+        the query asks of them, which nothing else that was derived from them meets better."""
+        own = _own(found)
+        needed = STANDS_FOR * own
+        np.maximum.at(needed, self.sources, own[self.derived])
+        asked = own[self.heirs] >= needed[self.outlived]
+        before = np.nextafter(score[self.outlived[asked]], np.float32(np.inf))
+        np.maximum.at(score, self.heirs[asked], before)
+
+
+def _own(found: Mapping[str, Floats]) -> Floats:
+    """How well the candidates meet the query by themselves."""
+    return found.get("overlap", found["keyword"])

@@ -183,7 +183,8 @@ def _trace_json(trace: Trace) -> Json:
 
 
 NARROW = 90
-"""Columns of a terminal below which results stand under each other instead of in a table."""
+"""Columns of a terminal below which results stand under each other: beside the other columns of a table,
+too little is left for the text."""
 
 
 LEFT_OUT = 10

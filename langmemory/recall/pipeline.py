@@ -236,6 +236,7 @@ def rank(
     if families is not None:
         own = score.copy()
         folded = families.settle(score, found)
+        families.succeed(score, found)
     order = np.lexsort((pool.rows.ids, -score))
     settled = order[~folded[order]]
     order = settled

@@ -99,12 +99,13 @@ def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | N
 def with_families(
     source: CandidateSource, pool: Pool, vector: Floats | None
 ) -> tuple[Pool, Families | None]:
-    """The pool together with what was derived from its turns, and the turns its other items were
-    derived from; None where nothing was."""
+    """The pool together with what was derived from its turns, the turns its other items were derived
+    from, and what has taken the place of what was; None where nothing was."""
     derived, sources = source.families(pool.rows.ids)
-    if not len(derived):
+    outlived, heirs = source.heirs(pool.rows.ids)
+    both = np.unique(np.concatenate((derived, sources, heirs)))
+    if not len(both):
         return pool, None
-    both = np.union1d(derived, sources)
     missing = both[~np.isin(both, pool.rows.ids)]
     if len(missing):
         pool = extended(source, pool, source.rows(missing), vector)
@@ -112,7 +113,15 @@ def with_families(
     second = context.indexes(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
     known &= pool.rows.position[second] >= 0  # a fact says no less than what was concluded from it
-    return pool, Families(derived=first[known], sources=second[known])
+    before = context.indexes(pool.rows.ids, outlived)
+    after = context.indexes(pool.rows.ids, heirs)
+    there = (before >= 0) & (after >= 0)
+    return pool, Families(
+        derived=first[known],
+        sources=second[known],
+        outlived=before[there],
+        heirs=after[there],
+    )
 
 
 def signals(

@@ -139,6 +139,11 @@ class CandidateSource(Protocol):
         int64[m] their sources."""
         ...
 
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        """What took the place of something that was derived from the ids and holds no more: int64[m]
+        of the ids, int64[m] what holds now. None where an earlier time is asked about."""
+        ...
+
     def outdated(self, ids: Ids) -> Ids:
         """Those of the ids that something was derived from, of which all has given way since."""
         ...

@@ -162,6 +162,30 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
     return np.fromiter((row[0] for row in rows), np.int64)
 
 
+def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
+    """What took the place of something that was derived from the items, of which the viewer may know:
+    (int64[n] of the items, int64[n] memories in scope that hold now)."""
+    where, bindings = graph.within(scope)
+    seen = visible_to(scope.scope.viewer, "f")
+    residual = scope.residual
+    rows = connection.execute(
+        "WITH RECURSIVE gone (source, namespace, heir) AS ("
+        "SELECT v.source, f.namespace, f.superseded_by FROM carray(?) c "
+        "CROSS JOIN evidence v ON v.source = c.value CROSS JOIN item f ON f.id = v.item "
+        f"WHERE f.status = 'superseded' AND f.superseded_by IS NOT NULL AND {seen.sql} UNION "
+        "SELECT g.source, f.namespace, f.superseded_by FROM gone g CROSS JOIN item f "
+        "ON f.namespace = g.namespace AND f.key = g.heir "
+        "WHERE f.status = 'superseded' AND f.superseded_by IS NOT NULL) "
+        f"SELECT DISTINCT g.source, i.id{', i.value' if residual else ''} FROM gone g "
+        f"CROSS JOIN item i ON i.namespace = g.namespace AND i.key = g.heir WHERE {where} "
+        "ORDER BY g.source, i.id",
+        (graph.array(items.tolist()), *seen.bindings, *bindings),
+    ).fetchall()
+    pairs = [row[:2] for row in rows if residual is None or residual(from_json(row[2]))]
+    both = np.array(pairs, np.int64).reshape(-1, 2)
+    return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+
+
 def _evidence(
     connection: Connection, scope: CompiledScope, asked: Any
 ) -> Iterable[tuple[int, int, str, bool]]:

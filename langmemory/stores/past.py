@@ -29,11 +29,11 @@ from langmemory.recall.source import (
 )
 from langmemory.sqlite import history
 from langmemory.sqlite.engine import Engine, Snapshot
-from langmemory.sqlite.items import Write
+from langmemory.sqlite.items import Write, without_heir
 from langmemory.sqlite.keyword_search import Texts
 from langmemory.sqlite.scopes import saying_the_same
 from langmemory.sqlite.values import from_json
-from langmemory.sqlite.versions import Version, as_then, versions, without_heir
+from langmemory.sqlite.versions import Version, as_then, versions
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
 from langmemory.stores.source import SnapshotSource
@@ -275,6 +275,9 @@ class PastSource:
 
     def families(self, ids: Ids) -> tuple[Ids, Ids]:
         return self._present.families(ids)
+
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        return ids[:0], ids[:0]
 
     def outdated(self, ids: Ids) -> Ids:
         return self._present.outdated(ids)

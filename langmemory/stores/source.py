@@ -102,6 +102,11 @@ class SnapshotSource:
             return hops.NOTHING.ids, hops.NOTHING.ids
         return hops.families(self._snapshot.connection, self._scope, ids)
 
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        if self._unconnected or self._scope.scope.as_of is not None:
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return hops.heirs(self._snapshot.connection, self._scope, ids)
+
     def outdated(self, ids: Ids) -> Ids:
         if self._unconnected:
             return hops.NOTHING.ids

@@ -173,6 +173,9 @@ class MemorySource:
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        return ids[:0], ids[:0]
+
     def outdated(self, ids: Ids) -> Ids:
         return np.empty(0, np.int64)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities, Supersede
 from langmemory.config import Config
+from langmemory.graphs import build_reflection_graph
 from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
@@ -337,3 +339,35 @@ def test_what_others_gave_up_in_private_does_not_show(store: MemoryStore) -> Non
 
     assert factors("paul")["stale"] < 1
     assert factors("lena").get("stale", 1) == 1
+
+
+def test_what_holds_now_is_found_before_what_was_said_of_it_once(tmp_path: Path) -> None:
+    """A turn that says where somebody lived, and what is still so, stands behind where they live now,
+    also after two moves and for a viewer; not where it is asked for what is still so, in a recall of
+    then, or where what took its place is hidden."""
+    ada = ("memories", "ada")
+    talk = {
+        "2026-01-05": "Hi, I'm Ada, I'm 34 and I live in Bremen.",
+        "2026-03-05": "We moved to Kiel.",
+        "2026-06-05": "I moved to Ghent, and I have a cat called Momo.",
+    }
+    with MemoryStore(tmp_path / "memory.db") as store:
+        for at, text in talk.items():
+            message = {"role": "user", "name": "Ada", "content": text, "at": at}
+            store.remember(ada, [message], thread_id=at, owner="ada")
+        build_reflection_graph(store).invoke({"namespace": ada})
+
+        def texts(query: str, **options: Any) -> list[str]:
+            return [one.text for one in store.recall(query, ada, **options).results]
+
+        for viewer in (None, "ada"):
+            for query in ("Where does Ada live?", "Where do I live?"):
+                found = texts(query, viewer=viewer)
+                assert found[0] == "Ada lives in Ghent.", found
+                assert talk["2026-01-05"] in found
+        assert "34" in texts("How old is Ada?")[0]
+        then = datetime(2026, 2, 1, tzinfo=UTC)
+        assert "Bremen" in texts("Where does Ada live?", as_of=then)[0]
+        heir = next(one for one in store.search(ada, limit=50) if "in Ghent." in str(one.value))
+        store.forget(ada, keys=[heir.key])
+        assert "Ghent" not in texts("Where does Ada live?")[0]

@@ -207,7 +207,7 @@ def test_what_was_said_last_counts_by_half_lives() -> None:
     last of its sources, whenever it was written down."""
     day = 86_400_000_000
     times = whole(0, 60 * day, 120 * day, 500 * day)
-    families = Families(derived=whole(3, 3), sources=whole(0, 1))
+    families = Families(derived=whole(3, 3), sources=whole(0, 1), outlived=whole(), heirs=whole())
     assert families.said_at(times).tolist() == [0, 60 * day, 120 * day, 60 * day]
     counted = cues.latest(families.said_at(times), half_life_days=60)
     assert counted.tolist() == pytest.approx([0.25, 0.5, 1, 0.5])
@@ -217,12 +217,28 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     """Of a turn and the facts made of it alone, the best takes the turn's place where it meets the
     query nearly as well; what rests on several turns, or says something else, takes nobody's."""
     #             turns: 0, 1, 2, 3   facts: 4 and 5 of 0, 6 of 1, 7 of 2 and 3
-    families = Families(derived=whole(4, 5, 6, 7, 7), sources=whole(0, 0, 1, 2, 3))
+    families = Families(
+        derived=whole(4, 5, 6, 7, 7), sources=whole(0, 0, 1, 2, 3), outlived=whole(), heirs=whole()
+    )
     overlap = floats(1, 1, 1, 1, 0.7, 0.9, 0.5, 1)
     score = floats(0.8, 0.7, 0.6, 0.5, 0.2, 0.4, 0.3, 0.1)
     folded = families.settle(score, {"overlap": overlap, "keyword": overlap * 0})
     assert np.flatnonzero(folded).tolist() == [0]
     assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
+
+
+def test_what_holds_now_stands_before_the_turn_that_tells_what_was() -> None:
+    """Where a fact of a turn has given way, what took its place goes before the turn; but not where
+    the query asks the turn for something else, by another fact of it or by its own words."""
+    #             turns: 0, 1, 2   facts: 3 of 1   heirs: 4 of 0, 5 of 1, 6 of 2
+    families = Families(
+        derived=whole(3), sources=whole(1), outlived=whole(0, 1, 2), heirs=whole(4, 5, 6)
+    )
+    overlap = floats(1, 1, 1, 0.9, 0.7, 0.7, 0.5)
+    score = floats(0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
+    families.succeed(score, {"overlap": overlap, "keyword": overlap * 0})
+    assert score[4] > score[0]
+    assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.8, 0.3, 0.2])
 
 
 @pytest.mark.parametrize(
