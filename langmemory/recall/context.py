@@ -111,7 +111,8 @@ def first_of_each(session: NDArray[np.int64], order: NDArray[np.int64]) -> NDArr
 
 def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) -> Floats:
     """float32[n]: sum of the ``best`` highest scores of the item's session, as a share of the
-    strongest session's; so a session that talks about the matter lifts all its turns."""
+    strongest session's; so a session that talks about the matter lifts all its turns. Beside
+    sessions, what belongs to none, as a fact, is one by itself."""
     evidence = np.zeros(len(score), dtype=np.float32)
     member = session >= 0
     if not member.any():
@@ -128,4 +129,5 @@ def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) ->
         return evidence
     shares = totals / strongest
     evidence[order] = np.repeat(shares, np.diff(np.r_[starts, len(order)]))
+    evidence[~member] = np.minimum(score[~member] / strongest, 1)
     return evidence

@@ -168,11 +168,14 @@ def test_an_answer_inherits_its_question() -> None:
 
 
 def test_a_session_is_one_day_of_a_thread() -> None:
-    """Best turns lift their session; other days and things without a thread are apart."""
+    """Best turns lift their session; other days are apart, and things without a thread are each a
+    session by themselves, where there are any."""
     day = 86_400_000_000
-    session = context.sessions(whole(1, 1, 1, -1), whole(0, 5, day, 0))
-    evidence = context.session_evidence(floats(0.5, 0.5, 0.2, 0.9), session, best=3)
-    assert evidence.tolist() == pytest.approx([1, 1, 0.2, 0])
+    session = context.sessions(whole(1, 1, 1, -1, -1), whole(0, 5, day, 0, 0))
+    evidence = context.session_evidence(floats(0.5, 0.5, 0.2, 0.9, 1.1), session, best=3)
+    assert evidence.tolist() == pytest.approx([1, 1, 0.2, 0.9, 1])
+    notes = context.session_evidence(floats(0.5, 0.9), whole(-1, -1), best=3)
+    assert notes.tolist() == [0, 0]
 
 
 def test_only_one_named_person_is_preferred() -> None:
