@@ -73,7 +73,7 @@ class AddMemory(_Change):
 
 
 class UpdateMemory(_Change):
-    """Another value, other facets, further evidence or mentions of a memory."""
+    """Another value, other facets, further evidence or mentions of a memory, or less evidence."""
 
     op: Literal["update"] = "update"
     key: str
@@ -81,6 +81,8 @@ class UpdateMemory(_Change):
     """None leaves it."""
     facets: Facets = Facets()
     evidence: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    """Keys of memories that are not evidence for it any more."""
     mentions: tuple[str, ...] = ()
 
 
@@ -194,6 +196,9 @@ class MarkReflected(_Change):
 
     op: Literal["reflected"] = "reflected"
     keys: tuple[str, ...]
+    read_at: int | None = None
+    """`HistoryEntry.seq` of the newest change when they were read. Applying it is refused when one
+    of them says something else since; None does not check."""
 
 
 class ReadAgain(_Change):
@@ -250,7 +255,9 @@ class ChangeSet(_Plain):
 
 
 def _line(change: Change) -> str:
-    shown = change.model_dump(exclude_defaults=True, exclude={"op", "reason", "facets", "options"})
+    shown = change.model_dump(
+        exclude_defaults=True, exclude={"op", "reason", "facets", "options", "read_at"}
+    )
     name = shown.pop("key", None) or shown.pop("id", None) or shown.pop("fact", "")
     parts = [change.op, str(name)]
     value = shown.pop("value", None)

@@ -355,7 +355,7 @@ def _read(file: Path) -> Any:
             f"Cannot read the configuration {file}: {error.strerror}. "
             "Correct LANGMEMORY_CONFIG or the path, or leave both out to use the defaults."
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file} is not a JSON file: {error}.") from error
 
 

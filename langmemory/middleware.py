@@ -54,6 +54,7 @@ class AgentMemoryState(AgentState[Any]):
     voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
     abandoned: NotRequired[Annotated[list[str], PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
+    remembered_words: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]

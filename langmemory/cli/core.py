@@ -39,16 +39,14 @@ def list_blocks(
     as_json: JsonOption = False,
 ) -> None:
     """List the blocks: how full, which version, how they begin."""
-    from rich.table import Table
-
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import Screen, plain_table
 
     with _core_memory(context, db, namespace) as memory:
         blocks = memory.blocks()
     if as_json:
         typer.echo(json.dumps([asdict(block) for block in blocks]))
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table = plain_table(expand=True)
     table.add_column("block", no_wrap=True, min_width=7)
     table.add_column("full", justify="right", min_width=4)
     table.add_column("version", justify="right", min_width=7)
@@ -129,9 +127,7 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Every version of a block: when, by whom, and what it said."""
-    from rich.table import Table
-
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import Screen, plain_table
 
     with _core_memory(context, db, namespace) as memory:
         versions = memory.versions(name)
@@ -142,7 +138,7 @@ def history(
     if not versions:
         typer.echo(f"Block {name} was never edited")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("version", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)
     table.add_column("who", no_wrap=True)

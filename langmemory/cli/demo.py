@@ -129,11 +129,11 @@ def remember(store: MemoryStore, console: Console) -> None:
 
 def ask(store: MemoryStore, console: Console) -> None:
     """Ask every question and show what was found and why."""
-    from langmemory.cli.results import TABLE_COLUMNS
+    from langmemory.recall.explain import NARROW
 
     answers = [answer(store, question) for question in questions()]
     _heading(console, 2, "Recall", "by meaning and by words at once, each result explained")
-    shown = answers_list if console.width < TABLE_COLUMNS else answers_table
+    shown = answers_list if console.width < NARROW else answers_table
     console.print(shown(answers))
     console.print(LEGEND, style="dim")
     found = [a for a in answers if a.rank]

@@ -109,9 +109,9 @@ def eval_command(
     from langmemory.evals.table import columns_for
 
     if png:
-        check_picture("--png", png)
+        check_picture(png)
         _require_matplotlib()
-    _check_json("--json", json_file)
+    _check_json(json_file)
     if rankings and not json_file:
         raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
     for file in (json_file, png):
@@ -160,7 +160,7 @@ REPORT_BEGINS = '{\n  "corpus"'
 """A file that `--json` wrote before."""
 
 
-def _check_json(option: str, file: Path | None) -> None:
+def _check_json(file: Path | None) -> None:
     """Elsewhere `--json` is a switch, and what follows it the data: that is not written over.
 
     Raises:
@@ -173,7 +173,7 @@ def _check_json(option: str, file: Path | None) -> None:
             if there.read(len(REPORT_BEGINS)) in ("", REPORT_BEGINS):
                 return
     raise typer.BadParameter(
-        f"{option} {file}: this is there and is no report of an evaluation. Name another file to "
+        f"--json {file}: this is there and is no report of an evaluation. Name another file to "
         "write the figures to; the data is named without an option"
     )
 

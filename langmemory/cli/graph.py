@@ -61,7 +61,7 @@ def graph(
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     if png is not None:
-        check_picture("--png", png)
+        check_picture(png)
     if graphml is not None:
         target.check_output(graphml)
     console = Screen()

@@ -20,8 +20,7 @@ from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from langmemory.cli.screen import Screen
     from langmemory.types import HistoryEntry
 
 
@@ -49,15 +48,13 @@ def history(
     _show(Screen(), entries)
 
 
-def _show(console: Console, entries: list[HistoryEntry]) -> None:
+def _show(console: Screen, entries: list[HistoryEntry]) -> None:
     """One row a change: when, what, how it read then, why; in a narrow terminal under each other."""
-    from rich.table import Table
     from rich.text import Text
 
-    from langmemory.cli.results import TABLE_COLUMNS
+    from langmemory.cli.screen import plain_table
 
-    narrow = console.width < TABLE_COLUMNS
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("when", no_wrap=True)
     table.add_column("what", no_wrap=True)
     table.add_column("it said", overflow="fold")
@@ -67,12 +64,12 @@ def _show(console: Console, entries: list[HistoryEntry]) -> None:
         text = "" if value is None else str(value.get("text", value.get("content", value)))
         why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
         when, text = f"{entry.at.astimezone():%Y-%m-%d %H:%M}", " ".join(text.split())
-        if narrow:
+        if console.narrow:
             console.print(Text(f"{when}  {entry.action}  {why}", "dim"))
             console.print(Text(f"{text}\n"))
         else:
             table.add_row(when, *map(Text, (entry.action, text, why)))
-    if not narrow:
+    if not console.narrow:
         console.print(table)
 
 

@@ -83,9 +83,9 @@ def _row(job: Job) -> dict[str, Any]:
 
 
 def _table(jobs: list[Job], now: datetime) -> Any:
-    from rich.table import Table
+    from langmemory.cli.screen import plain_table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     for name in ("job", "state", "what", "where", "thread", "due", "tries"):
         justify: JustifyMethod = "right" if name in ("job", "due", "tries") else "left"
         whole = name not in ("where", "thread")  # those fold, and leave the rest its room

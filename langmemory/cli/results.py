@@ -32,9 +32,6 @@ STRONG = 0.75
 
 EXCERPT_CHARACTERS = 280
 
-TABLE_COLUMNS = 90
-"""Narrower terminals get a list: beside the other columns, too little is left for the text."""
-
 
 def results_table(recall: Recall) -> Table:
     """One row a result: what, when, who, where if that differs, score and parts, why."""

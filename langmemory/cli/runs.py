@@ -23,11 +23,9 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List what changed memory on its own: reflections, decisions, undoings; the newest first."""
-    from rich.table import Table
     from rich.text import Text
 
-    from langmemory.cli.results import TABLE_COLUMNS
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import Screen, plain_table
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
@@ -39,23 +37,22 @@ def runs(
     if not found:
         console.print("Nothing has changed this memory on its own yet.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("run", no_wrap=True)
     table.add_column("when", no_wrap=True)
     several = len({run.namespace for run in found}) > 1
     for heading in ("what", "came to"):
         table.add_column(heading, overflow="fold")
-    narrow = console.width < TABLE_COLUMNS
     for run in found:
         what = run.reason.removeprefix("reflection of ")
         where = f" in {'/'.join(run.namespace)}" if several else ""
         cells = run.id, f"{run.at.astimezone():%Y-%m-%d %H:%M}", what + where, _outcome(run)
         style = "dim" if run.undone_by else ""
-        if narrow:  # whole ids, to be copied from under each other
+        if console.narrow:  # whole ids, to be copied from under each other
             console.print(Text(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style), soft_wrap=True)
         else:
             table.add_row(*map(Text, cells), style=style)
-    if not narrow:
+    if not console.narrow:
         console.print(table)
 
 

@@ -23,10 +23,9 @@ def usage(
     as_json: JsonOption = False,
 ) -> None:
     """Show which memories were shown to the model, cited, and right."""
-    from rich.table import Table
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import Screen, plain_table
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
@@ -38,7 +37,7 @@ def usage(
     if not found:
         console.print("No memory was shown to a model yet.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("memory", no_wrap=True)
     columns = ("shown", "cited", "right", "tokens read", "tokens to find")
     for column in columns:

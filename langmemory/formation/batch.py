@@ -35,7 +35,10 @@ class Batch:
     before: tuple[Turn, ...] = ()
     """A few turns before them, read by an earlier run: for understanding, not for facts."""
     again: int = 0
-    """How often a run that read just these turns was let go, so that they are read again."""
+    """How often just these turns were read before: the run was let go, or they were edited."""
+    read_at: int | None = None
+    """`HistoryEntry.seq` of the newest change there was; None does not check whether a turn was
+    edited since."""
 
     @property
     def run_id(self) -> str:

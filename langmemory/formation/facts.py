@@ -163,6 +163,16 @@ class Knowledge(Protocol):
         latter with names for the entities of their claim."""
         ...
 
+    def gave_way_to(self, key: str) -> Sequence[KnownFact]:
+        """Superseded facts whose place this one took."""
+        ...
+
+    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
+        """Where a turn was edited since it was remembered, the facts made of it, whatever their
+        status: each with whether it was made of earlier words, and when the first of its other turns
+        was said. Nothing of a turn that says what it always said."""
+        ...
+
     def by_key(self, key: str) -> KnownFact | None:
         """A fact, whatever its status."""
         ...

@@ -80,7 +80,7 @@ def _of_object(file: BinaryIO, head: str) -> Format:
         first = json.loads(first_line)
     except UnicodeDecodeError:
         raise ImportFormatError(f"{file.name}, line {number}: {NOT_UTF8}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         # An object over several lines is one thread; anything else is a broken first line.
         if any(f'"{key}"' in head for key in STATE_KEYS):
             return "langgraph"

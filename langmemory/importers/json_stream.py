@@ -13,6 +13,9 @@ CHUNK_BYTES = 1 << 16
 """First read of an array; doubled while one element does not fit, so that parsing stays linear."""
 
 NOT_UTF8 = "not UTF-8 text; save the file as UTF-8 and import it again"
+UNREADABLE = (
+    "holds JSON that Python does not read: nested too deeply, or a number of too many digits"
+)
 
 
 def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -30,6 +33,8 @@ def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"{file.name}, line {number}: not JSON ({error.msg} at column {error.colno}); "
                 "expected one JSON object per line"
             ) from None
+        except (ValueError, RecursionError):
+            raise ImportFormatError(f"{file.name}, line {number}: {UNREADABLE}") from None
         if not isinstance(value, dict):
             raise ImportFormatError(
                 f"{file.name}, line {number}: {type(value).__name__}; expected a JSON object"
@@ -91,6 +96,8 @@ class _Window:
                 if self._more():
                     continue
                 raise self._error(self.line + error.lineno - 1, f"not JSON ({error.msg})") from None
+            except (ValueError, RecursionError):
+                raise self._error(self.line, UNREADABLE) from None
             # A number cut by the window parses too: it is whole only with something behind it.
             if end == len(self._text) and self._more():
                 continue

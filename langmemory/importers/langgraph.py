@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from langmemory.errors import ImportFormatError
-from langmemory.importers.json_stream import iterate_array
+from langmemory.importers.json_stream import UNREADABLE, iterate_array
 from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
 
 STATE_KEYS = frozenset({"messages", "values", "channel_values", "checkpoint"})
@@ -141,3 +141,5 @@ def _load_object(file: BinaryIO) -> Any:
         if error.msg == "Extra data":
             problem = "more after the first object; put several states into one JSON array"
         raise ImportFormatError(f"{file.name}, line {error.lineno}: {problem}") from None
+    except (ValueError, RecursionError):
+        raise ImportFormatError(f"{file.name}: {UNREADABLE}") from None

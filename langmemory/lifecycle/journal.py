@@ -107,9 +107,23 @@ def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"### {title}\n\n" + "\n".join(items)
 
 
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+"""Orders to a terminal, and what makes text read otherwise than it is."""
+_LINKED: Final = re.compile(r"(?<=\])(?=[(\[])|(?<=\[)(?=\[)")
+"""Where a link, or a picture that is loaded from somewhere, has its address; a wiki's link begins."""
+_BLOCK: Final = re.compile(r"(?=#{1,6}(?: |$)|[->+*=|\[]|```|~~~|___)|\d{1,9}(?=[.)] )")
+"""What at the beginning of a line is no text."""
+
+
 def _line(text: str) -> str:
-    """Text on one line that opens no comment."""
-    return " ".join(text.split()).replace("<!--", "&lt;!--")
+    """Anybody's words on one line, which stay words wherever the page is shown."""
+    line = " ".join(_UNSEEN.sub("", text).split()).replace("<", "&lt;")
+    line = _LINKED.sub(r"\\", line)
+    begun = _BLOCK.match(line)
+    return line if begun is None else f"{begun[0]}\\{line[begun.end() :]}"
 
 
 _UNSAFE: Final = re.compile(r'[<>:"/\\|?*%~\x00-\x1f\x7f-\x9f\ud800-\udfff]|^\.|[. ]$|^ ')

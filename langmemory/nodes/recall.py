@@ -316,7 +316,8 @@ class RecallNode(MemoryNode):
             for entry in ([] if shifted else question.earlier)
             if (*entry["namespace"], entry["key"], entry.get("updated_at")) in unchanged
             and entry["key"] not in question.request.exclude
-            and ASKED_FOR not in entry.get("parts", {})  # somebody else may ask now; theirs were looked up
+            and ASKED_FOR
+            not in entry.get("parts", {})  # somebody else may ask now; theirs were looked up
         ]
         always = _once(always)
         recalled = _once([*always, *fresh, *earlier])[: len(always) + self.limit]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -23,7 +26,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, spoken, stored_keys, without_stored
 from langmemory.nodes.state import value_of
-from langmemory.nodes.voices import speaker_of, without_others
+from langmemory.nodes.voices import speaker_of, spoken_for, without_others
 from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
 
@@ -42,9 +45,9 @@ class RememberNode(MemoryNode):
 
     Remembered are the messages people and the assistant said, not tool output and not text that
     was injected from memory, or by middleware of LangChain. Repeating a turn adds nothing, also
-    where a client without a checkpointer sends the conversation anew with every call. The
-    person's last message, where it was edited in the thread and comes under its old id with other
-    words, is corrected.
+    where a client without a checkpointer sends the conversation anew with every call. A message
+    that was edited in the thread, and has its old id and other words, is corrected; without a
+    checkpointer the person's last one.
 
     Args:
         namespace: template of the namespace to write to.
@@ -57,6 +60,7 @@ class RememberNode(MemoryNode):
 
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
+        ``remembered_words``: by message id, a checksum of what it said when it was stored.
         ``unremembered``: ids of messages before it that wait for a run of the person who said them.
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
@@ -85,8 +89,8 @@ class RememberNode(MemoryNode):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns, others = self._new_turns(input, scope)
-        if not turns:
+        turns, edited, others = self._turns(input, scope)
+        if not turns and not edited:
             return {}
         new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
@@ -95,18 +99,22 @@ class RememberNode(MemoryNode):
             if self._may_be_of_others(turns, new):
                 everybodys = access.thread(self.namespace.fixed, scope.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
-        keys = access.remember(conversation, _plain(new))
-        if len(keys) < len(turns):
-            last = _plain(_last_exchange(turns))
-            keys += access.correct(conversation, last, keys)
-        return self._apply(input, store, scope, conversation, keys, new, others)
+        keys = [
+            key
+            for whose, said in self._parts(input, scope, conversation, new)
+            for key in access.remember(whose, _plain(said))
+        ]
+        again = _last_exchange(turns) if len(keys) < len(turns) else []
+        changed = self._own(input, scope, [*edited, *again])
+        keys += access.correct(conversation, _plain(changed), keys)
+        return self._apply(input, store, scope, conversation, keys, new, edited, others)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
-        turns, others = self._new_turns(input, scope)
-        if not turns:
+        turns, edited, others = self._turns(input, scope)
+        if not turns and not edited:
             return {}
         new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
@@ -115,11 +123,15 @@ class RememberNode(MemoryNode):
             if self._may_be_of_others(turns, new):
                 everybodys = await access.athread(self.namespace.fixed, scope.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
-        keys = await access.aremember(conversation, _plain(new))
-        if len(keys) < len(turns):
-            last = _plain(_last_exchange(turns))
-            keys += await access.acorrect(conversation, last, keys)
-        return self._apply(input, store, scope, conversation, keys, new, others)
+        keys = [
+            key
+            for whose, said in self._parts(input, scope, conversation, new)
+            for key in await access.aremember(whose, _plain(said))
+        ]
+        again = _last_exchange(turns) if len(keys) < len(turns) else []
+        changed = self._own(input, scope, [*edited, *again])
+        keys += await access.acorrect(conversation, _plain(changed), keys)
+        return self._apply(input, store, scope, conversation, keys, new, edited, others)
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -136,10 +148,13 @@ class RememberNode(MemoryNode):
             privacy=self.privacy,
         )
 
-    def _new_turns(self, state: Any, scope: RunScope) -> tuple[list[BaseMessage], list[str]]:
-        """Turns after the last one known to be stored, all of them when that one is gone; without
-        those that somebody else's run brought, unless what is said here is everybody's. These wait
-        for a run of theirs: their ids are the second list."""
+    def _turns(
+        self, state: Any, scope: RunScope
+    ) -> tuple[list[BaseMessage], list[BaseMessage], list[str]]:
+        """Turns after the last one known to be stored, all of them when that one is gone; and those
+        before it that the person edited since. Without those that somebody else's run brought,
+        unless what is said here is everybody's: new ones wait for a run of theirs, and their ids
+        are the third list."""
         messages = messages_of(state, self.messages_key)
         waiting = value_of(state, "unremembered", [])
         start = place_after(messages, value_of(state, "remembered_id"))
@@ -148,12 +163,45 @@ class RememberNode(MemoryNode):
             for at, message in enumerate(messages)
             if (at >= start or message.id in waiting) and is_said(message)
         ]
+        new_ids = {message.id for message in new}
+        known = value_of(state, "remembered_words", {})
+        edited: list[BaseMessage] = [
+            message
+            for message in messages
+            if message.id not in new_ids
+            and is_said(message)
+            and known.get(message.id, words := _digest(message)) != words
+        ]
+        edited = self._own(state, scope, edited)
         if not self.namespace.varies and self.privacy != "private":
-            return new, []
+            return new, edited, []
         own = without_others(messages, value_of(state, "voices", []), speaker_of(scope))
         own_ids = {message.id for message in own}
         others = [str(message.id) for message in new if message.id not in own_ids]
-        return [message for message in new if message.id in own_ids], others
+        new = [message for message in new if message.id in own_ids]
+        return new, edited, others
+
+    def _own(self, state: Any, scope: RunScope, messages: list[BaseMessage]) -> list[BaseMessage]:
+        """Without what others said: nobody edits it but themselves."""
+        everything = messages_of(state, self.messages_key)
+        own = without_others(everything, value_of(state, "voices", []), speaker_of(scope))
+        own_ids = {message.id for message in own}
+        return [message for message in messages if message.id in own_ids]
+
+    def _parts(
+        self, state: Any, scope: RunScope, conversation: Conversation, turns: list[BaseMessage]
+    ) -> Iterator[tuple[Conversation, list[BaseMessage]]]:
+        """The turns in order, each part with whose it is: where what is said is everybody's, that may
+        be somebody whose run failed, and to whom it belongs then, too."""
+        messages, who = messages_of(state, self.messages_key), speaker_of(scope)
+        speakers = spoken_for(messages, value_of(state, "voices", []), who)
+        said_for = {one.id: speaker for one, speaker in zip(messages, speakers, strict=True)}
+        for speaker, said in groupby(turns, lambda turn: said_for.get(turn.id, who)):
+            if self.namespace.varies or speaker == who:
+                yield conversation, list(said)
+            else:
+                theirs = speaker or None if conversation.owner == who else None
+                yield replace(conversation, owner=theirs), list(said)
 
     def _may_be_of_others(self, turns: list[BaseMessage], new: list[BaseMessage]) -> bool:
         """Whether turns that are not stored as this person's were said before this run: a graph within
@@ -175,6 +223,7 @@ class RememberNode(MemoryNode):
         conversation: Conversation,
         keys: list[str],
         turns: list[BaseMessage],
+        edited: list[BaseMessage],
         others: list[str],
     ) -> dict[str, Any]:
         # Without keys, too: an attempt before this one may have failed between storing and this.
@@ -182,17 +231,30 @@ class RememberNode(MemoryNode):
             self.reflection.submit(
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )
+        words = self._words(state, [*turns, *edited], others)
         if not turns:
-            return {}
+            return {"remembered_words": words} if edited else {}
         counted = _counted(state, turns)
         counts: list[Usage] = counted.get("memory_usage", [])
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
         if counts and facets is not None:
             facets.count_usage(counts)
-        update = {"remembered_id": self._last(state, turns), **counted}
+        update = {"remembered_id": self._last(state, turns), "remembered_words": words, **counted}
         if others or value_of(state, "unremembered"):
             update["unremembered"] = others
         return update
+
+    def _words(self, state: Any, stored: list[BaseMessage], others: list[str]) -> dict[str, int]:
+        """By message id, what the messages of the thread said when they were stored."""
+        known = value_of(state, "remembered_words", {})
+        now = {message.id for message in stored}
+        return {
+            message.id: known[message.id]
+            if message.id in known and message.id not in now
+            else _digest(message)
+            for message in messages_of(state, self.messages_key)
+            if message.id and is_said(message) and message.id not in others
+        }
 
     def _last(self, state: Any, turns: list[BaseMessage]) -> str | None:
         """Id of the last message that is stored now: the newest of these, or the one before, where
@@ -232,6 +294,11 @@ def _last_exchange(turns: list[BaseMessage]) -> list[BaseMessage]:
     the store: what is stored of earlier turns a person may have corrected since."""
     last = max((at for at, turn in enumerate(turns) if isinstance(turn, HumanMessage)), default=0)
     return turns[last:]
+
+
+def _digest(message: BaseMessage) -> int:
+    """CRC-32 of its text, to see that it was edited; no guard against one made to collide."""
+    return zlib.crc32(message.text.encode("utf-8", "surrogatepass"))
 
 
 def _plain(turns: list[BaseMessage]) -> list[BaseMessage]:

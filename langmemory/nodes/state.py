@@ -93,6 +93,8 @@ class MemoryState(MessagesState, total=False):
     """Keys of turns of this thread that were said in another branch, from an earlier checkpoint on."""
     remembered_id: str
     """Id of the last message that is safely in the store."""
+    remembered_words: dict[str, int]
+    """By message id, a checksum of what it said when it was stored: it may be edited since."""
     unremembered: list[str]
     """Ids of messages before it that are not: the run of whoever said them failed, and somebody else
     spoke next. They are remembered when that person speaks again."""

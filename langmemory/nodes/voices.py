@@ -6,7 +6,7 @@ since, is remembered by the next run. When that is another person's, it must not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict
@@ -47,14 +47,21 @@ def without_others(
 ) -> list[AnyMessage]:
     """The messages without those that others said, and the answers they got. A message is anybody's
     where its run, or this one, did not say for whom it was."""
-    known = _speakers(voices)
-    own, speaker = [], who
+    speakers = spoken_for(messages, voices, who)
+    return [
+        message
+        for message, speaker in zip(messages, speakers, strict=True)
+        if speaker == who or not (speaker and who)
+    ]
+
+
+def spoken_for(messages: Sequence[AnyMessage], voices: Sequence[Voice], who: str) -> Iterator[str]:
+    """Of each message, whose it is, or whom it answers: by the voices, else `who`'s."""
+    known, speaker = _speakers(voices), who
     for message in messages:
         if is_human(message):
             speaker = known.get(message.id or "", who)
-        if speaker == who or not (speaker and who):
-            own.append(message)
-    return own
+        yield speaker
 
 
 def _speakers(voices: Sequence[Voice]) -> dict[str, str]:

@@ -21,6 +21,9 @@ SHORTEST_PIECE = 40
 MOST_PIECES = 20_000
 """Of a text with more sentences, such as a table, the shortest are taken together."""
 
+MOST_CHARACTERS = 1_000_000
+"""Of a longer text the beginning is looked at (0.4 s): one message is not to keep others waiting."""
+
 
 def best_start(text: str, query: str, characters: int) -> int:
     """Where the part of a text begins that meets a query best: at a sentence, or within one that is
@@ -29,11 +32,12 @@ def best_start(text: str, query: str, characters: int) -> int:
     Sentences are compared by late interaction, those of a part together.
 
     Args:
-        text: Of any length.
+        text: Of any length; beyond `MOST_CHARACTERS` no part is looked for.
         query: In words; without one that tells anything the part is the beginning.
         characters: There is room for.
     """
     vocabulary = default_vocabulary()
+    text = text[:MOST_CHARACTERS]
     starts = _piece_starts(text, characters)
     asked = np.unique(vocabulary.encode(query))
     if len(starts) < 2 or not len(asked):

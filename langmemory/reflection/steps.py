@@ -21,7 +21,7 @@ from langgraph.store.base import BaseStore, GetOp
 
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, EntityNameError, ExtractionError, StalePlanError
-from langmemory.formation import duplicates, times
+from langmemory.formation import rereading, times
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.contradiction.pairs import Group
@@ -241,7 +241,7 @@ class Steps:
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
-            return {"division": packed(duplicates.divide(facts, knowledge))}
+            return {"division": packed(rereading.divided(_batch(state), facts, knowledge))}
 
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """What cannot be true together, and what holds; a judge is asked once a group."""
@@ -258,7 +258,8 @@ class Steps:
         """What is to be judged, with the verdicts of an earlier plan on the very same."""
         division = unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            groups = grouped(division.fresh, division.grey, knowledge, batch=_batch(state))
+            known = rereading.known_now(knowledge, _batch(state), division)
+            groups = grouped(division.fresh, division.grey, known, batch=_batch(state))
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
             (group, next((one for one in before if one.group == group), None)) for group in groups
@@ -270,14 +271,15 @@ class Steps:
         """Everything that is to change, as one change set."""
         extraction = unpacked(Extraction, state["extraction"])
         failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
+        division = unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
             change_set = planned(
                 _batch(state),
                 extraction,
                 unpacked(Resolution, state["resolution"]),
-                unpacked(Division, state["division"]),
+                division,
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
-                knowledge,
+                rereading.known_now(knowledge, _batch(state), division),
                 identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
                 failures=failures,

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 from typing import Any
 
-import apsw
-import numpy as np
-
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.jobs import BROUGHT
 from langmemory.sqlite.namespaces import Bindings, below, from_path, ids_below
+from langmemory.sqlite.rows import id_array
 from langmemory.types import Namespace
 
 
@@ -321,10 +319,6 @@ def common_namespace(connection: Connection, concerned: Concerned, prefix: Names
     together = zip(*paths, strict=False)
     common = tuple(one[0] for one in takewhile(lambda labels: len(set(labels)) == 1, together))
     return common or paths[0][:1]
-
-
-def id_array(ids: Iterable[int]) -> Any:
-    return apsw.carray(np.array([*sorted(ids), -1], np.int64))  # never an empty carray
 
 
 def id_set(connection: Connection, sql: str, bindings: Bindings) -> set[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from langmemory.sqlite import keywords
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.history import GONE
-from langmemory.sqlite.items import RESTORABLE
+from langmemory.sqlite.removal import RESTORABLE
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.signs import SignIndex
 from langmemory.sqlite.values import from_json, leaves

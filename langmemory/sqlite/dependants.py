@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from langmemory.sqlite import graph_rows, runs
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import RESTORABLE
+from langmemory.sqlite.removal import RESTORABLE
 
 
 class Dependant(NamedTuple):
@@ -47,8 +47,8 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
             yield Dependant(other, f"lets {key} take a memory's place")
     for key, other in connection.execute(
         "SELECT h.facets ->> '$.superseded_by' AS heir, h.run FROM history h "
-        f"JOIN run r ON r.id = h.run WHERE h.namespace = {here} AND h.key IS NOT NULL "
-        f"AND {RESTORABLE} AND h.facets ->> '$.status' <> 'active' "
+        f"JOIN run r ON r.id = h.run WHERE h.namespace = {here} AND {RESTORABLE} "
+        "AND h.facets ->> '$.status' <> 'active' "
         "AND r.undone_by IS NULL AND h.run <> ?1 AND heir IN (SELECT value FROM json_each(?2))",
         (run, keys),
     ):

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from langmemory.sqlite import history, items
-from langmemory.sqlite.concerned import Concerned, id_array, id_set, number
+from langmemory.sqlite import history, removal
+from langmemory.sqlite.concerned import Concerned, id_set, number
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.jobs import READS_ONLY
 from langmemory.sqlite.namespaces import below, find, intern, lineage, to_path
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.runs import UNDO
 from langmemory.sqlite.settings import read_model
 from langmemory.sqlite.signs import without
@@ -116,9 +117,9 @@ def erase(
         (array,),
     )
     for item in sorted(concerned.alive):
-        items.delete(connection, item, now_us, run=run)
+        removal.delete(connection, item, now_us, run=run)
     for item in sorted(concerned.gone):
-        items.forget_beside(connection, item)
+        removal.forget_beside(connection, item)
     entities = _forget_entities(connection, concerned.entities | silent)
     _forget_heirs(connection, places)
     connection.executemany("DELETE FROM review WHERE id = ?", [(one,) for one in reviews])

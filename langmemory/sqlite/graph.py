@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import apsw
-import numpy as np
 
 from langmemory.sqlite import past
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.times import to_us
 from langmemory.types import Status
@@ -96,7 +96,7 @@ def roots(
         "WHERE e.same_as IS NOT NULL UNION "
         "SELECT e.id FROM linked l CROSS JOIN entity e ON e.same_as = l.id) "
         "SELECT e.id, e.same_as FROM linked l CROSS JOIN entity e ON e.id = l.id",
-        (array(entities),),
+        (id_array(entities),),
     ).fetchall()
     link: dict[int, int | None] = dict(rows)
     return {entity: _root(entity, link) for entity in link}
@@ -167,7 +167,7 @@ def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[i
         "SELECT c.value FROM carray(?) c WHERE EXISTS "
         "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
         f"WHERE m.entity = c.value AND {told} AND {where})",
-        (array(entities), *then, *bindings),
+        (id_array(entities), *then, *bindings),
     )
     return {int(row[0]) for row in rows}
 
@@ -212,7 +212,7 @@ def aliases(
     rows = connection.execute(
         "SELECT a.entity, a.name, a.norm FROM carray(?) c CROSS JOIN alias a ON a.entity = c.value "
         f"WHERE {known} ORDER BY a.entity, a.norm",
-        (array(entities), *viewer),
+        (id_array(entities), *viewer),
     )
     return [(int(entity), str(name), str(norm)) for entity, name, norm in rows]
 
@@ -244,7 +244,7 @@ def entities(connection: Connection, ids: Iterable[int]) -> list[EntityRow]:
     rows = connection.execute(
         "SELECT id, key, name, kind FROM carray(?) c CROSS JOIN entity e ON e.id = c.value "
         "ORDER BY id",
-        (array(ids),),
+        (id_array(ids),),
     )
     return [EntityRow(*row) for row in rows]
 
@@ -294,14 +294,14 @@ def edges(
     if relation is not None:
         where, bindings = f"{where} AND e.relation = ?", (*bindings, relation)
     if facts is not None:
-        sources, first = ["carray(?) c CROSS JOIN edge e ON e.fact = c.value"], array(facts)
+        sources, first = ["carray(?) c CROSS JOIN edge e ON e.fact = c.value"], id_array(facts)
     elif touching is not None:
         sources, first = (
             [
                 f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value"
                 for end in ("subject", "object")
             ],
-            array(touching),
+            id_array(touching),
         )
     else:
         sources, first = (
@@ -335,12 +335,6 @@ def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
         "SELECT i.id, i.value ->> '$.said_at', (SELECT b.value ->> '$.said_at' FROM item b "
         "WHERE b.namespace = i.namespace AND b.key = i.superseded_by) "
         "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
-        (array(facts),),
+        (id_array(facts),),
     )
     return [ClockRow(*row) for row in rows]
-
-
-def array(ids: Iterable[int]) -> Any:
-    """Ids as a table of one column. SQLite takes no empty one: 0 stands for none, as no id is 0."""
-    found = np.fromiter(ids, np.int64)
-    return apsw.carray(found if len(found) else np.zeros(1, np.int64))

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import find as find_namespace
 from langmemory.sqlite.namespaces import from_path, to_path
 from langmemory.sqlite.ownership import open_past, open_run
 from langmemory.sqlite.rows import insert
@@ -18,11 +17,16 @@ from langmemory.types import HistoryAction, HistoryEntry, Namespace
 
 GONE: Final = ("delete", "expire", "forget")
 """Actions after which there is no item."""
-_UNSHOWN: Final = (
+BESIDE_FACETS: Final = (
     "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
-    "accessed_at", "thread_id", "position",
+    "accessed_at",
 )  # fmt: skip
-"""What the history keeps of an item besides its facets, to put it back."""
+"""Columns of an item, besides its facets, that are kept to put it back."""
+_UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position")
+WITHDRAWN: Final = "withdrawn"
+"""Beside the facets of a change: the evidence it took, as ids of this file; for its undo alone."""
+WHOSE: Final = ("privacy", "owner")
+"""Columns told together: who may see what an item said, and what is to be forgotten with its owner."""
 SEAL: Final = "forgotten/"
 GRAVEYARD: Final = ("forgotten",)
 """Namespace of the records whose own, and its ancestors, had nothing else in them."""
@@ -54,6 +58,14 @@ def was_forgotten(connection: Connection, namespace: int, key: str) -> bool:
     return bool(forgotten_lives(connection, from_path(path), key))
 
 
+LIVES: Final = (
+    "SELECT i.id AS item FROM namespace n JOIN item i ON i.namespace = n.id "
+    "WHERE n.path = ?1 AND i.key = ?2 UNION SELECT g.item FROM namespace n "
+    "JOIN history g ON g.namespace = n.id WHERE n.path = ?1 AND g.key = ?2"
+)
+"""Ids of the item that is under a key (?2) of a namespace (?1, `to_path`) and of those that were."""
+
+
 class Recorded(NamedTuple):
     """One change, as far as it tells whether the record of it is whole."""
 
@@ -68,16 +80,18 @@ def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> li
     past went because they had a TTL."""
     lives: dict[int, list[Recorded]] = {}
     for item, at_us, action, told in connection.execute(
-        "WITH life (item) AS (SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
-        "WHERE n.path = ?1 AND i.key = ?2 UNION SELECT g.item FROM namespace n "
-        "JOIN history g ON g.namespace = n.id WHERE n.path = ?1 AND g.key = ?2) "
-        "SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM life l "
+        f"SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM ({LIVES}) l "
         "JOIN history h ON h.item = l.item ORDER BY h.seq",
         (to_path(namespace), key),
     ):
         blank = not told and action not in ("add", "restore")
         lives.setdefault(item, []).append(Recorded(at_us, action, blank))
     return [life for life in lives.values() if all(one.action != "expire" for one in life)]
+
+
+def with_whose(told: dict[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
+    return told | {name: was[name] for name in WHOSE} if told.keys() & set(WHOSE) else told
 
 
 def record(
@@ -137,18 +151,14 @@ def of_item(
 ) -> list[HistoryEntry]:
     """Every change of an item under this key, oldest first, also of earlier lives of the key, as
     far as their past is open to the viewer."""
-    namespace_id = find_namespace(connection, namespace)
+    place = (to_path(namespace), key)
     current = connection.execute(
-        "SELECT id, value FROM item WHERE namespace = ? AND key = ?", (namespace_id, key)
+        "SELECT i.id, i.value FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ? AND i.key = ?",
+        place,
     ).fetchone()
-    lives = {
-        row[0]
-        for row in connection.execute(
-            "SELECT item FROM history WHERE namespace = ? AND key = ?", (namespace_id, key)
-        )
-    }.union(forgotten_lives(connection, namespace, key))
-    if current is not None:
-        lives.add(current[0])
+    lives = {row[0] for row in connection.execute(LIVES, place)}
+    lives.update(forgotten_lives(connection, namespace, key))
     entries: list[HistoryEntry] = []
     recorded = [
         (item, changes(connection, item, viewer))
@@ -201,6 +211,8 @@ def changes(
     found: list[tuple[Any, ...]] = []
     for *row, run, reason, text in rows:
         facets = None if text is None else from_json(text)
+        if facets is not None:
+            facets.pop(WITHDRAWN, None)
         if viewer is not None and facets is not None:
             facets.pop("superseded_by", None)
         if viewer is not None and run is not None:

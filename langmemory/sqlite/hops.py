@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from langmemory.sqlite import graph
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.scopes import CompiledScope
 from langmemory.sqlite.values import from_json
 from langmemory.sqlite.vectors import Floats, Ids
@@ -68,7 +69,7 @@ def steps(connection: Connection, scope: CompiledScope, items: Ids, fan_out: int
     """
     if not len(items):
         return NOTHING
-    asked = graph.array(items.tolist())
+    asked = id_array(items.tolist())
     reached: dict[int, dict[int, tuple[float, int | str]]] = defaultdict(dict)
     for origin, other, key, derived in _evidence(connection, scope, asked):
         reached[origin][other] = (1.0, f"{'derived from' if derived else 'evidence of'} {key}")
@@ -122,7 +123,7 @@ def about(
     rows = connection.execute(
         "SELECT DISTINCT m.entity, m.item FROM carray(?) c CROSS JOIN carray(?) k "
         "CROSS JOIN mention m ON m.entity = c.value AND m.item = k.value",
-        (graph.array(root), graph.array(known.tolist())),
+        (id_array(root), id_array(known.tolist())),
     )
     for entity, item in rows:
         if item not in members[root[entity]]:  # of a hub
@@ -140,7 +141,7 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
     (int64[n] derived, int64[n] sources)."""
     if not len(items):
         return NOTHING.ids, NOTHING.ids
-    asked = graph.array(items.tolist())
+    asked = id_array(items.tolist())
     found = {
         (reached, origin) if derived else (origin, reached)
         for origin, reached, _, derived in _evidence(connection, scope, asked)
@@ -157,7 +158,7 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
         "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
         f"CROSS JOIN item i ON i.id = v.item WHERE {seen.sql} GROUP BY v.source "
         "HAVING max(i.status = 'superseded') AND NOT max(i.status = 'active')",
-        (graph.array(items.tolist()), *seen.bindings),
+        (id_array(items.tolist()), *seen.bindings),
     )
     return np.fromiter((row[0] for row in rows), np.int64)
 
@@ -179,7 +180,7 @@ def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids
         f"SELECT DISTINCT g.source, i.id{', i.value' if residual else ''} FROM gone g "
         f"CROSS JOIN item i ON i.namespace = g.namespace AND i.key = g.heir WHERE {where} "
         "ORDER BY g.source, i.id",
-        (graph.array(items.tolist()), *seen.bindings, *bindings),
+        (id_array(items.tolist()), *seen.bindings, *bindings),
     ).fetchall()
     pairs = [row[:2] for row in rows if residual is None or residual(from_json(row[2]))]
     both = np.array(pairs, np.int64).reshape(-1, 2)
@@ -222,7 +223,7 @@ def _members(
         "CROSS JOIN mention m ON m.entity = c.value CROSS JOIN item i ON i.id = m.item "
         f"WHERE (SELECT count(*) FROM (SELECT 1 FROM {speaking} WHERE h.entity = c.value LIMIT ?)) "
         f"<= ? AND {where} ORDER BY m.item DESC",
-        (graph.array(root), *seen.bindings, HUB + 1, HUB, *bindings),
+        (id_array(root), *seen.bindings, HUB + 1, HUB, *bindings),
     )
     members: dict[int, dict[int, None]] = {one: {} for one in root.values()}
     for entity, item, *value in rows:
@@ -244,7 +245,7 @@ def _labels(
     for fact, subject, relation, thing, literal in connection.execute(
         "SELECT e.fact, e.subject, e.relation, e.object, e.literal FROM carray(?) c "
         "CROSS JOIN edge e ON e.fact = c.value ORDER BY e.id",
-        (graph.array({item for item, one in steps if isinstance(one, int)}),),
+        (id_array({item for item, one in steps if isinstance(one, int)}),),
     ):
         claims[fact].append((subject, relation, thing, literal))
         ends |= {subject} if thing is None else {subject, thing}

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 import apsw
 import numpy as np
 
-from langmemory.sqlite import fingerprints, history, keywords, runs, vectors
+from langmemory.sqlite import fingerprints, history, keywords, vectors
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.filters import Condition
 from langmemory.sqlite.namespaces import below, from_path, intern, to_path
@@ -85,16 +85,13 @@ class Known(NamedTuple):
     """Those of `_TOLD`."""
 
     def replaced(self, write: Write) -> dict[str, Any] | None:
-        """Columns that a write sets otherwise, as they were, for the history. Whose it was is told as
-        a whole: who may see what it said, and what is to be forgotten with its owner."""
+        """Columns that a write sets otherwise, as they were, for the history."""
         was = dict(zip(_TOLD, self.columns, strict=True))
         new = {**was, **write.facets}
         if write.created_us is not None:
             new["created_at"] = write.created_us
         found = {name: was[name] for name in _TOLD if new[name] != was[name]}
-        if found.keys() & {"privacy", "owner"}:
-            found |= {"privacy": was["privacy"], "owner": was["owner"]}
-        return found or None
+        return history.with_whose(found, was) or None
 
 
 class Written(NamedTuple):
@@ -283,154 +280,6 @@ def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
     return None if ttl_minutes is None else now_us + round(ttl_minutes * 60_000_000)
 
 
-def delete(
-    connection: Connection,
-    item: int,
-    now_us: int,
-    *,
-    action: Literal["delete", "expire"] = "delete",
-    run: str | None = None,
-    reason: str | None = None,
-) -> None:
-    """Remove an item and everything derived from it. Its history stays; that of an expiry without
-    the text, because whoever sets a TTL wants the text gone."""
-    namespace, key, value, *columns = connection.execute(
-        f"SELECT namespace, key, value, {', '.join(AT_FIRST)} FROM item WHERE id = ?", (item,)
-    ).fetchone()
-    was = dict(zip(AT_FIRST, columns, strict=True))
-    # Whose it was: who may see its history, and what is to be forgotten with its owner.
-    whose = {"privacy": was["privacy"], "owner": was["owner"]}
-    told = was if action == "delete" else whose
-    facets = {name: found for name, found in told.items() if found != AT_FIRST[name]}
-    if facets.keys() & whose.keys():
-        facets |= whose
-    _take_out(connection, item, namespace)
-    forget_beside(connection, item)
-    history.record(
-        connection, now_us, action, item, gone_from=(namespace, key),
-        before=value if action == "delete" else None, facets=facets or None, run=run, reason=reason,
-    )  # fmt: skip
-    if action == "expire":
-        connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
-
-
-KEPT: Final = (
-    "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
-    "accessed_at", *(name for name in FACETS if name != "thread"),
-)  # fmt: skip
-"""Columns by which, with its namespace, key, value and thread, an item is there again."""
-
-RESTORABLE: Final = "h.action = 'delete' AND h.key IS NOT NULL AND h.facets ->> '$.created_at' > 0"
-"""Rows of the history, ``h``, of items that a run removed and its undo can bring back."""
-
-
-def remove(connection: Connection, item: int, now_us: int, *, run: str, reason: str | None) -> None:
-    """Take an item out so that `bring_back` can undo it: its columns are kept in the history, and
-    what stands beside it (evidence from and for it, mentions, edges, what was read, counts) stays
-    there under its id, which nobody else gets. Reads find these rows by way of the item."""
-    namespace, key, value, thread, *kept = connection.execute(
-        "SELECT namespace, key, value, (SELECT t.name FROM thread t WHERE t.id = item.thread), "
-        f"{', '.join(KEPT)} FROM item WHERE id = ?",
-        (item,),
-    ).fetchone()
-    _take_out(connection, item, namespace)
-    history.record(
-        connection, now_us, "delete", item, gone_from=(namespace, key), before=value,
-        facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread}, run=run, reason=reason,
-    )  # fmt: skip
-
-
-def bring_back(
-    connection: Connection,
-    item: int,
-    write: Write,
-    kept: Mapping[str, Any],
-    now_us: int,
-    *,
-    run: str,
-    reason: str | None,
-) -> None:
-    """Put an item back that was removed, as it was: under its id, with all that stands beside it.
-
-    Args:
-        connection: The writer, in a transaction.
-        item: Its id.
-        write: Its namespace, key and value, with what is derived from it.
-        kept: The columns that `remove` left in the history.
-        now_us: The time of the change.
-        run: Id of the run that makes the change.
-        reason: Why, for the history.
-    """
-    batch = Batch(connection, now_us, run, reason)
-    namespace, _ = batch.namespace(write.namespace)
-    columns = {name: kept[name] for name in KEPT}
-    if kept["thread_id"] is not None:
-        columns |= _place_in_thread(connection, namespace, item, kept)
-    columns |= {
-        "id": item, "namespace": namespace, "key": write.key, "value": write.value,
-        "tokens": write.tokens,
-    }  # fmt: skip
-    insert(connection, f"item ({', '.join(columns)})", [tuple(columns.values())])
-    batch.replace(write, item, namespace)
-    batch.flush()
-    history.came_back(connection, item)
-    history.record(connection, now_us, "restore", item, run=run, reason=reason)
-    # Short ids are filled up from the newest item that has one (`labels.is_complete`).
-    connection.execute("DELETE FROM label WHERE item > ?", (item,))
-
-
-def _place_in_thread(
-    connection: Connection, namespace: int, item: int, kept: Mapping[str, Any]
-) -> dict[str, int | None]:
-    """Thread and position of an item that comes back: its own, or after what is older, where others
-    took the places of those that were removed with it. Then these move on."""
-    row = connection.execute(
-        "INSERT INTO thread (namespace, name) VALUES (?, ?) "
-        "ON CONFLICT DO UPDATE SET name = excluded.name RETURNING id",
-        (namespace, kept["thread_id"]),
-    ).fetchone()
-    thread, position = int(row[0]), kept["position"]
-    taken, behind = connection.execute(
-        "SELECT coalesce(max(position = ?1 OR position < ?1 AND created_at > ?2 "
-        "OR position > ?1 AND created_at < ?2), 0), "
-        "coalesce(max(position) FILTER (WHERE (created_at, id) < (?2, ?3)), -1) + 1 "
-        "FROM item WHERE thread = ?4",
-        (position, kept["created_at"], item, thread),
-    ).fetchone()
-    if taken:
-        position = behind
-        connection.execute(
-            "WITH RECURSIVE taken (position) AS (VALUES (?2) UNION ALL SELECT k.position + 1 "
-            "FROM taken k JOIN item t ON t.thread = ?1 AND t.position = k.position) "
-            "UPDATE item SET position = position + 1 WHERE thread = ?1 AND position >= ?2 "
-            "AND position < (SELECT max(position) FROM taken)",
-            (thread, position),
-        )
-    return {"thread": thread, "position": position}
-
-
-def _take_out(connection: Connection, item: int, namespace: int) -> None:
-    """The row of an item, and what is derived from its value, goes."""
-    connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
-    keywords.delete(connection, item)
-    vectors.delete(connection, item, namespace)
-    connection.execute(
-        "DELETE FROM item WHERE id = ?; DELETE FROM fingerprint WHERE item = ?; "
-        "DELETE FROM label WHERE item = ?",
-        (item,) * 3,
-    )
-
-
-def forget_beside(connection: Connection, item: int) -> None:
-    """What stands beside an item, which may be removed, goes."""
-    connection.execute(
-        "DELETE FROM evidence WHERE item = ?; DELETE FROM evidence WHERE source = ?; "
-        "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?; "
-        "DELETE FROM reflected WHERE item = ?; DELETE FROM usage WHERE item = ?",
-        (item,) * 6,
-    )
-
-
 NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ?"
 """The item of a namespace (`to_path`) and key. The sub-select takes a third of the time of a join
 (SQLite 3.54, 2.4 against 6.5 µs)."""
@@ -446,40 +295,6 @@ def find(
         (to_path(namespace), key, *visible.bindings),
     ).fetchone()
     return None if row is None else int(row[0])
-
-
-WHOLE_NAMESPACE: Final = "namespace deleted"
-"""Reason, in the history, of deletions that were not about the item itself."""
-
-
-def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
-    """Whether an item of this name was deleted, forgotten, or expired, for its own sake. What an
-    undo took back was not, once somebody let the turns it was made of be read again."""
-    row = connection.execute(
-        "SELECT h.reason, h.run FROM namespace n JOIN history h ON h.namespace = n.id "
-        "WHERE n.path = ? AND h.key = ? ORDER BY h.at DESC, h.seq DESC LIMIT 1",
-        (to_path(namespace), key),
-    ).fetchone()
-    if row is not None and row[0] != WHOLE_NAMESPACE and not runs.is_again(connection, row[1]):
-        return True
-    return bool(history.forgotten_lives(connection, namespace, key))
-
-
-def is_private_to_another(
-    connection: Connection, namespace: Namespace, key: str, owner: str | None
-) -> bool:
-    """Whether an item of this name is private and not this owner's, or was when it was deleted or
-    expired. Of one that was forgotten nobody can say whose it was."""
-    row = connection.execute(
-        "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
-        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "
-        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', 0) "
-        "AND h.facets ->> '$.owner' IS NOT ?3 FROM namespace n "
-        "JOIN history h ON h.namespace = n.id WHERE n.path = ?1 AND h.key = ?2 "
-        "ORDER BY h.at DESC, h.seq DESC LIMIT 1) LIMIT 1",
-        (to_path(namespace), key, owner),
-    ).fetchone()
-    return row is not None and bool(row[0])
 
 
 def under(prefix: Namespace, *, viewer: str | None = None) -> Condition:
@@ -556,13 +371,12 @@ def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> 
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread",
         (apsw.carray(np.ascontiguousarray(ids)),),
     )
-    found = [memory(row) for row in rows]
-    if viewer is None:
-        return found
-    return [
-        replace(one, superseded_by=None)
-        if one.superseded_by is not None
-        and find(connection, one.namespace, one.superseded_by, viewer=viewer) is None
-        else one
-        for one in found
-    ]
+    return [without_heir(connection, memory(row), viewer) for row in rows.fetchall()]
+
+
+def without_heir(connection: Connection, one: Memory, viewer: str | None) -> Memory:
+    """A memory that does not name what took its place, if the viewer may not know of that."""
+    if viewer is None or one.superseded_by is None:
+        return one
+    heir = find(connection, one.namespace, one.superseded_by, viewer=viewer)
+    return replace(one, superseded_by=None) if heir is None else one

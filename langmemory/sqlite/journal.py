@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
 import apsw
-import numpy as np
 
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, from_path
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.values import from_json
 from langmemory.types import Namespace
 
@@ -64,8 +64,7 @@ def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Nam
 def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
     """Namespace and day of the pages that tell of these items: of themselves, of what rests on them,
     beside what took their place or gave way to them, or in a question about them too."""
-    ids = np.array([-1, *items], np.int64)  # never an empty carray
-    rows = connection.execute(_PAGES, (apsw.carray(ids),))
+    rows = connection.execute(_PAGES, (id_array(items),))
     return {(from_path(path), day) for path, day in rows}
 
 

@@ -6,13 +6,15 @@ of everything; ``""`` is somebody unknown, who owns nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.filters import TRUE, Condition
 from langmemory.sqlite.namespaces import to_path
+from langmemory.sqlite.values import from_json
+from langmemory.types import Namespace
 
 if TYPE_CHECKING:
     from langmemory.sqlite.items import Write
@@ -76,23 +78,50 @@ def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
     return not row[0]
 
 
-def claim(connection: Connection, writes: Iterable[Write], viewer: str | None) -> None:
+def is_private_to_another(
+    connection: Connection, namespace: Namespace, key: str, owner: str | None
+) -> bool:
+    """Whether an item of this name is private and not this owner's, or was when it was deleted or
+    expired. Of one that was forgotten nobody can say whose it was."""
+    row = connection.execute(
+        "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
+        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "
+        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', 0) "
+        "AND h.facets ->> '$.owner' IS NOT ?3 FROM namespace n "
+        "JOIN history h ON h.namespace = n.id WHERE n.path = ?1 AND h.key = ?2 "
+        "ORDER BY h.at DESC, h.seq DESC LIMIT 1) LIMIT 1",
+        (to_path(namespace), key, owner),
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
+def claim(
+    connection: Connection,
+    writes: Iterable[Write],
+    viewer: str | None,
+    *,
+    personal: Collection[str] = (),
+) -> None:
     """Let a viewer write these items: what belongs to nobody becomes the viewer's.
+
+    Args:
+        personal: relations of what somebody alone says of themselves: how they want to be answered.
 
     Raises:
         OwnershipError: A place is taken by something the viewer may not know of, or a memory would
-            become private to somebody else, or be taken from its owner.
+            become somebody else's, or private to them, or be taken from its owner, or say for them
+            what is ``personal``.
     """
     if viewer is None:
         return
     visible = visible_to(viewer)
     for write in writes:
         row = connection.execute(
-            f"SELECT {visible.sql}, i.privacy, i.owner FROM namespace n "
+            f"SELECT {visible.sql}, i.privacy, i.owner, i.value ->> '$.relation' FROM namespace n "
             "JOIN item i ON i.namespace = n.id WHERE n.path = ? AND i.key = ?",
             (*visible.bindings, to_path(write.namespace), write.key),
         ).fetchone()
-        seen, privacy, holder = row or (True, "shared", None)
+        seen, privacy, holder, relation = row or (True, "shared", None, None)
         if not seen:
             raise OwnershipError(
                 f"The key {write.key!r} in {write.namespace} is not free. Choose another one."
@@ -105,4 +134,19 @@ def claim(connection: Connection, writes: Iterable[Write], viewer: str | None) -
                 f"{write.key!r} in {write.namespace} cannot be made private: a viewer keeps "
                 "private only what is the viewer's own. Leave out its privacy and owner."
             )
+        if owner not in (None, viewer, holder):
+            raise OwnershipError(
+                f"{write.key!r} in {write.namespace} cannot be made {owner!r:.80}'s: a viewer "
+                "writes for nobody else. Leave out its owner."
+            )
+        if owner != viewer and personal and {relation, _relation(write)} & {*personal}:
+            raise OwnershipError(
+                f"{write.key!r} in {write.namespace} says how {owner!r:.80} wants to be answered, "
+                "which no other viewer changes. Write another memory, or use the application's store."
+            )
         write.facets = {**write.facets, "owner": owner}
+
+
+def _relation(write: Write) -> str | None:
+    said = from_json(write.value).get("relation")
+    return said if isinstance(said, str) else None

@@ -1,8 +1,8 @@
-"""Turns that no reflection has read yet."""
+"""Turns that no reflection has read yet, or that say something else since."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.connection import Connection
@@ -15,7 +15,30 @@ _TURN: Final = (
     "+i.kind = 'episodic' AND i.status = 'active' AND i.position IS NOT NULL "
     "AND i.valid_at IS NOT NULL AND (i.expires_at IS NULL OR i.expires_at > ?)"
 )
-_UNREAD: Final = f"{_TURN} AND NOT EXISTS (SELECT 1 FROM reflected r WHERE r.item = i.id)"
+
+
+def was_rewritten(item: str) -> str:
+    """Whether anything was put in an item's place since it was added: of most turns nothing was,
+    and their history need not be looked at."""
+    return f"{item}.updated_at <> {item}.created_at"
+
+
+def reads_otherwise(item: str, since: str) -> str:
+    """Whether an item says something else than at a moment: what it said then is what the first
+    change after it replaced."""
+    return (
+        f"coalesce((SELECT h.before ->> '$.content' FROM history h WHERE h.item = {item}.id "
+        f"AND {since} < h.at AND h.before IS NOT NULL ORDER BY h.at, h.seq LIMIT 1), "
+        f"{item}.value ->> '$.content') <> {item}.value ->> '$.content'"
+    )
+
+
+_READ: Final = "EXISTS (SELECT 1 FROM reflected r WHERE r.item = i.id)"
+_EDITED: Final = (
+    f"{was_rewritten('i')} AND EXISTS (SELECT 1 FROM reflected r JOIN run u ON u.id = r.run "
+    f"WHERE r.item = i.id AND {reads_otherwise('i', 'u.at')})"
+)
+_UNREAD: Final = f"{_TURN} AND (NOT {_READ} OR ({_EDITED}))"
 
 
 class TurnRow(NamedTuple):
@@ -28,6 +51,8 @@ class TurnRow(NamedTuple):
     privacy: str
     position: int
     valid_at_us: int
+    read_before: bool
+    """With other words."""
 
 
 class UnreadRow(NamedTuple):
@@ -81,8 +106,29 @@ def before(
     return list(found)[::-1]
 
 
+def forget_edited(connection: Connection, items: Iterable[int]) -> None:
+    """Turns that were read with other words than theirs count as unread."""
+    connection.executemany(
+        "DELETE FROM reflected WHERE item = ?1 AND EXISTS "
+        f"(SELECT 1 FROM item i WHERE i.id = ?1 AND {_EDITED})",
+        [(item,) for item in items],
+    )
+
+
+def edited_after(connection: Connection, item: int, seq: int) -> bool:
+    """Whether an item says something else than it did at this place in the history."""
+    row = connection.execute(
+        "SELECT h.before ->> '$.content' <> i.value ->> '$.content' FROM history h "
+        "JOIN item i ON i.id = h.item "
+        "WHERE h.item = ? AND h.seq > ? AND h.before IS NOT NULL ORDER BY h.seq LIMIT 1",
+        (item, seq),
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
 _SELECT: Final = (
-    "SELECT i.key, i.value, i.speaker, i.owner, i.privacy, i.position, i.valid_at FROM item i"
+    "SELECT i.key, i.value, i.speaker, i.owner, i.privacy, i.position, i.valid_at, "
+    f"{_READ} FROM item i"
 )
 
 

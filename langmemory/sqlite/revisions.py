@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from langmemory.sqlite import history
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.evidence import Withdrawn
+from langmemory.sqlite.history import WITHDRAWN
 from langmemory.sqlite.items import Batch, Write
 from langmemory.types import HistoryAction
 
@@ -24,9 +26,6 @@ def column(connection: Connection, item: int, name: str) -> Any:
     return connection.execute(f"SELECT {name} FROM item WHERE id = ?", (item,)).fetchone()[0]
 
 
-_WHOSE: Final = ("privacy", "owner")
-
-
 def revise(
     connection: Connection,
     item: int,
@@ -38,6 +37,7 @@ def revise(
     columns: Mapping[str, Any] | None = None,
     write: Write | None = None,
     touched: bool = False,
+    withdrawn: Sequence[Withdrawn] = (),
     updated_us: int | None = None,
 ) -> bool:
     """Set columns and the value of an item; whether anything is otherwise than before.
@@ -54,14 +54,13 @@ def revise(
         columns: Those of `REVISABLE` to set, times in microseconds.
         write: The new value, with what is derived from it.
         touched: The item changes in another table, so that it counts as changed in any case.
+        withdrawn: Evidence it has no longer, for the undo; that is a change, too.
         updated_us: What ``updated_at`` is to be; else now.
     """
     given = dict(columns or {})
     if unknown := given.keys() - set(REVISABLE):
         raise KeyError(*unknown)
-    # Whose it was is told as a whole: who may see what it said, and what goes with its owner.
-    whose = _WHOSE if given.keys() & set(_WHOSE) else ()
-    names = tuple(dict.fromkeys(("value", "updated_at", *given, *whose)))
+    names = tuple(dict.fromkeys(("value", "updated_at", *given, *history.WHOSE)))
     value, *rest = connection.execute(
         f"SELECT {', '.join(names)} FROM item WHERE id = ?", (item,)
     ).fetchone()
@@ -69,13 +68,13 @@ def revise(
     after = {name: new for name, new in given.items() if before[name] != new}
     if write is not None and write.value == value:
         write = None
-    if not after and write is None and not touched:
+    if not after and write is None and not touched and not withdrawn:
         return False
     after["updated_at"] = now_us if updated_us is None else updated_us
-    told = [*after, *(whose if after.keys() & set(whose) else ())]
+    told = history.with_whose({name: before[name] for name in after}, before)
     history.record(
         connection, now_us, action, item, before=value,
-        facets={name: before[name] for name in told}, run=run, reason=reason,
+        facets=told | ({WITHDRAWN: withdrawn} if withdrawn else {}), run=run, reason=reason,
     )  # fmt: skip
     if write is not None:
         after |= {"value": write.value, "tokens": write.tokens}

@@ -1,10 +1,13 @@
-"""Many rows of one table, several in a statement."""
+"""Many rows in one statement: to insert, and to ask for by their ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
+
+import apsw
+import numpy as np
 
 from langmemory.sqlite.connection import Connection
 
@@ -35,3 +38,9 @@ def insert(connection: Connection, into: str, rows: Iterable[Sequence[Any]]) -> 
         )
     if whole < len(rows):
         connection.executemany(f"INSERT OR FAIL INTO {into} VALUES {one}", rows[whole:])
+
+
+def id_array(ids: Iterable[int]) -> Any:
+    """Ids as a table of one column. SQLite takes no empty one: 0 stands for none, as no id is 0."""
+    found = np.fromiter(ids, np.int64)
+    return apsw.carray(found if len(found) else np.zeros(1, np.int64))

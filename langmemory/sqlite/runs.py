@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.history import LIVES
 from langmemory.sqlite.namespaces import below, from_path, to_path
 from langmemory.sqlite.times import from_us
 from langmemory.sqlite.values import from_json, to_json
@@ -164,7 +165,8 @@ class Later(NamedTuple):
 
 
 _STANDING: Final = (
-    "r.undone_by IS NULL AND (h.run IS NULL OR substr(h.run, 1, ?3) <> ?4) ORDER BY h.at, h.seq"
+    f"r.undone_by IS NULL AND (h.run IS NULL OR substr(h.run, 1, {len(UNDO)}) <> '{UNDO}') "
+    "ORDER BY h.at, h.seq"
 )
 """Without changes of runs that were undone and of their undos, which together left everything as it
 was, also where they came with an import."""
@@ -174,8 +176,8 @@ def later(connection: Connection, item: int, seq: int) -> list[Later]:
     """Changes of an item after ``seq`` that are not undone."""
     rows = connection.execute(
         "SELECT h.action, h.at, h.run FROM history h LEFT JOIN run r ON r.id = h.run "
-        f"WHERE h.item = ?1 AND h.seq > ?2 AND {_STANDING}",
-        (item, seq, len(UNDO), UNDO),
+        f"WHERE h.item = ? AND h.seq > ? AND {_STANDING}",
+        (item, seq),
     )
     return [Later(*row) for row in rows]
 
@@ -186,12 +188,8 @@ def later_in(connection: Connection, namespace: Namespace, key: str, seq: int) -
     rows = connection.execute(
         "SELECT h.action, h.at, h.run FROM history o JOIN history h "
         "ON h.item <> o.item AND (h.at, h.seq) > (o.at, o.seq) LEFT JOIN run r ON r.id = h.run "
-        "WHERE o.seq = ?2 AND h.item IN (SELECT i.id FROM namespace n "
-        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?5 "
-        "UNION SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
-        "WHERE n.path = ?1 AND g.key = ?5) "
-        f"AND {_STANDING}",
-        (to_path(namespace), seq, len(UNDO), UNDO, key),
+        f"WHERE o.seq = ?3 AND h.item IN ({LIVES}) AND {_STANDING}",
+        (to_path(namespace), key, seq),
     )
     return [Later(*row) for row in rows]
 

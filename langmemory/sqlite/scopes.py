@@ -66,14 +66,13 @@ def compile_scope(
         as_then: The columns of ``i`` are those of ``scope.known_at`` already.
     """
     conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
-    kinds = None if scope.known_at is not None else scope.kinds  # of what it was then
-    if kinds is not None:
-        of_kind = _one_of("i.kind", kinds)
-        conditions.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
-    if scope.statuses is not None and scope.known_at is None:  # else of what it was then
+    now = scope.known_at is None  # else kind and status are those of then
+    if scope.kinds is not None and now:
+        conditions.append(_of_kind(scope.kinds))
+    if scope.statuses is not None and now:
         of_status = _one_of("i.status", scope.statuses)
         # The index knows the status within a kind.
-        of_kind = _one_of("i.kind", get_args(Kind) if kinds is None else kinds)
+        of_kind = _one_of("i.kind", get_args(Kind) if scope.kinds is None else scope.kinds)
         conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
@@ -118,6 +117,11 @@ def _start(index: str, *conditions: Condition) -> Start:
         namespace="i.namespace",
         bindings=tuple(binding for one in conditions for binding in one.bindings),
     )
+
+
+def _of_kind(kinds: tuple[str, ...]) -> Condition:
+    found = _one_of("i.kind", kinds)
+    return replace(found, starts=(_start("item_class", found),))
 
 
 def _visible(viewer: str) -> Condition:
@@ -207,8 +211,7 @@ def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
     then = past.columns(_THEN)
     likely: list[Condition] = []
     if scope.kinds is not None:
-        of_kind = _one_of("i.kind", scope.kinds)
-        likely.append(replace(of_kind, starts=(_start("item_class", of_kind),)))
+        likely.append(_of_kind(scope.kinds))
     if scope.since is not None or scope.until is not None:
         likely.append(_said(scope))
     return [

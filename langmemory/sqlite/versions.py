@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import apsw
-import numpy as np
-
 from langmemory.sqlite import history, past
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.filters import matches
-from langmemory.sqlite.items import AT_FIRST, find, memory
+from langmemory.sqlite.items import AT_FIRST, memory, without_heir
 from langmemory.sqlite.namespaces import below, from_path
 from langmemory.sqlite.ownership import open_past, visible_to
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.scopes import compile_scope
 from langmemory.sqlite.times import from_us, to_us
 from langmemory.sqlite.values import from_json
@@ -68,24 +66,19 @@ class Version:
 
 
 def versions(
-    connection: Connection, scope: Scope, *, alive_at_us: int | None = None
+    connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None = None
 ) -> list[Version]:
     """The items in a scope with ``known_at`` that have another value since, or none, in the order of
-    their ids. What was forgotten, or has expired, the history holds no more.
+    their ids. What was forgotten, or has expired, the history holds no more; of what was deleted
+    before its TTL ended, no sweep will come by, and it is left out once that has ended.
 
     A viewer gets what was open to them then and is now; of what is gone, what was at no time private
     to somebody else.
     """
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
-    found = {
-        one.item: one
-        for rows in (
-            _replaced(connection, scope, known_at),
-            _gone(connection, scope, known_at),
-        )
-        for one in rows
-    }
+    every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
+    found = {one.item: one for one in every}
     told = _told(connection, found, known_at)
     changed = _changed(connection, found, known_at)
     for item, one in found.items():
@@ -134,7 +127,7 @@ def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Versi
     ]  # fmt: skip
 
 
-def _gone(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
+def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> list[Version]:
     """One for each name, the last: an import may have brought an item that was here before."""
     namespaces, labels = below(scope.namespace)
     rows = connection.execute(
@@ -142,10 +135,11 @@ def _gone(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
         "(SELECT min(a.at) FROM history a WHERE a.item = g.item AND a.action = 'add') AS begun "
         "FROM since s CROSS JOIN history g ON g.item = s.item AND g.key IS NOT NULL "
         "CROSS JOIN namespace n ON n.id = g.namespace "
-        f"WHERE begun <= ? AND g.namespace IN {namespaces} AND said IS NOT NULL AND NOT EXISTS "
+        f"WHERE begun <= ? AND g.namespace IN {namespaces} AND said IS NOT NULL "
+        "AND coalesce(g.facets ->> '$.expires_at' > ?, 1) AND NOT EXISTS "
         "(SELECT 1 FROM item i WHERE i.namespace = g.namespace AND i.key = g.key "
         f"AND {past.column('created_at')} <= ?) ORDER BY g.item",
-        (known_at, known_at, known_at, *labels, known_at, known_at),
+        (known_at, known_at, known_at, *labels, now_us, known_at, known_at),
     ).fetchall()
     last = {(row[1], row[2]): row for row in rows}
     return [
@@ -167,7 +161,7 @@ def _told(
     rows = connection.execute(
         "SELECT h.item, h.facets FROM carray(?) c CROSS JOIN history h ON h.item = c.value "
         "WHERE h.at > ? AND h.facets IS NOT NULL ORDER BY h.item, h.at, h.seq",
-        (_array(items), known_at),
+        (id_array(items), known_at),
     )
     found: defaultdict[int, dict[str, Any]] = defaultdict(dict)
     for item, facets in rows:
@@ -180,7 +174,7 @@ def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dic
     rows = connection.execute(
         "SELECT h.item, max(h.at) FROM carray(?) c CROSS JOIN history h ON h.item = c.value "
         "WHERE h.at <= ? GROUP BY h.item",
-        (_array(items), known_at),
+        (id_array(items), known_at),
     )
     return dict(rows.fetchall())
 
@@ -221,15 +215,3 @@ def as_then(connection: Connection, memories: Iterable[Memory], scope: Scope) ->
         updated = from_us(changed[item]) if item in changed else one.created_at
         found[item] = replace(one, updated_at=updated, **facets)
     return [without_heir(connection, one, scope.viewer) for one in found.values()]
-
-
-def without_heir(connection: Connection, one: Memory, viewer: str | None) -> Memory:
-    """A memory that does not name what took its place, if the viewer may not know of that."""
-    if viewer is None or one.superseded_by is None:
-        return one
-    heir = find(connection, one.namespace, one.superseded_by, viewer=viewer)
-    return replace(one, superseded_by=None) if heir is None else one
-
-
-def _array(items: Iterable[int]) -> Any:
-    return apsw.carray(np.array([*items, -1], np.int64))  # never an empty carray

@@ -28,7 +28,8 @@ from langgraph.store.base import (
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.sqlite import Engine, items, journal, keywords, ownership
+from langmemory.formation.relations.vocabulary import TO_ASSISTANT
+from langmemory.sqlite import Engine, items, journal, keywords, ownership, removal
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.filters import Condition
@@ -294,7 +295,7 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         pages: Pages = set()
         if writes:
-            ownership.claim(connection, writes, batch.viewer)
+            ownership.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
             self._claim_model(connection, writes)
             places = {(one.namespace, one.key) for one in writes}
             pages |= pages_telling_of(connection, places)
@@ -465,7 +466,7 @@ def remove(
     pages = pages_of(connection, ids)
     turns = verbatim.turns_around(connection, ids)
     for item in ids:
-        items.delete(connection, item, now, action=action, reason=reason)
+        removal.delete(connection, item, now, action=action, reason=reason)
     verbatim.refresh_contexts(connection, turns)
     return pages
 

@@ -18,6 +18,7 @@ from langmemory.sqlite.connection import Connection, clear_errors
 from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.namespaces import find
 from langmemory.sqlite.ownership import visible_to
+from langmemory.sqlite.rows import id_array
 from langmemory.sqlite.settings import note_remaining, remaining
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores import verbatim
@@ -153,19 +154,17 @@ class Forgetting:
         """What went, and the words by which it would be known."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
         texts = concerned.texts(connection, going)
-        if self.owner is not None:
-            texts.append(self.owner)
-        if self.everything:
-            texts.extend(self.namespace[-1:])  # often the id of a person
+        # The last label of a namespace is often the id of a person.
+        person = self.namespace[-1] if self.everything else self.owner
+        if person is not None:
+            texts.append(person)
         namespace = concerned.common_namespace(connection, going, self.namespace)
         turns = verbatim.turns_around(connection, sorted(going.alive))
         named: set[tuple[str, str | int]] = set()
         if going.named_in is not None:
             named |= concerned.named_aside(connection, self.namespace, going.named_in)
-        person = self.owner
         if self.everything:
             named |= concerned.work_within(connection, self.namespace)
-            person = self.namespace[-1]
         if person is not None:
             named |= concerned.jobs_of(connection, self.namespace, person)
         if self.owner is not None:
@@ -251,7 +250,7 @@ def _samples(connection: Connection, going: Concerned, owner: str | None) -> tup
     rows = connection.execute(
         "SELECT i.value FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
         f"WHERE {seen.sql} ORDER BY i.id LIMIT ?",
-        (concerned.id_array(going.alive), *seen.bindings, SAMPLES),
+        (id_array(going.alive), *seen.bindings, SAMPLES),
     )
     samples = []
     for (value,) in rows:

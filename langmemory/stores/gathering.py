@@ -10,7 +10,8 @@ from typing import Any, cast
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.sqlite import namespaces, reflected, runs
+from langmemory.sqlite import history, namespaces, reflected, runs
+from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.reflected import TurnRow
 from langmemory.sqlite.times import from_us
 from langmemory.sqlite.values import readable_text
@@ -105,23 +106,34 @@ class Gathering(SQLiteBaseStore):
                 namespace=namespace,
                 thread_id=name,
                 turns=turns,
+                read_at=history.newest(connection),
                 before=tuple(
                     turn
                     for turn in map(_turn, earlier)
                     if turn.privacy != "private" or turn.owner in owners
                 ),
             )
-            while runs.find(connection, runs.AGAIN + batch.run_id) is not None:
+            while _was_read(connection, batch):
                 batch = replace(batch, again=batch.again + 1)
             return batch
 
 
+def _was_read(connection: Connection, batch: Batch) -> bool:
+    """Whether a run read just these turns: it was let go, or they say something else since."""
+    ids = (batch.run_id, runs.AGAIN + batch.run_id)
+    return any(runs.find(connection, one) is not None for one in ids)
+
+
 def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:
+    """Turns in a row as far as they fit. What is read again for its new words is not read as if
+    what comes much later in the thread had been said next."""
     taken: list[TurnRow] = []
     tokens = 0
     for row in rows:
         tokens += count_text(_text(row.value))
         if taken and tokens > batch_tokens:
+            break
+        if taken and taken[-1].read_before and row.position > taken[-1].position + 1:
             break
         taken.append(row)
     return taken

@@ -14,9 +14,9 @@ import numpy as np
 from langmemory.formation.contradiction.statements import key_of
 from langmemory.formation.facts import Claim, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.sqlite import candidates, graph, items, namespaces
+from langmemory.sqlite import candidates, graph, items, namespaces, reflected
 from langmemory.sqlite.engine import Engine, Snapshot
-from langmemory.sqlite.items import was_deleted
+from langmemory.sqlite.removal import was_deleted
 from langmemory.sqlite.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.selection import Selection
 from langmemory.sqlite.times import maybe_datetime
@@ -168,6 +168,34 @@ class StoreKnowledge:
             (reading.namespace, turn, *self._ever.bindings),
         )
         return [*self._facts(rows), *reading.deleted(turn, said_at)]
+
+    def gave_way_to(self, key: str) -> Sequence[KnownFact]:
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT i.id FROM item i WHERE i.namespace = ? AND i.superseded_by = ? "
+            f"AND i.status = 'superseded' AND {self._ever.where} ORDER BY i.id",
+            (reading.namespace, key, *self._ever.bindings),
+        )
+        return self._facts(rows)
+
+    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
+        reading = self._now()
+        rows = reading.connection.execute(
+            f"SELECT i.id, {reflected.reads_otherwise('o', 'u.at')}, "
+            "(SELECT min(t.valid_at) FROM evidence w JOIN item t ON t.id = w.source "
+            "WHERE w.item = i.id AND t.id <> o.id AND t.kind = 'episodic') "
+            "FROM item o CROSS JOIN evidence v ON v.source = o.id "
+            "CROSS JOIN item i ON i.id = v.item LEFT JOIN run u ON u.id = v.run "
+            f"WHERE o.namespace = ? AND o.key = ? AND {reflected.was_rewritten('o')} "
+            f"AND {self._ever.where} ORDER BY i.id",
+            (reading.namespace, turn, *self._ever.bindings),
+        ).fetchall()
+        known = {one.memory.id: one for one in reading.facts([item for item, *_ in rows])}
+        return [
+            (known[item], bool(outdated), maybe_datetime(since))
+            for item, outdated, since in rows
+            if item in known
+        ]
 
     def by_key(self, key: str) -> KnownFact | None:
         reading = self._now()

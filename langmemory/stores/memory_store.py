@@ -20,7 +20,7 @@ from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
-from langmemory.sqlite import history, items, runs
+from langmemory.sqlite import history, items, removal, runs
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.settings import note_remaining
 from langmemory.sqlite.vectors import Floats
@@ -424,7 +424,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = self._check_namespace(prefix)
         return self._remove_all(
-            items.under(prefix, viewer=viewer), "delete", reason=items.WHOLE_NAMESPACE
+            items.under(prefix, viewer=viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )
 
     async def adelete_namespace(self, prefix: Namespace, *, viewer: str | None = None) -> int:

@@ -18,7 +18,6 @@ from langmemory.errors import EmbeddingError
 from langmemory.lexicon import keyword_terms
 from langmemory.recall.ranking import joined
 from langmemory.recall.source import (
-    UNKNOWN_TIME,
     Edges,
     Floats,
     Found,
@@ -27,16 +26,16 @@ from langmemory.recall.source import (
     Rows,
     Uses,
 )
-from langmemory.sqlite import history
+from langmemory.sqlite import candidates, history
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.items import Write, without_heir
 from langmemory.sqlite.keyword_search import Texts
 from langmemory.sqlite.scopes import saying_the_same
-from langmemory.sqlite.values import from_json
 from langmemory.sqlite.versions import Version, as_then, versions
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
-from langmemory.stores.source import SnapshotSource
+from langmemory.stores.searching import now_us
+from langmemory.stores.source import SnapshotSource, as_rows, as_uses
 from langmemory.types import Memory, Scope
 
 MOST: Final = 1_000
@@ -117,9 +116,9 @@ class Past:
             return self
         known = {
             (one.item, one.said): write
-            for one, write in zip(self.versions, self.writes, strict=False)
+            for one, write in zip(self.versions, self.writes, strict=True)
         }
-        found = versions(snapshot.connection, self.scope, alive_at_us=self.alive_at_us)
+        found = versions(snapshot.connection, self.scope, now_us(), alive_at_us=self.alive_at_us)
         degraded = self.degraded
         if len(found) > MOST:
             best = _best(found, self.query, MOST)
@@ -142,15 +141,10 @@ def _embedded(indexing: Indexing, engine: Engine, drafts: Mapping[int, Draft]) -
 
 def _draft(indexing: Indexing, version: Version) -> Draft:
     """The item as it would be indexed, had it not changed."""
-    fields = version.columns["index_fields"]
-    return reindexed(
-        indexing,
-        Stored(
-            namespace=version.namespace, key=version.key, value=version.value,
-            index=None if fields is None else from_json(fields), thread_id=version.thread_id,
-            speaker=version.columns["speaker"], said_us=version.columns["valid_at"],
-        ),
-    )  # fmt: skip
+    stored = Stored.of(
+        version.namespace, version.key, version.value, version.columns, version.thread_id
+    )
+    return reindexed(indexing, stored)
 
 
 def _with_tokens(indexing: Indexing, version: Version, write: Write) -> bool:
@@ -242,21 +236,12 @@ class PastSource:
 
     def uses(self, ids: Ids) -> Uses:
         present, _ = self._parted(ids)
-        known = self._present.uses(present)
-        columns = zip(
-            known.accessed_at.tolist(), known.access_count.tolist(), known.priority, strict=True
-        )
-        found = dict(zip(present.tolist(), columns, strict=True))
+        found = candidates.uses(self._snapshot.connection, present)
         for item, one in self._versions.items():
             was = one.columns
             at = was["created_at"] if was["accessed_at"] is None else was["accessed_at"]
-            found[item] = (at, was["access_count"], was["priority"])
-        listed = [found[item] for item in ids.tolist()]
-        return Uses(
-            np.array([one[0] for one in listed], np.int64),
-            np.array([one[1] for one in listed], np.int64),
-            [one[2] for one in listed],
-        )
+            found.append((item, at, was["access_count"], was["priority"]))
+        return as_uses(ids, found)
 
     def at(self, places: Ids) -> Rows:
         rows = self._present.at(places)
@@ -324,28 +309,17 @@ class PastSource:
         return asked
 
     def _rows(self, found: Sequence[Version]) -> Rows:
-        def column(name: str, missing: int = UNKNOWN_TIME) -> Any:
-            return np.array(
-                [missing if (at := one.columns[name]) is None else at for one in found], np.int64
-            )
+        return as_rows([self._row(one) for one in found])
 
-        def place(places: Iterable[int | None]) -> Any:
-            return np.array([-1 if one is None else one for one in places], np.int64)
-
-        valid, created = column("valid_at"), column("created_at")
-        return Rows(
-            ids=np.array([one.item for one in found], np.int64),
-            thread=place(one.thread for one in found),
-            position=place(one.position if one.thread is not None else None for one in found),
-            speaker=[one.columns["speaker"] for one in found],
-            said_at=np.where(valid == UNKNOWN_TIME, created, valid),
-            tokens=[self._writes[one.item].tokens for one in found],
-            importance=np.array([one.columns["importance"] for one in found], np.float32),
-            confidence=np.array([one.columns["confidence"] for one in found], np.float32),
-            status=[one.columns["status"] for one in found],
-            invalid_at=column("invalid_at"),
-            expired_at=column("expired_at"),
-        )
+    def _row(self, one: Version) -> tuple[Any, ...]:
+        """`candidates.ROW_COLUMNS` as then."""
+        was = one.columns
+        said_at = was["created_at"] if was["valid_at"] is None else was["valid_at"]
+        return (
+            one.item, one.thread, None if one.thread is None else one.position, was["speaker"],
+            said_at, self._writes[one.item].tokens, was["importance"], was["confidence"],
+            was["status"], was["invalid_at"], was["expired_at"],
+        )  # fmt: skip
 
 
 def _merged(first: Found, second: Found, limit: int) -> Found:

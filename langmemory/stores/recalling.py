@@ -35,7 +35,8 @@ class RecallOptions(TypedDict, total=False):
     limit: int
     """Results at most; default 10, or with ``budget_tokens`` as many as the preset has ``depth`` (40),
     so that the budget decides."""
-    kinds: tuple[Kind, ...] | Collection[Kind] | None  # mypy takes ("core",) for no Collection of it
+    # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
+    kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind."""
     viewer: str | None
     """Who is asking. None (default): the application itself, which sees all of the namespace.

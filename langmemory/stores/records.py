@@ -16,7 +16,7 @@ from typing import Any, Final
 import apsw
 
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite import evidence, graph_rows, items, runs, usage
+from langmemory.sqlite import evidence, graph_rows, items, removal, runs, usage
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.namespaces import below, find, from_path, intern, to_path
 from langmemory.sqlite.ownership import visible_to
@@ -71,7 +71,7 @@ QUERIES: Final[Mapping[str, str]] = {
     ),
     "removed": (
         "SELECT n.path, h.key, h.at, h.item FROM history h JOIN namespace n ON n.id = h.namespace "
-        f"WHERE {{here}} AND {items.RESTORABLE} ORDER BY h.seq"
+        f"WHERE {{here}} AND {removal.RESTORABLE} ORDER BY h.seq"
     ),
     "review": (
         "SELECT n.path, v.id, v.about, v.question, v.items, v.options, v.run, v.opened_at, "
@@ -123,7 +123,7 @@ def export_rows(
             yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **_shown(row)}
 
 
-_REMOVED: Final = f"history h ON h.item = {{0}} AND {items.RESTORABLE}"
+_REMOVED: Final = f"history h ON h.item = {{0}} AND {removal.RESTORABLE}"
 
 _BESIDE: Final[Mapping[str, str]] = {
     "evidence": (
@@ -278,7 +278,7 @@ class _Import:
         """Id of an item that a run removed at this time, and that is not back."""
         found = self.connection.execute(
             "SELECT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
-            f"WHERE n.path = ? AND h.key = ? AND h.at = ? AND {items.RESTORABLE}",
+            f"WHERE n.path = ? AND h.key = ? AND h.at = ? AND {removal.RESTORABLE}",
             (to_path(self.namespace), key, to_us(datetime.fromisoformat(at))),
         ).fetchone()
         return None if found is None else int(found[0])

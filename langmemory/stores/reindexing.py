@@ -43,6 +43,23 @@ class Stored:
     speaker: str | None
     said_us: int | None
 
+    @classmethod
+    def of(
+        cls,
+        namespace: Namespace,
+        key: str,
+        value: dict[str, Any],
+        columns: Mapping[str, Any],
+        thread_id: str | None,
+    ) -> Stored:
+        """By the columns of its row, as they are or were."""
+        index = columns["index_fields"]
+        return cls(
+            namespace=namespace, key=key, value=value, thread_id=thread_id,
+            index=None if index is None else json.loads(index),
+            speaker=columns["speaker"], said_us=columns["valid_at"],
+        )  # fmt: skip
+
 
 def reindexed(indexing: Indexing, stored: Stored) -> Draft:
     """The item as it would be drafted today: a turn as a turn, anything else as a put."""
@@ -66,15 +83,8 @@ TABLES: Final = (
 
 def _stored(row: Sequence[Any]) -> Stored:
     """`COLUMNS` as a `Stored`."""
-    return Stored(
-        namespace=from_path(row[1]),
-        key=row[2],
-        value=from_json(row[3]),
-        index=None if row[4] is None else json.loads(row[4]),
-        thread_id=row[5],
-        speaker=row[6],
-        said_us=row[7],
-    )
+    columns = {"index_fields": row[4], "speaker": row[6], "valid_at": row[7]}
+    return Stored.of(from_path(row[1]), row[2], from_json(row[3]), columns, row[5])
 
 
 def redrafted(

@@ -75,18 +75,16 @@ class SnapshotSource:
         return vectors
 
     def rows(self, ids: Ids) -> Rows:
-        return _rows(candidates.rows(self._snapshot.connection, ids))
+        return as_rows(candidates.rows(self._snapshot.connection, ids))
 
     def uses(self, ids: Ids) -> Uses:
-        known = {row[0]: row[1:] for row in candidates.uses(self._snapshot.connection, ids)}
-        columns = list(zip(*(known[item] for item in ids.tolist()), strict=True)) or [()] * 3
-        return Uses(np.array(columns[0], np.int64), np.array(columns[1], np.int64), columns[2])
+        return as_uses(ids, candidates.uses(self._snapshot.connection, ids))
 
     def at(self, places: Ids) -> Rows:
         found = candidates.at_places(self._snapshot.connection, self._scope, places)
         if (residual := self._scope.residual) is not None:
             found = [row for row in found if residual(self._snapshot.value(row[0]))]
-        return _rows(found)
+        return as_rows(found)
 
     @cached_property
     def _unconnected(self) -> bool:
@@ -122,7 +120,15 @@ class SnapshotSource:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
 
 
-def _rows(found: candidates.RowTuples) -> Rows:
+def as_uses(ids: Ids, found: candidates.RowTuples) -> Uses:
+    """The rows of `candidates.uses`, in the order of the ids."""
+    known = {row[0]: row[1:] for row in found}
+    columns = list(zip(*(known[item] for item in ids.tolist()), strict=True)) or [()] * 3
+    return Uses(np.array(columns[0], np.int64), np.array(columns[1], np.int64), columns[2])
+
+
+def as_rows(found: candidates.RowTuples) -> Rows:
+    """Rows of `candidates.ROW_COLUMNS`."""
     columns = list(zip(*found, strict=True)) or [()] * 11
     return Rows(
         ids=np.array(columns[0], np.int64),

@@ -21,6 +21,7 @@ from langmemory.errors import ImportFormatError, LangMemoryError
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.history import (
     GONE,
+    WITHDRAWN,
     Recorded,
     came_back,
     changes,
@@ -314,6 +315,8 @@ def _write_rows(
         facets = row.get("facets")
         if any((at, action, True) in life for life in lives_here.get(place, ())):
             before = facets = None  # forgotten here
+        if facets is not None:
+            facets = {name: was for name, was in facets.items() if name != WITHDRAWN}
         record(
             connection, at, action, item, before=before,
             facets=_named_still(connection, place[0], facets),

@@ -19,10 +19,12 @@ from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, find, is_private_to_another, put, was_deleted
+from langmemory.sqlite.items import Write, find, put
 from langmemory.sqlite.keywords import namespace_tokens
 from langmemory.sqlite.keywords import write as write_keywords
 from langmemory.sqlite.namespaces import intern
+from langmemory.sqlite.ownership import is_private_to_another
+from langmemory.sqlite.removal import was_deleted
 from langmemory.sqlite.times import by_clock, moment, to_us
 from langmemory.sqlite.values import from_json, readable_text
 from langmemory.stores.indexing import Draft, Indexing

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Verdict
-from langmemory.formation.duplicates import divide
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.planning.plan import plan
+from langmemory.formation.rereading import divided, known_now
 from langmemory.formation.rules import RuleExtractor
 from langmemory.sqlite.times import to_us
 from langmemory.stores import MemoryStore
@@ -62,6 +62,8 @@ class Say:
     """When it is reflected, if not on the same day."""
     more: bool = False
     """In one batch with the one before."""
+    instead: str = ""
+    """The words of the turn that is edited to say this."""
 
 
 def heard(on: str, text: str, **options: Any) -> Say:
@@ -164,6 +166,7 @@ class Play:
         self.store = MemoryStore(path)
         self.plans: list[ChangeSet] = []
         self.batches: list[tuple[Batch, tuple[Fact, ...]]] = []
+        self.turns: dict[str, tuple[str, Turn]] = {}
         self.runs = 0
 
     def play(self) -> None:
@@ -188,6 +191,11 @@ class Play:
         facts: list[Fact] = []
         for number, one in enumerate(said):
             self.now = day(one.on)
+            if one.instead:
+                thread, turn = self._edit(one)
+                turns.append(turn)
+                facts.extend(fact_of(told, turn) for told in one.told or ())
+                continue
             [key] = self.store.remember(
                 NS,
                 [{"role": "user", "content": one.text, "name": one.who, "id": f"m{number}",
@@ -199,27 +207,39 @@ class Play:
                 owner=one.owner, privacy=one.privacy,
             )  # fmt: skip
             turns.append(turn)
+            self.turns[one.text] = thread, turn
             if one.told is not None:
                 facts.extend(fact_of(told, turn) for told in one.told)
         self.now = max(self.now, day(said[-1].read or said[-1].on))
-        batch = Batch(namespace=NS, thread_id=thread, turns=tuple(turns))
+        before = sum(batch.thread_id == thread for batch, _ in self.batches)
+        batch = Batch(namespace=NS, thread_id=thread, turns=tuple(turns), again=before)
         if any(one.told is None for one in said):
             facts.extend(RuleExtractor().extract(batch).facts)
         self.batches.append((batch, tuple(facts)))
         self.form(batch, facts)
+
+    def _edit(self, one: Say) -> tuple[str, Turn]:
+        """The turn says something else from now on."""
+        thread, turn = self.turns.pop(one.instead)
+        item = self.store.get(NS, turn.key)
+        assert item is not None
+        self.store.put(NS, turn.key, {**item.value, "content": one.text})
+        self.turns[one.text] = thread, replace(turn, text=one.text)
+        return self.turns[one.text]
 
     def form(self, batch: Batch, facts: Sequence[Fact], run_id: str | None = None) -> None:
         """The whole way from facts to the file."""
         dated = [times.resolved(fact, said_at=fact.said_at) for fact in facts]
         with self.store.knowledge(NS) as knowledge:
             resolution = resolve(dated, knowledge)
-            division = divide(resolution.facts, knowledge)
-            found = groups(division.fresh, division.grey, knowledge, batch=batch)
+            division = divided(batch, resolution.facts, knowledge)
+            known = known_now(knowledge, batch, division)
+            found = groups(division.fresh, division.grey, known, batch=batch)
             verdicts = [self.judge.judge(group) for group in found]
             change_set = plan(
                 batch,
                 Extraction(facts=tuple(facts), summary=SessionSummary(text="A talk.")),
-                resolution, division, verdicts, knowledge, now=self.now, run_id=run_id,
+                resolution, division, verdicts, known, now=self.now, run_id=run_id,
             )  # fmt: skip
         self.plans.append(change_set)
         self.store.apply(change_set)

@@ -95,6 +95,13 @@ class MemoryKnowledge:
     def taken_back(self, turn: str, said_at: datetime) -> list[KnownFact]:
         return [f for f in self.facts if f.memory.status == "archived" and turn in f.evidence]
 
+    def gave_way_to(self, key: str) -> list[KnownFact]:
+        over = [f for f in self.facts if f.memory.status == "superseded"]
+        return [f for f in over if f.memory.superseded_by == key]
+
+    def rests_on(self, turn: str) -> list[tuple[KnownFact, bool, datetime | None]]:
+        return []  # no turn was edited
+
     def by_key(self, key: str) -> KnownFact | None:
         return next((f for f in self.facts if f.memory.key == key), None)
 

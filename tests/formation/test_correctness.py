@@ -7,12 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.formation.cases import again, changes, further, heard, namesakes, people, unknown, words
+from tests.formation.cases import (
+    again,
+    changes,
+    edited,
+    further,
+    heard,
+    namesakes,
+    people,
+    unknown,
+    words,
+)
 from tests.formation.correctness import Case, Play
 
 CASES = (
     *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES,
-    *unknown.CASES, *again.CASES,
+    *unknown.CASES, *again.CASES, *edited.CASES,
 )  # fmt: skip
 
 GOAL = 0.95
@@ -45,6 +55,7 @@ MENDED = (
     "since when, heard later",
     "since when, though something else is known of that time",
     *(one.name for one in again.CASES),
+    *(one.name for one in edited.CASES),
 )
 
 

@@ -612,3 +612,9 @@ async def test_it_is_an_extractor_on_both_doors() -> None:
 def test_no_text_makes_it_fail(text: str) -> None:
     """Empty, endless, broken and hostile text gives no error."""
     facts(turn(text), turn(text, key="t2", speaker=""), names=["", " ", "I"])
+
+
+@pytest.mark.parametrize("one", ["\n", "-", "- ", " ", "\t\n", "`", "> ", "' ", "(("])
+def test_a_message_of_one_character_is_read_like_any_other(one: str) -> None:
+    """What somebody sends to keep the worker busy for minutes says nothing, and is soon read."""
+    assert said(f"Good morning {one * 50_000}x") == []

@@ -429,3 +429,16 @@ def test_one_odd_message_of_a_chatgpt_export_does_not_keep_out_the_others(
     ]
     found = read(write(tmp_path / "conversations.json", conversations))
     assert [message.content for message in found if message.spoken] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, "9" * 5_000])
+@pytest.mark.parametrize("form", ["[%s]", "%s\n%s", '{"messages": %s}'])
+def test_json_that_python_does_not_read_is_an_error_of_the_file(
+    tmp_path: Path, value: str, form: str
+) -> None:
+    """Nested too deeply, or a number of too many digits: the file is named, as for any other."""
+    row = json.dumps({"role": "user", "content": "Hi.", "at": 0})
+    bad = row.replace('"at": 0', f'"at": {value}')
+    file = write(tmp_path / "bomb.json", form % ((row, bad) if form.count("%s") == 2 else bad))
+    with pytest.raises(ImportFormatError, match=r"bomb\.json"):
+        read(file)

@@ -29,7 +29,7 @@ from langmemory.config import Config
 from langmemory.formation.facts import Extraction, SessionSummary
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.lifecycle.journal import MARK, Page, file_name
+from langmemory.lifecycle.journal import MARK, Learned, Page, Session, file_name, render
 from langmemory.stores import journal
 from langmemory.stores.journal import JournalFiles
 
@@ -406,3 +406,32 @@ def test_names_stay_in_their_folder_and_apart(one: str, other: str) -> None:
 def test_names_keep_their_letters() -> None:
     """Plain names of any script stay as they are."""
     assert [file_name(name) for name in ("lena", "你好", "zoë-3")] == ["lena", "你好", "zoë-3"]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("<script>alert(1)</script> a < b", "&lt;script>alert(1)&lt;/script> a &lt; b"),
+        ("![x](http://example.org/seen.png)", "![x]\\(http://example.org/seen.png)"),
+        ("see [this](javascript:x) and [that][1]", "see [this]\\(javascript:x) and [that]\\[1]"),
+        ("![[secret page]]", "![\\[secret page]]"),
+        ("# No heading", "\\# No heading"),
+        ("```", "\\```"),
+        ("---", "\\---"),
+        ("1. no list", "1\\. no list"),
+        ("[1]: http://example.org", "\\[1]: http://example.org"),
+        ("red \x1b[2J\u202eback\x07", "red [2Jback"),
+        ("2026-07-12", "2026-07-12"),
+        ("Rex is 3.5 kg (about) [M] ok", "Rex is 3.5 kg (about) [M] ok"),
+    ],
+)
+def test_anybodys_words_stay_words_on_a_page(said: str, shown: str) -> None:
+    """No markup, no picture loaded from elsewhere, no order to a terminal, wherever they stand."""
+    session = Session(
+        thread_id=said, summaries=(said,), decisions=(said,), learned=(Learned(text=said),)
+    )
+    text = render(Page(namespace=LENA, owner=None, day=date(2026, 1, 1), sessions=(session,)))
+    lines = text.splitlines()
+    assert [line for line in lines if shown in line] == [
+        f"## {shown}", shown, f"- {shown}", f"- {shown}",
+    ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from langmemory.sqlite import Engine, items, signs, vectors
+from langmemory.sqlite import Engine, items, removal, signs, vectors
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.items import Write
 from langmemory.sqlite.scopes import compile_scope
@@ -68,7 +68,7 @@ class File:
         with self.engine.write() as connection:
             item = items.find(connection, namespace, key)
             if item is not None:
-                items.delete(connection, item, 2)
+                removal.delete(connection, item, 2)
         self.live.pop((namespace, key), None)
 
     def pack(self) -> None:

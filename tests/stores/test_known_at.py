@@ -346,6 +346,21 @@ def test_what_expired_is_in_no_answer() -> None:
         assert recalled(store, "code", known_at=then) == {}
 
 
+def test_a_ttl_ends_after_the_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was deleted before its TTL ended is found as long as that lasted, and no longer: no sweep
+    takes it out of the past."""
+    with MemoryStore(":memory:") as store:
+        store.put(NS, "a", {"text": "the code is 1234"}, ttl=60)
+        store.put(NS, "b", {"text": "the code is long"}, ttl=60)
+        then = datetime.now(UTC)
+        store.delete(NS, "a")
+        store.remove(NS, "b", reason="over")
+        assert set(recalled(store, "code", known_at=then)) == {"a", "b"}
+        later = past.now_us() + 61 * 60_000_000
+        monkeypatch.setattr(past, "now_us", lambda: later)
+        assert recalled(store, "code", known_at=then) == {}
+
+
 def test_a_turn_stands_in_its_thread_as_it_did() -> None:
     """A turn whose words were changed since is found by those of then, among its neighbours."""
     with MemoryStore(":memory:") as store:

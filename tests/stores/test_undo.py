@@ -347,6 +347,31 @@ def test_a_turn_comes_back_to_its_place(store: MemoryStore) -> None:
     assert store.conn.execute(context).fetchone() == (2,)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 17, 85])
+def test_a_thread_stays_in_order(store: MemoryStore, seed: int) -> None:
+    """Whichever turns are removed, brought back and said meanwhile, and in whatever order: a thread
+    goes from the oldest to the newest, and no two turns have one place."""
+    choose = random.Random(seed)
+    there, gone = list[str](), dict[str, list[str]]()
+    for step in range(40):
+        what = choose.random()
+        if what < 0.4 or not there:
+            said = [("user", f"{step} and {n}") for n in range(choose.randint(1, 3))]
+            there += store.remember(NS, said, thread_id="t")
+        elif what < 0.7:
+            keys = choose.sample(there, choose.randint(1, min(4, len(there))))
+            apply(store, f"r{step}", *(RemoveMemory(key=key) for key in keys))
+            gone[f"r{step}"] = keys
+            there = [key for key in there if key not in keys]
+        elif gone:
+            run = choose.choice(list(gone))
+            store.undo(run)
+            there += gone.pop(run)
+        rows = store.conn.execute("SELECT id, position FROM item ORDER BY position, id").fetchall()
+        assert rows == sorted(rows)
+        assert len({position for _, position in rows}) == len(rows) == len(there)
+
+
 def test_rows_beside_what_was_removed_keep_their_own_runs(store: MemoryStore) -> None:
     """In whatever order runs are undone that removed a memory, its source, or gave it evidence, all
     of it is there at the end."""

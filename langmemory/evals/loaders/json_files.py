@@ -13,6 +13,9 @@ from langmemory.errors import ImportFormatError
 UTF_8 = "utf-8-sig"
 """Of what Windows saves, too, which begins with a byte order mark."""
 
+UNREADABLE = "nested too deeply, or a number of too many digits"
+"""What is JSON, and Python does not read."""
+
 READ_CHARACTERS = 1 << 22
 """Of a list, read at once. A list of gigabytes is never in memory whole."""
 
@@ -31,6 +34,8 @@ def rows(path: Path, *, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise ImportFormatError(f"{path.name}, line {number}: not JSON ({error})") from None
+            except (ValueError, RecursionError):
+                raise ImportFormatError(f"{path.name}, line {number}: {UNREADABLE}") from None
             if not isinstance(row, dict) or any(name not in row for name in required):
                 raise ImportFormatError(
                     f"{path.name}, line {number}: expected an object with {list(required)}"
@@ -101,6 +106,8 @@ class _Text:
                     self._at = error.pos
                     raise self.error(error.msg) from None
                 characters *= 2  # so that what is decoded in vain is no more than what there is
+            except (ValueError, RecursionError):
+                raise self.error(UNREADABLE) from None
             else:
                 return dict(value)
 

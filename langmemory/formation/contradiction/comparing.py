@@ -9,6 +9,7 @@ from langmemory.formation.contradiction.pairs import Pair, gives_way, later, spe
 from langmemory.formation.contradiction.statements import (
     END,
     Statement,
+    asks_assistant,
     overlap_in_time,
     spoken_name,
 )
@@ -35,10 +36,11 @@ def compared(new: Statement, old: Statement) -> Pair | None:
 
 
 def _may_touch(new: Statement, old: Statement) -> bool:
-    """A private fact concerns nobody else's facts, and nobody else's fact a private one."""
+    """A private fact concerns nobody else's facts, and nobody else's fact a private one. How somebody
+    wants to be answered is theirs to say: a name may be several people's."""
     if "private" in (new.privacy, old.privacy):
         return new.owner is not None and new.owner == old.owner
-    return True
+    return new.owner == old.owner or not (asks_assistant(new) or asks_assistant(old))
 
 
 def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:

@@ -132,10 +132,20 @@ def key_of(text: str, turn: str) -> str:
 
 
 def same_circle(one: Statement, other: Statement) -> bool:
-    """Whether the same people may read both, and a private one has the same owner."""
+    """Whether the same people may read both, and a private one has the same owner, as has how
+    somebody wants to be answered: a name may be several people's."""
     if one.privacy != other.privacy:
         return False
-    return one.privacy != "private" or one.owner == other.owner
+    personal = one.privacy == "private" or asks_assistant(one) or asks_assistant(other)
+    return not personal or one.owner == other.owner
+
+
+def asks_assistant(statement: Statement) -> bool:
+    """Whether it says how somebody wants to be answered, or no longer wants to be."""
+    return any(
+        normalised(claim.relation.removeprefix(NO_LONGER)).to_assistant
+        for claim in statement.claims
+    )
 
 
 def overlap_in_time(one: Statement, other: Statement) -> bool:
@@ -187,7 +197,9 @@ def _start(
         return BEGINNING
     if valid_at is not None and valid_at != said_at:
         return valid_at
-    return BEGINNING if invalid_at is not None and invalid_at <= said_at else said_at
+    never_was = valid_at is not None and valid_at == invalid_at
+    over = invalid_at is not None and invalid_at <= said_at and not never_was
+    return BEGINNING if over else said_at
 
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")

@@ -21,12 +21,13 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
+from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
 from langmemory.formation.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.prompts import prompt
-from langmemory.formation.relations.vocabulary import PLANNED
+from langmemory.formation.relations.vocabulary import PLANNED, normalised
 from langmemory.formation.times import find
 from langmemory.lexicon import detect_language
 from langmemory.lexicon.language import word_set
@@ -138,7 +139,7 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         if fact is None:
             dropped.append("rests on private words of several people")
         else:
-            facts.append(fact)
+            facts.extend(bounded(fact, turns))
     summary = answer.summary
     return Extraction(
         facts=tuple(facts),
@@ -223,7 +224,8 @@ def _claims(
         if claim is None:
             continue
         as_said: Stance = "holds"
-        if not (entry.ends or entry.kind == "plan"):
+        asked = normalised(claim.relation).to_assistant  # which is a wish by itself
+        if not (asked or entry.ends or entry.kind == "plan"):
             as_said = stance(text, claim.subject, claim.relation, each.object, language=language)
         if as_said == "wished" and not claim.relation.startswith(PLANNED):
             claim = replace(claim, relation=PLANNED + claim.relation)

@@ -23,7 +23,7 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division, DuplicateOptions
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import Extraction, Knowledge
+from langmemory.formation.facts import EXTRACTION_FAILED, Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
@@ -35,6 +35,7 @@ from langmemory.formation.planning.writing import (
     rest_memories,
     summary_memory,
 )
+from langmemory.formation.rereading import Rereading, renewed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +85,7 @@ def plan(
     outcome = Outcome(batch, resolution, division, verdicts, knowledge, options.objections, now)
     changes = (
         *_changes(outcome, extraction, failed, options),
-        MarkReflected(keys=tuple(turn.key for turn in batch.turns)),
+        MarkReflected(keys=tuple(turn.key for turn in batch.turns), read_at=batch.read_at),
     )
     note = {
         "thread_id": batch.thread_id,
@@ -116,11 +117,14 @@ def plan(
 def _changes(
     outcome: Outcome, extraction: Extraction, failures: Sequence[str], options: PlanOptions
 ) -> Iterator[Change]:
-    effects = (*outcome.repeated(options.duplicates), *outcome.superseded())
+    found = (*outcome.repeated(options.duplicates), *outcome.superseded())
+    before = outcome.knowledge if isinstance(outcome.knowledge, Rereading) else None
+    less = tuple(before.changes(found, outcome.facts)) if before else ()
+    effects = (*less, *found)
     yield from _entities(outcome, effects)
     for key, fact in outcome.facts.items():
         against = outcome.against[key]
-        yield fact_memory(
+        add = fact_memory(
             key,
             fact,
             status=status(against, failures),
@@ -128,6 +132,7 @@ def _changes(
             names=outcome.names(key),
             reason=f"waits: {against.name}" if against else "said",
         )
+        yield renewed(add) if before and before.known_before(key) else add
         yield from edges(key, fact.claims, outcome.own(key))
     rest = tuple(rest_memories(dict(outcome.remaining()), outcome.all_names))
     if not failures:
@@ -139,13 +144,21 @@ def _changes(
     yield from questions.names(outcome)
     for suggestion in extraction.core:
         yield questions.core(outcome, suggestion)
+    if EXTRACTION_FAILED in failures:
+        effects = found  # what the turns say now is not known
     if failures and (review := questions.whole_run(outcome, failures, (*rest, *effects))):
         yield review
+    renewing: set[str] = set()
     if extraction.summary is not None:
         became = status(None, failures)
         summary = summary_memory(extraction.summary, outcome.batch, status=became)
-        if summary is not None:
+        if summary is not None and before and before.retells(summary.key):
+            renewing.add(summary.key)
+            yield renewed(summary)
+        elif summary is not None:
             yield summary
+    if before and not failures:
+        yield from before.questions(renewing)
 
 
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:

@@ -32,15 +32,16 @@ _QUESTION = re.compile(r"[?？]")
 _COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
 _LETTER = re.compile(
     r"^\W*(?:(?:from|to|cc|bcc|subject|sent|von|an|betreff|gesendet|de|para|asunto|enviado(?: el)?)"
-    r"\s*:\s|(?:发件人|發件人|寄件者|收件人|主题|主題|主旨)\s*[:：])|^\W*(?:-+ ?)?"
+    r"\s*:\s|(?:发件人|發件人|寄件者|收件人|主题|主題|主旨)\s*[:：])|^\W*"
     r"(?:original message|forwarded message|begin forwarded|ursprüngliche nachricht|weitergeleitete"
     r" nachricht|mensaje (?:original|reenviado)|转发邮件|轉寄郵件|原始邮件)\b",
     re.IGNORECASE,
 )
 """A line by which a letter begins that somebody else may have written, to the end of the text."""
 _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
-_FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1|\Z)", re.DOTALL | re.MULTILINE)
-"""A block of code, to the end of the text where it is not closed."""
+_FENCED = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.DOTALL | re.MULTILINE)
+"""A block of code, to the end of the text where it is not closed. Spaces of one line only: many
+empty lines would take the square of their number."""
 _MARKUP = re.compile(r"^\s*(?:>|```|\||#)|https?://")
 
 

@@ -19,8 +19,9 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.errors import ChangeError
-from langmemory.sqlite import evidence, graph_rows, items
-from langmemory.sqlite.items import Write, find, put, was_deleted
+from langmemory.sqlite import evidence, graph_rows, reflected, removal
+from langmemory.sqlite.items import Write, find, put
+from langmemory.sqlite.removal import was_deleted
 from langmemory.sqlite.revisions import column
 from langmemory.sqlite.times import to_us
 from langmemory.stores import verbatim
@@ -62,7 +63,10 @@ def update(run: ChangeRun, write: Write | None, change: UpdateMemory) -> None:
     new = evidence.add(run.connection, item, run.items(change.evidence), run.id)
     entities = [run.entity(key) for key in change.mentions]
     new += graph_rows.mention(run.connection, item, entities, run.id)
-    if not run.revise(change.key, item, change, "update", facets, write=write, touched=bool(new)):
+    lost = evidence.withdraw(run.connection, item, run.items(change.withdrawn))
+    if not run.revise(
+        change.key, item, change, "update", facets, write=write, touched=bool(new), withdrawn=lost
+    ):
         raise Unchanged("is so already")
 
 
@@ -82,7 +86,9 @@ def supersede(run: ChangeRun, change: Supersede) -> None:
 
 
 def invalidate(run: ChangeRun, change: Invalidate) -> None:
-    columns = {"status": "superseded", "invalid_at": to_us(change.invalid_at)}
+    columns = {
+        "status": "superseded", "superseded_by": None, "invalid_at": to_us(change.invalid_at),
+    }  # fmt: skip
     if not run.revise(change.key, run.item(change.key), change, "invalidate", columns):
         raise Unchanged("is so already")
 
@@ -104,7 +110,7 @@ def remove(run: ChangeRun, change: RemoveMemory) -> None:
     item = run.item(change.key)
     turns = verbatim.turns_around(run.connection, [item])
     reason = change.reason or run.change_set.reason
-    items.remove(run.connection, item, run.now_us, run=run.id, reason=reason)
+    removal.remove(run.connection, item, run.now_us, run=run.id, reason=reason)
     verbatim.refresh_contexts(run.connection, turns)
     run.added.pop(change.key, None)
     run.changed.pop(change.key, None)
@@ -139,8 +145,21 @@ def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
                 f"Run {run.id!r} reflected {len(turns)} turns, and another run has learned from "
                 f"{read} of them meanwhile. Gather again; nothing was written."
             )
+    _check_words(run, change, turns)
+    reflected.forget_edited(run.connection, turns)
     if not evidence.mark_reflected(run.connection, turns, run.id):
         raise Unchanged("all of them were read before, or are gone")
+
+
+def _check_words(run: ChangeRun, change: MarkReflected, turns: list[int]) -> None:
+    if change.read_at is None:
+        return
+    edited = sum(reflected.edited_after(run.connection, one, change.read_at) for one in turns)
+    if edited:
+        raise TurnsReadError(
+            f"Run {run.id!r} reflected {len(turns)} turns, and {edited} of them were edited "
+            "meanwhile. Gather again; nothing was written."
+        )
 
 
 def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:

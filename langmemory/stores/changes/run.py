@@ -9,6 +9,7 @@ from langmemory.changes import Change, ChangeSet
 from langmemory.errors import ChangeError, StalePlanError
 from langmemory.sqlite import graph_rows, history, runs
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.evidence import Withdrawn
 from langmemory.sqlite.items import Write
 from langmemory.sqlite.namespaces import intern
 from langmemory.sqlite.revisions import column, revise
@@ -93,16 +94,19 @@ class ChangeRun:
         *,
         write: Write | None = None,
         touched: bool = False,
+        withdrawn: Sequence[Withdrawn] = (),
     ) -> bool:
         """Set columns and value of a memory; whether anything is otherwise than before.
 
-        ``touched``: rows beside it are new, which counts as a change of the memory.
+        ``touched``: rows beside it are new, which counts as a change of the memory, as does evidence
+        that was ``withdrawn``.
         """
         revised = revise(
             self.connection, item, self.now_us, action=action, run=self.id,
             reason=change.reason or self.change_set.reason,
             columns=self._with_status(item, dict(columns or {})), write=write,
             touched=touched and key not in self.added and key not in self.changed,
+            withdrawn=withdrawn,
         )  # fmt: skip
         if revised and key not in self.added:
             self.changed[key] = item

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
-from langmemory.sqlite import dependants, graph_rows, history, items, reviews, runs
+from langmemory.sqlite import (
+    dependants,
+    evidence,
+    graph_rows,
+    history,
+    items,
+    removal,
+    reviews,
+    runs,
+)
 from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.history import WITHDRAWN
 from langmemory.sqlite.namespaces import intern
 from langmemory.sqlite.revisions import revise
 from langmemory.sqlite.times import from_us
@@ -79,9 +88,9 @@ class Undoing:
             ChangeError, UndoRefusedError: See `MemoryStore.undo`.
         """
         found = cls(run_id=run_id, items=[], drafts=[])
-        if _find(connection, run_id).undone_by is not None:
-            return found
         run = _find(connection, run_id)
+        if run.undone_by is not None:
+            return found
         trails = _trails(connection, run)
         _check(connection, run_id, trails)
         for trail in trails:
@@ -130,7 +139,7 @@ class Undoing:
             if trail.comes_back:
                 if draft is None:
                     raise _stale(trail, undo)
-                items.bring_back(
+                removal.bring_back(
                     connection, trail.item, draft.write, trail.columns, now_us, run=undo,
                     reason=reason,
                 )  # fmt: skip
@@ -140,13 +149,14 @@ class Undoing:
             elif trail.is_back:
                 yield f"leave {trail.key}: is there again"
             elif trail.added:
-                items.delete(connection, trail.item, now_us, run=undo, reason=reason)
+                removal.delete(connection, trail.item, now_us, run=undo, reason=reason)
                 yield f"remove {trail.key}"
             else:
                 if draft is None and _differs(connection, trail):
                     raise _stale(trail, undo)
                 columns = dict(trail.columns)
                 updated_us = columns.pop("updated_at", None)
+                evidence.give_back(connection, trail.item, columns.pop(WITHDRAWN, ()))
                 revise(
                     connection, trail.item, now_us, action="restore", run=undo, reason=reason,
                     columns=columns, write=None if draft is None else draft.write,
@@ -209,16 +219,8 @@ def _trails(connection: Connection, run: Run) -> list[Trail]:
 
 def _stored(run: Run, trail: Trail) -> Stored:
     """What a run removed, as it was."""
-    index = trail.columns["index_fields"]
-    return Stored(
-        namespace=run.namespace,
-        key=trail.key,
-        value=from_json(_remembered(run.id, trail)),
-        index=None if index is None else json.loads(index),
-        thread_id=trail.columns["thread_id"],
-        speaker=trail.columns["speaker"],
-        said_us=trail.columns["valid_at"],
-    )
+    value, was = from_json(_remembered(run.id, trail)), trail.columns
+    return Stored.of(run.namespace, trail.key, value, was, was["thread_id"])
 
 
 def _differs(connection: Connection, trail: Trail) -> bool:
@@ -260,7 +262,7 @@ def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
                 by_run.setdefault(later.run, set()).add(f"{did} {trail.key}")
         if trail.replaced and not trail.later:
             by_hand.append(f"another {trail.key} is there")
-        if trail.comes_back and not trail.columns.keys() >= {*items.KEPT, "thread_id"}:
+        if trail.comes_back and not trail.columns.keys() >= {*removal.KEPT, "thread_id"}:
             raise UndoRefusedError(
                 f"Run {run_id} cannot be undone: it came with an import, which does not tell all "
                 f"that {trail.key} was. Nothing was changed."

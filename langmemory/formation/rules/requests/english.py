@@ -110,12 +110,8 @@ ENGLISH = Manners(
         request(
             r"(?:{say}|answered|replied|responded|spoke)(?: me| us)? (?:only )?in <language>(?: only)?"
             r"{again}|(?:speak|talk|use|stick to|switch to|switch back to) (?:only )?<language>{again}"
-            r"(?: in your {answers})?",
-            "{s} wants answers in {o}.", "answer_language", importance=0.9,
-        ),
-        request(
-            r"(?:{wish}|give me|keep)(?: all)?(?: your)? {answers} in <language>|(?:all )?(?:of )?your "
-            r"{answers} (?:should|must) be in <language>",
+            r"(?: in your {answers})?|(?:{wish}|give me|keep)(?: all)?(?: your)? {answers} in <language>|"
+            r"(?:all )?(?:of )?your {answers} (?:should|must) be in <language>",
             "{s} wants answers in {o}.", "answer_language", importance=0.9,
         ),
         request(
@@ -131,10 +127,7 @@ ENGLISH = Manners(
             "{s} wants to be called {o}.", "addressed_as", importance=0.9,
         ),
         request(
-            r"(?:stop (?:calling|addressing) me (?:as )?|never (?:call|address) me (?:as )?)<title>{again}",
-            "{s} does not want to be called {o}.", "not_addressed_as", lasts="always", importance=0.8,
-        ),
-        request(
+            r"(?:stop (?:calling|addressing) me (?:as )?|never (?:call|address) me (?:as )?)<title>{again}|"
             r"(?:don't|do not) call me <title> (?:again|any ?more|any longer)",
             "{s} does not want to be called {o}.", "not_addressed_as", lasts="always", importance=0.8,
         ),
@@ -187,11 +180,7 @@ ENGLISH = Manners(
         ),
         request(
             r"(?:(?:don't|do not|didn't|never) use|stop using|avoid using) (?:any |so many |too many )?"
-            r"<form>{there}{again}(?: with me)?{when}",
-            "{s} wants answers without {o}.", "answers_without", lasts="if alone",
-        ),
-        request(
-            r"no more <form>{there}",
+            r"<form>{there}{again}(?: with me)?{when}|no more <form>{there}",
             "{s} wants answers without {o}.", "answers_without", lasts="if alone",
         ),
         request(
@@ -210,12 +199,8 @@ ENGLISH = Manners(
         ),
         request(
             r"(?:never (?:suggest|recommend|offer|propose)|stop (?:suggesting|recommending|offering|"
-            r"proposing))(?: me| us)? <things>{again}",
-            "{s} does not want {o} suggested.", "answers_without", lasts="always", importance=0.8,
-        ),
-        request(
-            r"(?:don't|do not|didn't) (?:suggest|recommend|offer|propose)(?: me| us)? <things> "
-            r"(?:again|any ?more|any longer)",
+            r"proposing))(?: me| us)? <things>{again}|(?:don't|do not|didn't) (?:suggest|recommend|offer|"
+            r"propose)(?: me| us)? <things> (?:again|any ?more|any longer)",
             "{s} does not want {o} suggested.", "answers_without", lasts="always", importance=0.8,
         ),
         request(

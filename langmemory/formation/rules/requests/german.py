@@ -95,14 +95,8 @@ GERMAN = Manners(
     },
     requests=(
         request(
-            r"(?:{say}) (?:wieder )?(?:auf |in )?<language>(?: wieder)?",
-            "{s} möchte Antworten auf {o}.", "answer_language", importance=0.9,
-        ),
-        request(
-            r"(?:wieder )?(?:auf |in )?<language> (?:{say})",
-            "{s} möchte Antworten auf {o}.", "answer_language", importance=0.9,
-        ),
-        request(
+            r"(?:{say}) (?:wieder )?(?:auf |in )?<language>(?: wieder)?|"
+            r"(?:wieder )?(?:auf |in )?<language> (?:{say})|"
             r"(?:{wish}) (?:{your} )?{answers} auf <language>",
             "{s} möchte Antworten auf {o}.", "answer_language", importance=0.9,
         ),

@@ -159,10 +159,10 @@ def _core(clause: str, manners: Manners, patterns: Patterns) -> _Clause:
     core, for_good = found["for_good"].subn(gap, text)
     core, habit = found["habit"].subn(gap, core)
     core = _tidy(found["fillers"].sub(gap, core))
-    match, polite = _match(core, manners), False
+    match, polite = _match(core, manners), None
     if match is None:
-        polite = found["polite"].match(core) is not None
-        lead = found["polite"].match(core) or found["leads"].match(core)
+        polite = found["polite"].match(core)
+        lead = polite or found["leads"].match(core)
         match = _match(_tidy(core[lead.end() :]), manners) if lead else None
     return _Clause(
         said=clause,
@@ -171,7 +171,7 @@ def _core(clause: str, manners: Manners, patterns: Patterns) -> _Clause:
         empty=not core,
         for_good=for_good > 0,
         habit=habit > 0,
-        polite=polite,
+        polite=polite is not None,
     )
 
 

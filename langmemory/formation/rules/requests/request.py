@@ -105,14 +105,10 @@ class Manners:
         edge = (r"(?<!\w)(?:", r")(?!\w)") if self.spaced else ("(?:", ")")
         parts = {
             "for_good": self.for_good, "habit": self.habit, "company": self.company,
-            "fillers": self.fillers, "leads": self.leads,
-            "polite": self.polite, "tags": self.tags, "when": self.when, "somewhere": self.somewhere,
-            "unclear": self.unclear, "elsewhere": self.elsewhere, "tasks": self.tasks,
+            "fillers": self.fillers, "leads": self.leads, "polite": self.polite, "tags": self.tags,
+            "when": self.when, "somewhere": self.somewhere, "unclear": self.unclear,
+            "elsewhere": self.elsewhere, "tasks": self.tasks,
         }  # fmt: skip
-        compiled = {
-            name: re.compile(part.join(edge), re.IGNORECASE) for name, part in parts.items()
-        }
-        return compiled | {
-            "splits": re.compile(self.splits, re.IGNORECASE),
-            "ands": re.compile(self.ands, re.IGNORECASE),
-        }
+        whole = {name: part.join(edge) for name, part in parts.items()}
+        whole |= {"splits": self.splits, "ands": self.ands}
+        return {name: re.compile(part, re.IGNORECASE) for name, part in whole.items()}

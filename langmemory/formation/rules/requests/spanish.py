@@ -87,11 +87,7 @@ SPANISH = Manners(
     },
     requests=(
         request(
-            r"(?:{say}) en <language>{again}",
-            "{s} quiere respuestas en {o}.", "answer_language", importance=0.9,
-        ),
-        request(
-            r"(?:quiero|prefiero)(?: tus| las)? {answers} en <language>",
+            r"(?:{say}) en <language>{again}|(?:quiero|prefiero)(?: tus| las)? {answers} en <language>",
             "{s} quiere respuestas en {o}.", "answer_language", importance=0.9,
         ),
         request(

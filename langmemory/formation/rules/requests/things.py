@@ -9,9 +9,9 @@ _WORDS = """English: Englisch, inglés, 英语, 英文, 英語
 German: Deutsch, alemán, 德语, 德文, 德語
 Spanish: Spanisch, español, castellano, 西班牙语, 西班牙文, 西班牙語
 Chinese: Mandarin, Chinesisch, chino, mandarín, 中文, 汉语, 漢語, 普通话, 普通話
-French: Französisch, francés, 法语, 法文, 法語
+French: Französisch, francés, français, 法语, 法文, 法語
 Italian: Italienisch, italiano, 意大利语
-Portuguese: Portugiesisch, portugués, 葡萄牙语
+Portuguese: Portugiesisch, portugués, português, 葡萄牙语
 Dutch: Niederländisch, neerlandés
 Swedish: Schwedisch, sueco
 Norwegian: Norwegisch, noruego

@@ -1,0 +1,175 @@
+"""How somebody wants to be answered, where a model says so: kept to what can be asked for.
+
+Such a request is shown to its owner's assistant as something to follow. So the model only says which
+one it is: its words are ours, and its object is known to be a language, a length, a form; or it is a
+few words which the person said in as many words, neither quoted nor pasted. What is not so is no
+request, but background like anything else that a model made of a conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.entities.roles import SELF
+from langmemory.formation.extraction.transcript import is_person, spoken
+from langmemory.formation.facts import Claim, Fact
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
+from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.reader import speaker_named
+from langmemory.formation.rules.requests.reader import MANNERS, MAX_CHARACTERS
+from langmemory.formation.rules.requests.things import CLAIMED
+from langmemory.lexicon import detect_language, is_unspaced, primary, split_words
+
+MAX_WORDS = 5
+MAX_OBJECT = 40
+"""Characters of an object that is no word known here."""
+ALLOWS_AGAIN = 0.5
+"""Importance up to which the statement of a request takes one back, as "allows emojis again" does."""
+
+_KINDS = {
+    "answer_currency": ("money",), "answers_with": ("part", "form"),
+    "answers_without": ("part", "form"),
+}  # fmt: skip
+"""Placeholders of `Manners` that say what can be asked for."""
+_AMOUNTS = {"short": "short", "long": "detailed"}
+_VALUES = {
+    "answer_units": {"metric": "metric", "imperial": "imperial"},
+    "address_formality": {"du": "du", "sie": "Sie", "tú": "tú", "usted": "usted"},
+}
+_SAID = ("addressed_as", "not_addressed_as", "answers_with", "answers_without", "answer_tone",
+         "answer_currency")  # fmt: skip
+"""Relations whose object may be what the person said."""
+_PRONOUNS = re.compile(r"(?:she|he|they|xe|ze|it|any|sie|er|ella|él|elle)(?:/[^\W\d_]{1,6}){1,2}")
+_PLAIN = re.compile(r"[\w'.&+-]+(?: [\w'.&+-]+)*")
+_CONDITION = re.compile(
+    r"\b(?:when\w*|if|unless|until|while|wenn|falls|sobald|solange|cuando|si|mientras|hasta|quand)\b"
+    r"|如果|要是|的时候|的時候|时，|時，",
+    re.IGNORECASE,
+)
+
+
+def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
+    """A fact without claims of how to answer somebody, and each of these that can be one, by itself.
+
+    Args:
+        fact: as the model told it, with names in its claims.
+        turns: its evidence.
+    """
+    asked = [claim for claim in fact.claims if normalised(claim.relation).to_assistant]
+    if not asked:
+        yield fact
+        return
+    own = [turn for turn in turns if is_person(turn) and turn.owner == fact.owner]
+    requests = [] if _CONDITION.search(fact.text) else [_request(fact, one, own) for one in asked]
+    found = [one for one in requests if one is not None]
+    rest = tuple(claim for claim in fact.claims if claim not in asked)
+    if rest or len(found) < len(asked):
+        yield replace(fact, claims=rest)
+    yield from found
+
+
+def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
+    """What a claim asks for in words of ours; None where nobody may ask so."""
+    name = normalised(claim.relation).name
+    turn = next((one for one in turns if _is_of(claim.subject, one)), None)
+    thing = None if turn is None else _thing(name, claim.object, turns)
+    if turn is None or thing is None:
+        return None
+    code = primary(fact.language)
+    code = code if code in MANNERS else "en"
+    shown, claimed = speaker_named(turn, patterns_of(code))
+    object = CLAIMED.get(thing.casefold(), thing)
+    claim = Claim(subject=claimed, relation=name, object=object, object_is_entity=False)
+    if fact.ends:  # to be shown to nobody as more than background
+        return replace(fact, claims=(claim,))
+    wording = _wording(code, name, thing)
+    if wording is None:
+        return None
+    text = wording.format(s=shown, o=thing)
+    return replace(
+        fact, text=text[0].upper() + text[1:], kind="procedure", claims=(claim,),
+        language=code, speaker=turn.speaker,
+    )  # fmt: skip
+
+
+def _wording(code: str, relation: str, thing: str) -> str | None:
+    """The statement of a language, else of another, in which ``{s}`` and ``{o}`` are to stand."""
+    for language in dict.fromkeys((code, *MANNERS)):
+        for one in MANNERS[language].requests:
+            fits = one.relation == relation and one.object in ("{o}", thing) and not one.ends
+            if fits and one.importance > ALLOWS_AGAIN:
+                return one.text
+    return None
+
+
+def _is_of(subject: str, turn: Turn) -> bool:
+    name = subject.casefold()
+    return name in SELF or name == turn.speaker.strip().casefold()
+
+
+def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
+    """What is asked for, as it is told; None where that is nothing one can ask for."""
+    value = " ".join(value.split()).strip(" .,;:!?。！")
+    folded = value.casefold()
+    if relation == "answer_length":
+        kinds = (_AMOUNTS[kind] for kind in _AMOUNTS if _is_a(kind, value))
+        return "detailed" if folded == "detailed" else next(kinds, None)
+    if relation in _VALUES:
+        words = split_words(value)
+        return next((said for word, said in _VALUES[relation].items() if word in words), None)
+    if relation == "pronouns":
+        return value if _PRONOUNS.fullmatch(folded) else None
+    if relation == "answer_language":
+        known = folded in CLAIMED or _is_a("language", value)
+        return value if known and _names_language(turns, CLAIMED.get(folded, value)) else None
+    if any(_is_a(kind, value) for kind in _KINDS.get(relation, ())):
+        return value
+    if relation not in _SAID or len(value) > MAX_OBJECT or not _PLAIN.fullmatch(value):
+        return None
+    words = split_words(value)
+    said = (set(split_words(part)) for turn in turns for part in _plainly(turn))
+    within = len(words) <= MAX_WORDS and any(set(words) <= one for one in said)
+    return value if words and within else None
+
+
+@cache
+def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        one.compiled(f"{{{kind}}}") for one in MANNERS.values() if kind in one.placeholders
+    )
+
+
+def _is_a(kind: str, value: str) -> bool:
+    return any(pattern.fullmatch(value) for pattern in _patterns(kind))
+
+
+def _names_language(turns: Sequence[Turn], name: str) -> bool:
+    """Whether somebody names a language in plain words; not every language has words for it here."""
+    for turn in turns:
+        words = {word for part in _plainly(turn) for word in split_words(part)}
+        if name.casefold() in words or any(CLAIMED.get(word) == name for word in words):
+            return True
+        text = " ".join(_plainly(turn))
+        if is_unspaced(text) and any(word in text for word, one in CLAIMED.items() if one == name):
+            return True
+        if detect_language(turn.text).code not in MANNERS:
+            return True
+    return False
+
+
+def _plainly(turn: Turn) -> Iterator[str]:
+    """Sentences of a turn that are its speaker's own."""
+    text = spoken(turn.text).replace("’", "'")
+    if len(text) > MAX_CHARACTERS:
+        return
+    code = detect_language(text).code
+    patterns = patterns_of(code if code in GRAMMARS else "en")
+    for sentence in sentences(own_words(text, patterns)):
+        bare = plainly_said(sentence)
+        if bare is not None:
+            yield bare

@@ -1,0 +1,249 @@
+"""A message that is edited after it was reflected: the new words are read, the old ones let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.changes import ChangeSet, UpdateMemory
+from langmemory.formation.batch import Batch
+from langmemory.formation.facts import Extraction
+from langmemory.formation.rules import RuleExtractor
+from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.reflection import LocalReflectionExecutor
+from tests.graphs.test_reflection_graph import (
+    HAMBURG,
+    JOB,
+    LENA,
+    VALENCIA,
+    answer,
+    facts,
+    rows_of,
+    said,
+)
+from tests.scripted import ScriptedModel
+
+WORDS = "I live in Hamburg. I have a cat called Tofu."
+NEW = "I live in Kiel. I have a cat called Tofu."
+BEFORE = {"Lena lives in Hamburg.": "active", "Lena has a cat called Tofu.": "active"}
+AFTER = {
+    "Lena lives in Hamburg.": "superseded",
+    "Lena lives in Kiel.": "active",
+    "Lena has a cat called Tofu.": "active",
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        yield store
+
+
+def edit(store: MemoryStore, key: str, text: str) -> None:
+    item = store.get(LENA, key)
+    assert item is not None
+    store.put(LENA, key, {**item.value, "content": text})
+
+
+def reflect(store: MemoryStore, *script: str) -> list[str]:
+    model = ScriptedModel(script=list(script)) if script else None
+    done: list[str] = build_reflection_graph(store, model=model).invoke(JOB)["runs"]
+    return done
+
+
+def ids(store: MemoryStore) -> dict[str, str]:
+    rows = [row for row in rows_of(store) if str(row.get("key", "")).startswith("fact/")]
+    return {row["value"]["text"]: row["key"] for row in rows if "value" in row}
+
+
+def recalled(store: MemoryStore) -> list[str]:
+    return sorted(
+        one.text for one in store.recall("Where does Lena live?", LENA, kinds=["semantic"])
+    )
+
+
+async def test_an_edited_turn_is_read_once_more_and_an_undo_takes_it_back(
+    store: MemoryStore,
+) -> None:
+    """The new words are read once, in a run; what they repeat keeps its id; undone, it is as before,
+    and nothing is read again by itself. A second edit, also to the first words, is read, too."""
+    [key] = said(store, WORDS)
+    [first] = reflect(store)
+    cat = ids(store)["Lena has a cat called Tofu."]
+    edit(store, key, NEW)
+    [waiting] = store.unread_threads()
+    assert waiting.turns == 1
+    done = await build_reflection_graph(store).ainvoke(JOB)
+    assert done["runs"] != [first]
+    assert facts(store) == AFTER
+    assert recalled(store) == ["Lena has a cat called Tofu.", "Lena lives in Kiel."]
+    assert ids(store)["Lena has a cat called Tofu."] == cat
+    assert [entry.action for entry in store.history(LENA, cat)] == ["add"]
+    assert store.unread_threads() == []
+    assert reflect(store) == []
+
+    store.undo(done["runs"][0])
+    assert facts(store) == BEFORE
+    assert reflect(store) == []
+
+    edit(store, key, "I live in Bonn. I have a cat called Tofu.")
+    assert len(reflect(store)) == 1
+    assert "Lena lives in Bonn." in recalled(store)
+    edit(store, key, WORDS)
+    [last] = reflect(store)
+    assert {text for text, status in facts(store).items() if status == "active"} == set(BEFORE)
+    store.undo(last)
+    assert recalled(store) == ["Lena has a cat called Tofu.", "Lena lives in Bonn."]
+
+
+def test_what_changes_no_words_causes_nothing(store: MemoryStore) -> None:
+    """The same words again, another field, and words that are back before anybody read others, leave
+    a turn read."""
+    [key] = said(store, WORDS)
+    reflect(store)
+    edit(store, key, WORDS)
+    item = store.get(LENA, key)
+    assert item is not None
+    store.put(LENA, key, {**item.value, "mood": "good"})
+    edit(store, key, NEW)
+    edit(store, key, WORDS)
+    assert store.unread_threads() == []
+    assert store.next_batch(LENA) is None
+    assert reflect(store) == []
+
+
+def test_an_edited_turn_is_not_read_together_with_what_came_much_later(store: MemoryStore) -> None:
+    """It is a batch of its own, with what was said before it."""
+    first, second, _ = said(store, "Hello.", "I live in Hamburg.", "Bye.")
+    reflect(store)
+    said(store, "It is raining.", at="2026-04-02")
+    edit(store, second, "I live in Kiel.")
+    batch = store.next_batch(LENA, "t1")
+    assert batch is not None
+    assert [turn.text for turn in batch.turns] == ["I live in Kiel."]
+    assert [turn.key for turn in batch.before] == [first]
+    assert len(reflect(store)) == 2
+
+
+def test_an_answer_that_is_made_anew_takes_nothing_from_the_person(store: MemoryStore) -> None:
+    """The assistant's turn is read with its new words; what the person said stays."""
+    _, assistant = store.remember(
+        LENA,
+        [
+            {"role": "user", "name": "Lena", "content": WORDS},
+            {"role": "assistant", "content": "You live in Hamburg."},
+        ],
+        thread_id="t1",
+    )
+    reflect(store)
+    edit(store, assistant, "How is Kiel?")
+    assert len(reflect(store)) == 1
+    assert facts(store) == BEFORE
+    assert store.unread_threads() == []
+
+
+def test_private_words_stay_private(store: MemoryStore) -> None:
+    """What is made of an edited private turn is its owner's alone."""
+    [key] = said(store, WORDS, owner="lena", privacy="private")
+    reflect(store)
+    edit(store, key, NEW)
+    reflect(store)
+    assert facts(store) == AFTER
+    tom = store.for_viewer("tom")
+    assert list(tom.recall("Where does Lena live?", LENA)) == []
+    assert tom.search(LENA) == []
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_an_edit_while_a_turn_is_read_is_not_lost(store: MemoryStore, call: str) -> None:
+    """What was made of words that are not there any more is not written; the new ones are read."""
+    [key] = said(store, WORDS)
+
+    class Slow(RuleExtractor):
+        def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+            found = super().extract(batch, names=names)
+            if batch.turns[0].text == WORDS:
+                edit(store, key, NEW)
+            return found
+
+        async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+            return self.extract(batch, names=names)
+
+    graph = build_reflection_graph(store, extractor=Slow())
+    await graph.ainvoke(JOB) if call == "async" else graph.invoke(JOB)
+    assert facts(store) == {text: "active" for text, status in AFTER.items() if status == "active"}
+    assert store.unread_threads() == []
+
+
+def test_an_edit_while_a_job_waits_is_read_with_it(store: MemoryStore) -> None:
+    """The job reads what the turn says when it is done."""
+    [key] = said(store, WORDS)
+    graph = build_reflection_graph(store)
+    with LocalReflectionExecutor(graph, store) as executor:
+        executor.submit(JOB).result(timeout=30)
+        edit(store, key, "I live in Bonn.")
+        late = executor.submit(JOB, after_seconds=0.2)
+        edit(store, key, NEW)
+        late.result(timeout=30)
+    assert facts(store) == AFTER
+
+
+def test_nothing_is_taken_back_by_an_answer_nobody_can_read(store: MemoryStore) -> None:
+    """A model that answers nonsense has not read the new words: what was known stands, and is taken
+    back when they are read again."""
+    [key] = said(store, "I live in Hamburg.")
+    reflect(store, answer(HAMBURG))
+    edit(store, key, "I live in Valencia now.")
+    reflect(store, "Nonsense.", "Nonsense.")
+    assert facts(store) == {"Lena lives in Hamburg.": "active"}
+    assert store.reviews() == []
+    assert len(store.read_again()) == 1
+    reflect(store, answer(VALENCIA))
+    assert facts(store) == {
+        "Lena lives in Hamburg.": "superseded",
+        "Lena lives in Valencia now.": "active",
+    }
+
+
+def test_a_summary_tells_what_the_turn_says_now(store: MemoryStore) -> None:
+    """Where all its turns are read with it; else a person is asked whether it holds still."""
+    first, second = said(store, "I live in Hamburg.", "I like it here.")
+    reflect(store, answer(HAMBURG, summary={"text": "Lena is at home in Hamburg."}))
+    edit(store, first, "I live in Valencia now.")
+    reflect(store, answer(VALENCIA, summary={"text": "Lena is at home in Valencia."}))
+    [review] = store.reviews()
+    assert review.about == "dependant"
+    store.decide(review.id, "over")
+    edit(store, first, "I live in Hamburg.")
+    edit(store, second, "I hate it here.")
+    reflect(store, answer(HAMBURG, summary={"text": "Lena hates Hamburg."}))
+    texts = [row["value"].get("text") for row in rows_of(store) if row.get("kind") == "archival"]
+    assert texts == ["Lena hates Hamburg."]
+
+
+def test_evidence_that_is_withdrawn_comes_back_with_an_undo(store: MemoryStore) -> None:
+    """A change set may take evidence from a memory; the history does not tell which, its undo gives
+    it back, and an export does not carry it."""
+    first, second = said(store, "I live in Hamburg.", "I live in Hamburg, as I said.")
+    store.put(LENA, "home", {"text": "Lena lives in Hamburg."})
+
+    def change(run: str, **what: tuple[str, ...]) -> None:
+        update = UpdateMemory(key="home", **what)  # type: ignore[arg-type]
+        store.apply(
+            ChangeSet(
+                namespace=LENA, run_id=run, kind="correction", reason="test", changes=(update,)
+            )
+        )
+
+    change("give", evidence=(first, second))
+    change("take", withdrawn=(first,))
+    assert [one.key for one in store.evidence(LENA, "home")] == [second]
+    assert "withdrawn" not in store.history(LENA, "home")[-1].facets
+    assert not any("withdrawn" in (row.get("facets") or {}) for row in rows_of(store))
+    store.undo("take")
+    assert sorted(one.key for one in store.evidence(LENA, "home")) == sorted([first, second])
+    store.undo("give")
+    assert store.evidence(LENA, "home") == []

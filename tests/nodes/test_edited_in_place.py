@@ -1,0 +1,142 @@
+"""Messages that are edited in the thread after they were remembered, without going back in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.store.base import BaseStore
+
+from langmemory.nodes import MemoryState, RecallNode, RememberNode
+from langmemory.types import Namespace
+from tests.stores_in_use import StoreName, open_store
+
+ANNA = ("memories", "anna")
+CONFIG: Any = {"configurable": {"user_id": "anna", "thread_id": "t1"}}
+TOM: Any = {"configurable": {"user_id": "tom", "thread_id": "t1"}}
+
+
+class Queue:
+    """Keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.keys: list[list[str]] = []
+
+    def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str]) -> None:
+        self.keys.append(list(keys))
+
+
+@pytest.fixture(params=["in_memory_no_index", "memory_store"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    name: StoreName = request.param
+    with open_store(name, tmp_path / "memory.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def queue() -> Queue:
+    return Queue()
+
+
+@pytest.fixture
+def graph(store: BaseStore, queue: Queue) -> Any:
+    return (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode())
+        .add_node("answer", lambda state: {"messages": [AIMessage("Fine.")]})
+        .add_node("remember", RememberNode(reflection=queue))
+        .add_edge(START, "recall")
+        .add_edge("recall", "answer")
+        .add_edge("answer", "remember")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+
+
+async def say(graph: Any, call: str, text: str, id: str, config: Any = CONFIG) -> None:
+    given = {"messages": [HumanMessage(text, id=id)]}
+    await graph.ainvoke(given, config) if call == "async" else graph.invoke(given, config)
+
+
+def content(store: BaseStore, key: str, namespace: tuple[str, ...] = ANNA) -> str:
+    item = store.get(namespace, key)
+    assert item is not None
+    return str(item.value["content"])
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_message_sent_again_under_its_id_is_corrected(
+    store: BaseStore, graph: Any, queue: Queue, call: str
+) -> None:
+    """Memory says what the thread says, and the turn is handed to reflection once more."""
+    await say(graph, call, "I live in Kiel.", "1")
+    await say(graph, call, "I live in Bonn.", "1")
+    assert content(store, "t1/1") == "I live in Bonn."
+    assert "t1/1" in queue.keys[1]
+    await say(graph, call, "It rains.", "2")
+    assert "t1/1" not in queue.keys[2]
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_any_message_edited_with_update_state_is_corrected(
+    store: BaseStore, graph: Any, queue: Queue, call: str
+) -> None:
+    """With the next run, also one of long ago, and also one that is edited twice, or back."""
+    await say(graph, call, "I live in Kiel.", "1")
+    await say(graph, call, "It rains.", "2")
+    for number, city in enumerate(("Bonn", "Ulm", "Kiel")):
+        graph.update_state(CONFIG, {"messages": [HumanMessage(f"I live in {city}.", id="1")]})
+        await say(graph, call, "And now?", f"n{number}")
+        assert content(store, "t1/1") == f"I live in {city}."
+        assert queue.keys[-1].count("t1/1") == 1
+    assert content(store, "t1/2") == "It rains."
+
+
+async def test_what_a_person_changed_in_memory_stays_as_they_changed_it(
+    store: BaseStore, graph: Any
+) -> None:
+    """The thread corrects memory where it was itself edited, not where memory was."""
+    await say(graph, "sync", "My PIN is 1234.", "1")
+    item = store.get(ANNA, "t1/1")
+    assert item is not None
+    store.put(ANNA, "t1/1", {**item.value, "content": "(taken back)"})
+    for number in range(2):
+        await say(graph, "sync", "And now?", f"n{number}")
+        assert content(store, "t1/1") == "(taken back)"
+
+
+async def test_what_somebody_else_said_is_corrected_with_their_next_run(
+    store: BaseStore, graph: Any
+) -> None:
+    """In a thread of several people nobody's words come into another's memory."""
+    await say(graph, "sync", "I live in Kiel.", "1")
+    await say(graph, "sync", "Hello Anna.", "2", TOM)
+    graph.update_state(CONFIG, {"messages": [HumanMessage("I live in Bonn.", id="1")]})
+    await say(graph, "sync", "Where does she live?", "3", TOM)
+    assert content(store, "t1/1") == "I live in Kiel."
+    assert store.get(("memories", "tom"), "t1/1") is None
+    await say(graph, "sync", "Here I am.", "4")
+    assert content(store, "t1/1") == "I live in Bonn."
+
+
+async def test_in_a_namespace_of_everybody_the_person_corrects_their_own(store: BaseStore) -> None:
+    """An edit waits for a run of whoever said it, also where all that is said is everybody's."""
+    home = ("memories", "home")
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode(home))
+        .add_node("remember", RememberNode(home))
+        .add_edge(START, "recall")
+        .add_edge("recall", "remember")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+    await say(graph, "sync", "I live in Kiel.", "1")
+    await say(graph, "sync", "Hello Anna.", "2", TOM)
+    graph.update_state(CONFIG, {"messages": [HumanMessage("I live in Bonn.", id="1")]})
+    await say(graph, "sync", "Where does she live?", "3", TOM)
+    await say(graph, "sync", "Here I am.", "4")
+    assert content(store, "t1/1", home) == "I live in Bonn."
