@@ -29,7 +29,7 @@ from langgraph.store.base import (
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.sqlite import Engine, items, journal, keywords, ownership, removal
+from langmemory.sqlite import Engine, claims, items, journal, keywords, removal
 from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.filters import Condition
@@ -295,7 +295,7 @@ class SQLiteBaseStore(BaseStore):
         now = now_us()
         pages: Pages = set()
         if writes:
-            ownership.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
+            claims.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
             self._claim_model(connection, writes)
             places = {(one.namespace, one.key) for one in writes}
             pages |= pages_telling_of(connection, places)
