@@ -30,6 +30,9 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("reflection", "nodes"), ("formation", "context"), ("context", "recall")}  # fmt: skip
 """(importer, imported) within one layer."""
 
+ENGINE = ("file", "index", "scope", "graph", "search", "records", "background", "forgetting", "")
+"""The parts of ``sqlite``, likewise: a part imports from those before it. The last is its door."""
+
 MAY_SPEAK_SQLITE = {"sqlite", "stores", "evals"}
 DOCTOR = PACKAGE / "cli" / "doctor.py"  # reports which SQLite is installed
 
@@ -43,7 +46,7 @@ def modules() -> list[Path]:
 
 
 def part_of(module: Path) -> str:
-    """``langmemory/sqlite/items.py`` → ``sqlite``; ``langmemory/config.py`` → ``config``."""
+    """``langmemory/sqlite/records/items.py`` → ``sqlite``; ``langmemory/config.py`` → ``config``."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -73,6 +76,20 @@ def test_imports_point_one_way(module: Path) -> None:
         assert allowed, (
             f"{module.relative_to(ROOT)} imports langmemory.{other}, which lies above it"
         )
+
+
+@pytest.mark.parametrize(
+    "module", sorted((PACKAGE / "sqlite").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_the_engine_is_built_one_way(module: Path) -> None:
+    """A module of ``sqlite`` imports its own part and parts that come before it."""
+    folder = module.parent.relative_to(PACKAGE / "sqlite").as_posix()
+    part = ENGINE.index("" if folder == "." else folder)
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("langmemory.sqlite."):
+            other = f"{node.module}.".split(".")[2]
+            other = other if other in ENGINE else ""
+            assert ENGINE.index(other) <= part, f"{module.relative_to(ROOT)} imports {node.module}"
 
 
 def test_every_part_has_its_layer() -> None:

@@ -145,8 +145,8 @@ def _file(config: Config) -> Iterator[Check]:
     import apsw
 
     from langmemory.sqlite import Engine
+    from langmemory.sqlite.background.jobs import counts
     from langmemory.sqlite.consistency import check
-    from langmemory.sqlite.jobs import counts
 
     path = config.database.path
     folder = Path(path).parent

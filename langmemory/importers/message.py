@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite.times import moment
+from langmemory.sqlite.file.times import moment
 
 Role = Literal["user", "assistant", "system", "tool"]
 

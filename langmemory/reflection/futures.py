@@ -13,8 +13,8 @@ from langmemory.errors import ClosedStoreError, JobFailedError
 from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker
-from langmemory.sqlite.jobs import Enqueued
-from langmemory.sqlite.times import from_us
+from langmemory.sqlite.background.jobs import Enqueued
+from langmemory.sqlite.file.times import from_us
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 

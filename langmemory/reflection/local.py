@@ -24,7 +24,7 @@ from langmemory.reflection.payload import labels_of, packed, packed_config
 from langmemory.reflection.queue import jobs_of, note_loss, on_loop, store_of_run, turns_job
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
-from langmemory.sqlite.jobs import Enqueued, NewJob, lane_of
+from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 

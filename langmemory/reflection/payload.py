@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.errors import InvalidValueError
-from langmemory.sqlite.values import to_json
+from langmemory.sqlite.file.values import to_json
 from langmemory.types import Namespace
 
 MESSAGE: Final = "__message__"

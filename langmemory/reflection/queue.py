@@ -12,7 +12,7 @@ from langgraph.runtime import get_runtime
 
 from langmemory.errors import ConfigError
 from langmemory.reflection.options import Debounce
-from langmemory.sqlite.jobs import Enqueued, NewJob, lane_of
+from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 

@@ -15,7 +15,7 @@ from langgraph.config import get_config
 
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
-from langmemory.sqlite.namespaces import to_path
+from langmemory.sqlite.file.namespaces import to_path
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
-from langmemory.sqlite import keywords
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.history import GONE
-from langmemory.sqlite.removal import RESTORABLE
-from langmemory.sqlite.settings import read_model
-from langmemory.sqlite.signs import SignIndex
-from langmemory.sqlite.values import from_json, leaves
-from langmemory.sqlite.vectors import SLOT_BITS, sign_bits
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.settings import read_model
+from langmemory.sqlite.file.values import from_json, leaves
+from langmemory.sqlite.index import keywords
+from langmemory.sqlite.index.signs import SignIndex
+from langmemory.sqlite.index.vectors import SLOT_BITS, sign_bits
+from langmemory.sqlite.records.history import GONE
+from langmemory.sqlite.records.removal import RESTORABLE
 
 SHOWN: Final = 3
 """Ids named in a problem."""

@@ -12,14 +12,16 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.sqlite import candidates, keyword_search, keywords, schema, signs, vectors, words
-from langmemory.sqlite.census import Census
-from langmemory.sqlite.connection import Connection, Database
-from langmemory.sqlite.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.selection import Selection
-from langmemory.sqlite.settings import ModelSetting, read_model, remaining
-from langmemory.sqlite.values import from_json
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite import schema
+from langmemory.sqlite.file.connection import Connection, Database
+from langmemory.sqlite.file.settings import ModelSetting, read_model, remaining
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.index import keywords, signs, vectors, words
+from langmemory.sqlite.index.census import Census
+from langmemory.sqlite.index.vectors import Floats, Ids
+from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.search import candidates, keyword_search
+from langmemory.sqlite.search.selection import Selection
 from langmemory.types import Scope, Stats
 
 logger = logging.getLogger("langmemory.sqlite")

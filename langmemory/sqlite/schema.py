@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 
 from langmemory.errors import DatabaseError, SchemaVersionError
-from langmemory.sqlite import keywords
-from langmemory.sqlite.connection import APPLICATION_ID, Connection, Database
-from langmemory.sqlite.settings import initialise
+from langmemory.sqlite.file.connection import APPLICATION_ID, Connection, Database
+from langmemory.sqlite.file.settings import initialise
+from langmemory.sqlite.index import keywords
 
 
 def schema_sql() -> str:

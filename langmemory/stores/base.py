@@ -29,12 +29,15 @@ from langgraph.store.base import (
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.sqlite import Engine, claims, items, journal, keywords, removal
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite import Engine
+from langmemory.sqlite.background import journal
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.filters import Condition
-from langmemory.sqlite.settings import journals, read_model, write_model
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.settings import journals, read_model, write_model
+from langmemory.sqlite.index import keywords
+from langmemory.sqlite.index.vectors import Floats
+from langmemory.sqlite.records import claims, items, removal
+from langmemory.sqlite.scope.filters import Condition
 from langmemory.stores import operations, verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
 from langmemory.stores.opening import Opening

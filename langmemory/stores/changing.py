@@ -23,8 +23,8 @@ from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.restoring import decided
-from langmemory.sqlite import items, reviews, runs
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.records import items, reviews, runs
 from langmemory.stores import verbatim
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying

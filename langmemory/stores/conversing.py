@@ -15,8 +15,8 @@ from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.sqlite import items, labels, standing, usage
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.records import items, labels, standing, usage
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.stores.operations import whole_number
 from langmemory.stores.usage import UsageCounts, write

@@ -12,15 +12,16 @@ from typing import Final
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
 from langmemory.formation.entities.spelling import normalised
 from langmemory.lexicon import is_unspaced
-from langmemory.sqlite import concerned, forget, remains, runs
-from langmemory.sqlite.concerned import Concerned
-from langmemory.sqlite.connection import Connection, clear_errors
 from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.namespaces import find
-from langmemory.sqlite.ownership import visible_to
-from langmemory.sqlite.rows import id_array
-from langmemory.sqlite.settings import note_remaining, remaining
-from langmemory.sqlite.values import from_json, readable_text
+from langmemory.sqlite.file.connection import Connection, clear_errors
+from langmemory.sqlite.file.namespaces import find
+from langmemory.sqlite.file.rows import id_array
+from langmemory.sqlite.file.settings import note_remaining, remaining
+from langmemory.sqlite.file.values import from_json, readable_text
+from langmemory.sqlite.forgetting import concerned, forget, remains
+from langmemory.sqlite.forgetting.concerned import Concerned
+from langmemory.sqlite.records import runs
+from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.stores import verbatim
 from langmemory.stores.searching import now_us
 from langmemory.types import Forgotten, Namespace

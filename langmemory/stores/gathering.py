@@ -10,11 +10,13 @@ from typing import Any, cast
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.sqlite import history, namespaces, reflected, runs
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.reflected import TurnRow
-from langmemory.sqlite.times import from_us
-from langmemory.sqlite.values import readable_text
+from langmemory.sqlite.background import reflected
+from langmemory.sqlite.background.reflected import TurnRow
+from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.file.values import readable_text
+from langmemory.sqlite.records import history, runs
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.stores.searching import now_us
 from langmemory.types import Namespace, Privacy

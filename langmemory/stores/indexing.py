@@ -20,10 +20,10 @@ from langmemory.formation.facts import fingerprint
 from langmemory.lexicon import index_text, passages
 from langmemory.recall import vocabulary
 from langmemory.sqlite import Engine
-from langmemory.sqlite.items import IndexFields, Write
-from langmemory.sqlite.settings import ModelSetting
-from langmemory.sqlite.values import check_keys, from_json, leaves, readable_text, to_json
-from langmemory.sqlite.vectors import MAX_VECTORS, Floats
+from langmemory.sqlite.file.settings import ModelSetting
+from langmemory.sqlite.file.values import check_keys, from_json, leaves, readable_text, to_json
+from langmemory.sqlite.index.vectors import MAX_VECTORS, Floats
+from langmemory.sqlite.records.items import IndexFields, Write
 from langmemory.stores.wording import fact_body, is_fact
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from langmemory.sqlite import jobs
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.background import jobs
+from langmemory.sqlite.background.jobs import Enqueued, NewJob
 from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.jobs import Enqueued, NewJob
+from langmemory.sqlite.file.connection import Connection
 from langmemory.stores.searching import now_us
 from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState

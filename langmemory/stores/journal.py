@@ -23,10 +23,12 @@ from langmemory.lifecycle.journal import (
     render,
     sessions,
 )
-from langmemory.sqlite import items, journal, settings
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.journal import DerivedRow, QuestionRow, ReplacedRow
-from langmemory.sqlite.times import by_clock
+from langmemory.sqlite.background import journal
+from langmemory.sqlite.background.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.sqlite.file import settings
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.times import by_clock
+from langmemory.sqlite.records import items
 from langmemory.stores.base import Pages, SQLiteBaseStore
 from langmemory.types import Namespace
 

@@ -14,14 +14,18 @@ import numpy as np
 from langmemory.formation.contradiction.statements import key_of
 from langmemory.formation.facts import Claim, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.sqlite import candidates, graph, items, namespaces, reflected
+from langmemory.sqlite.background import reflected
 from langmemory.sqlite.engine import Engine, Snapshot
-from langmemory.sqlite.removal import was_deleted
-from langmemory.sqlite.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.selection import Selection
-from langmemory.sqlite.times import maybe_datetime
-from langmemory.sqlite.values import from_json
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.file.times import maybe_datetime
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.graph import graph
+from langmemory.sqlite.index.vectors import Floats, Ids
+from langmemory.sqlite.records import items
+from langmemory.sqlite.records.removal import was_deleted
+from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.search import candidates
+from langmemory.sqlite.search.selection import Selection
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.indexing import Indexing
 from langmemory.types import Entity, Kind, Memory, Namespace, Scope, Status

@@ -20,10 +20,10 @@ from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
-from langmemory.sqlite import history, items, removal, runs
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.settings import note_remaining
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.settings import note_remaining
+from langmemory.sqlite.index.vectors import Floats
+from langmemory.sqlite.records import history, items, removal, runs
 from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of

@@ -27,15 +27,15 @@ from langgraph.store.base import (
 )
 
 from langmemory.errors import ConfigError
-from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.items import NAMED
-from langmemory.sqlite.namespaces import from_path, occupied, to_path
-from langmemory.sqlite.ownership import visible_to
-from langmemory.sqlite.scopes import compile_scope
-from langmemory.sqlite.times import from_us
-from langmemory.sqlite.values import from_json
-from langmemory.sqlite.vectors import Floats, Ids
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import from_path, occupied, to_path
+from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.index.vectors import Floats, Ids
+from langmemory.sqlite.records.items import NAMED
+from langmemory.sqlite.scope.ownership import visible_to
+from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.types import Namespace, Scope
 
 logger = logging.getLogger("langmemory.store")

@@ -26,12 +26,13 @@ from langmemory.recall.source import (
     Rows,
     Uses,
 )
-from langmemory.sqlite import candidates, history
 from langmemory.sqlite.engine import Engine, Snapshot
-from langmemory.sqlite.items import Write, without_heir
-from langmemory.sqlite.keyword_search import Texts
-from langmemory.sqlite.scopes import saying_the_same
-from langmemory.sqlite.versions import Version, as_then, versions
+from langmemory.sqlite.records import history
+from langmemory.sqlite.records.items import Write, without_heir
+from langmemory.sqlite.records.versions import Version, as_then, versions
+from langmemory.sqlite.scope.scopes import saying_the_same
+from langmemory.sqlite.search import candidates
+from langmemory.sqlite.search.keyword_search import Texts
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed
 from langmemory.stores.searching import now_us

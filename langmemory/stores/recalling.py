@@ -18,7 +18,7 @@ from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.source import CandidateSource
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.index.vectors import Floats
 from langmemory.stores.operations import check_time, whole_number
 from langmemory.stores.past import Past, PastSource
 from langmemory.stores.source import SnapshotSource

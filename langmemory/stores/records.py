@@ -16,11 +16,12 @@ from typing import Any, Final
 import apsw
 
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite import evidence, graph_rows, items, removal, runs, usage
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.namespaces import below, find, from_path, intern, to_path
-from langmemory.sqlite.ownership import visible_to
-from langmemory.sqlite.times import from_us, to_us
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import below, find, from_path, intern, to_path
+from langmemory.sqlite.file.times import from_us, to_us
+from langmemory.sqlite.graph import graph_rows
+from langmemory.sqlite.records import evidence, items, removal, runs, usage
+from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.types import Namespace
 
 Row = Mapping[str, Any]

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.sqlite import Engine, keywords, vectors
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import IndexFields
-from langmemory.sqlite.namespaces import from_path
-from langmemory.sqlite.settings import ModelSetting, read_model, write_model
-from langmemory.sqlite.times import by_clock
-from langmemory.sqlite.values import from_json
+from langmemory.sqlite import Engine
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import from_path
+from langmemory.sqlite.file.settings import ModelSetting, read_model, write_model
+from langmemory.sqlite.file.times import by_clock
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.index import keywords, vectors
+from langmemory.sqlite.records.items import IndexFields
 from langmemory.stores import verbatim
 from langmemory.stores.indexing import Draft, IndexConfig, Indexing, resolve_indexing
 from langmemory.types import Namespace

@@ -18,10 +18,10 @@ from langmemory.lexicon import detect_language, keyword_terms, match_expression,
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary
-from langmemory.sqlite.candidates import NOTHING
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.index.vectors import Floats
+from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
+from langmemory.sqlite.search.candidates import NOTHING
 from langmemory.stores.indexing import Indexing
 from langmemory.stores.operations import Ranked
 from langmemory.stores.source import SnapshotSource

@@ -20,9 +20,11 @@ from langmemory.recall.source import (
     Rows,
     Uses,
 )
-from langmemory.sqlite import candidates, graph, hops, items
 from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.scopes import CompiledScope
+from langmemory.sqlite.graph import graph, hops
+from langmemory.sqlite.records import items
+from langmemory.sqlite.scope.scopes import CompiledScope
+from langmemory.sqlite.search import candidates
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.types import Memory
 

@@ -18,8 +18,12 @@ import apsw
 from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError, LangMemoryError
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.history import (
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import below, from_path, intern, to_path
+from langmemory.sqlite.file.settings import read_model
+from langmemory.sqlite.file.times import from_us, to_us
+from langmemory.sqlite.file.values import from_json, to_json
+from langmemory.sqlite.records.history import (
     GONE,
     WITHDRAWN,
     Recorded,
@@ -29,13 +33,9 @@ from langmemory.sqlite.history import (
     record,
     recorded_lives,
 )
-from langmemory.sqlite.items import NAMED, Write, find, put
-from langmemory.sqlite.namespaces import below, from_path, intern, to_path
-from langmemory.sqlite.ownership import open_past, visible_to
-from langmemory.sqlite.runs import forgettings, is_blank
-from langmemory.sqlite.settings import read_model
-from langmemory.sqlite.times import from_us, to_us
-from langmemory.sqlite.values import from_json, to_json
+from langmemory.sqlite.records.items import NAMED, Write, find, put
+from langmemory.sqlite.records.runs import forgettings, is_blank
+from langmemory.sqlite.scope.ownership import open_past, visible_to
 from langmemory.stores import records, verbatim
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.reindexing import Stored, reindexed

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from langmemory.context.citations import Usage, added
-from langmemory.sqlite import usage
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.records import usage
 
 BATCH: Final = 1024
 """Memories from which it is time to write."""

@@ -18,15 +18,15 @@ from langmemory.context import is_injected
 from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, find, put
-from langmemory.sqlite.keywords import namespace_tokens
-from langmemory.sqlite.keywords import write as write_keywords
-from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.ownership import is_private_to_another
-from langmemory.sqlite.removal import was_deleted
-from langmemory.sqlite.times import by_clock, moment, to_us
-from langmemory.sqlite.values import from_json, readable_text
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import intern
+from langmemory.sqlite.file.times import by_clock, moment, to_us
+from langmemory.sqlite.file.values import from_json, readable_text
+from langmemory.sqlite.index.keywords import namespace_tokens
+from langmemory.sqlite.index.keywords import write as write_keywords
+from langmemory.sqlite.records.items import Write, find, put
+from langmemory.sqlite.records.removal import was_deleted
+from langmemory.sqlite.scope.ownership import is_private_to_another
 from langmemory.stores.indexing import Draft, Indexing
 from langmemory.stores.wording import turn_body
 from langmemory.types import Namespace

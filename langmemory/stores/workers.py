@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Generic, TypeVar
 
 from langmemory.errors import ClosedStoreError
-from langmemory.sqlite.connection import Connection, Database
+from langmemory.sqlite.file.connection import Connection, Database
 
 T = TypeVar("T")
 

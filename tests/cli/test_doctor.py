@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from langmemory.sqlite import Engine
-from langmemory.sqlite.settings import note_remaining
+from langmemory.sqlite.file.settings import note_remaining
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
 

@@ -12,8 +12,9 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.errors import DatabaseError, ForgettingError
-from langmemory.sqlite import connection, remains
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.file import connection
+from langmemory.sqlite.forgetting import remains
 
 NS = ("a",)
 

@@ -15,8 +15,8 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.connection import CHECKPOINT_PAGES
-from langmemory.sqlite.signs import SCANS_BEFORE_COPY
+from langmemory.sqlite.file.connection import CHECKPOINT_PAGES
+from langmemory.sqlite.index.signs import SCANS_BEFORE_COPY
 
 NS = ("a",)
 

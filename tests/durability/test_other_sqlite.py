@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.guard import guard
+from langmemory.sqlite.file.guard import guard
 from langmemory.stores import MemoryStore
 
 NS = ("a",)
@@ -68,7 +68,7 @@ def test_a_wal_that_is_gone_is_told_before_anything_is_lost(
 ) -> None:
     """Where a system has no such locks, the next write is refused and says why; what was written
     before is in the file."""
-    monkeypatch.setattr("langmemory.sqlite.connection.guard", lambda file: None)
+    monkeypatch.setattr("langmemory.sqlite.file.connection.guard", lambda file: None)
     path = tmp_path / "m.db"
     store = MemoryStore(path)
     store.put(NS, "k", {"text": "x"})

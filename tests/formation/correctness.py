@@ -27,7 +27,7 @@ from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decid
 from langmemory.formation.planning.plan import plan
 from langmemory.formation.rereading import divided, known_now
 from langmemory.formation.rules import RuleExtractor
-from langmemory.sqlite.times import to_us
+from langmemory.sqlite.file.times import to_us
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Privacy
 

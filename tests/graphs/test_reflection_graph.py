@@ -25,7 +25,7 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.reflection import LocalReflectionExecutor, steps
 from langmemory.reflection.steps import MAX_PLANS
-from langmemory.sqlite import evidence
+from langmemory.sqlite.records import evidence
 from tests.scripted import ScriptedModel
 
 LENA = ("memories", "lena")

@@ -30,10 +30,11 @@ from langmemory.changes import (
 from langmemory.config import load_config
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.sqlite import Engine, signs
-from langmemory.sqlite.connection import Database
-from langmemory.sqlite.jobs import NewJob
-from langmemory.sqlite.vectors import sign_bits
+from langmemory.sqlite import Engine
+from langmemory.sqlite.background.jobs import NewJob
+from langmemory.sqlite.file.connection import Database
+from langmemory.sqlite.index import signs
+from langmemory.sqlite.index.vectors import sign_bits
 from langmemory.stores import MemoryStore
 from langmemory.stores.journal import JournalFiles
 from tests.privacy.household import START
@@ -726,7 +727,7 @@ def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Pa
 
 KILLED = """
 import os, signal, sys
-from langmemory.sqlite.connection import Database
+from langmemory.sqlite.file.connection import Database
 from langmemory.stores import MemoryStore, forgetting, memory_store
 
 def die(*arguments):

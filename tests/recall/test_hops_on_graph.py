@@ -18,8 +18,8 @@ from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
 from langmemory.recall.source import Found
-from langmemory.sqlite.hops import HUB
-from langmemory.sqlite.scopes import compile_scope
+from langmemory.sqlite.graph.hops import HUB
+from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores import MemoryStore
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Recall, Scope

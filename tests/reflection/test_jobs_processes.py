@@ -17,7 +17,7 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.errors import ClosedStoreError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
-from langmemory.sqlite.jobs import NewJob
+from langmemory.sqlite.background.jobs import NewJob
 from tests.reflection.processes import drain
 
 ROOT = Path(__file__).resolve().parents[2]

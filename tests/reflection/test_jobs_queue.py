@@ -16,7 +16,7 @@ from langmemory import MemoryStore
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
-from langmemory.sqlite.jobs import NewJob
+from langmemory.sqlite.background.jobs import NewJob
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 from tests.reflection.clock import Clock

@@ -14,8 +14,8 @@ from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from langmemory.errors import InvalidFilterError
-from langmemory.sqlite.filters import matches
-from langmemory.sqlite.values import LONG_STRING, from_json, to_json
+from langmemory.sqlite.file.values import LONG_STRING, from_json, to_json
+from langmemory.sqlite.scope.filters import matches
 from langmemory.stores import MemoryStore
 
 NAMESPACE = ("n",)

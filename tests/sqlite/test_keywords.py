@@ -10,7 +10,9 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.sqlite import keyword_search, keywords, namespaces
+from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.index import keywords
+from langmemory.sqlite.search import keyword_search
 from langmemory.types import Namespace, Scope
 
 

@@ -14,14 +14,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from langmemory.sqlite import Engine, items, removal, signs, vectors
+from langmemory.sqlite import Engine
 from langmemory.sqlite.consistency import check
-from langmemory.sqlite.items import Write
-from langmemory.sqlite.scopes import compile_scope
-from langmemory.sqlite.settings import read_model, write_model
-from langmemory.sqlite.signs import SCANS_BEFORE_COPY
-from langmemory.sqlite.values import leaves, to_json
-from langmemory.sqlite.vectors import Floats
+from langmemory.sqlite.file.settings import read_model, write_model
+from langmemory.sqlite.file.values import leaves, to_json
+from langmemory.sqlite.index import signs, vectors
+from langmemory.sqlite.index.signs import SCANS_BEFORE_COPY
+from langmemory.sqlite.index.vectors import Floats
+from langmemory.sqlite.records import items, removal
+from langmemory.sqlite.records.items import Write
+from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.types import Namespace, Scope
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]

@@ -18,8 +18,8 @@ from langgraph.store.base import GetOp, PutOp
 
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.sqlite import Engine, schema
-from langmemory.sqlite.connection import APPLICATION_ID
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.file.connection import APPLICATION_ID
 from langmemory.stores import MemoryStore
 
 ROOT = Path(__file__).parents[2]
@@ -186,7 +186,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
 
 def test_a_long_read_leaves_no_large_wal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A WAL that grew beside a long read is cut once that is over, while the store stays open."""
-    monkeypatch.setattr("langmemory.sqlite.connection.KEPT_WAL_BYTES", 500_000)
+    monkeypatch.setattr("langmemory.sqlite.file.connection.KEPT_WAL_BYTES", 500_000)
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.put(("a",), "first", {"text": "x"})
         database = store._engine.database

@@ -20,9 +20,11 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.errors import DatabaseError
-from langmemory.sqlite import keyword_search, keywords, namespaces, words
 from langmemory.sqlite.engine import Engine, Snapshot
-from langmemory.sqlite.selection import Selection
+from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.index import keywords, words
+from langmemory.sqlite.search import keyword_search
+from langmemory.sqlite.search.selection import Selection
 from langmemory.stores.reindexing import rebuild_keywords
 from langmemory.types import Namespace, Scope
 from tests.stores.embedders import WordEmbeddings

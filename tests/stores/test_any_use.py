@@ -14,11 +14,12 @@ import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
 from langmemory.lexicon import keyword_terms
-from langmemory.sqlite import keyword_search, keywords, selection, signs
-from langmemory.sqlite import words as word_index
 from langmemory.sqlite.consistency import check
-from langmemory.sqlite.filters import matches
-from langmemory.sqlite.settings import read_model
+from langmemory.sqlite.file.settings import read_model
+from langmemory.sqlite.index import keywords, signs
+from langmemory.sqlite.index import words as word_index
+from langmemory.sqlite.scope.filters import matches
+from langmemory.sqlite.search import keyword_search, selection
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
 from tests.stores.embedders import WordEmbeddings

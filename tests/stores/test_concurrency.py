@@ -27,8 +27,8 @@ from langmemory.errors import (
     InvalidValueError,
     LangMemoryError,
 )
-from langmemory.sqlite.connection import CHECKPOINT_PAGES
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.file.connection import CHECKPOINT_PAGES
 from langmemory.stores import MemoryStore
 
 NS = ("a",)

@@ -24,7 +24,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.errors import ConfigError
-from langmemory.sqlite import signs, words
+from langmemory.sqlite.index import signs, words
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 

@@ -16,8 +16,8 @@ from langchain_core.messages import HumanMessage
 from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
-from langmemory.sqlite import labels
-from langmemory.sqlite.connection import Connection
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.records import labels
 from langmemory.stores import MemoryStore
 from langmemory.stores.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.types import Namespace

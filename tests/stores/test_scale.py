@@ -16,9 +16,9 @@ from langgraph.store.base import PutOp
 from langmemory.changes import OpenReview
 from langmemory.config import load_config
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.connection import Connection
 from langmemory.sqlite.consistency import check
-from langmemory.sqlite.settings import ModelSetting
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.settings import ModelSetting
 from langmemory.stores import MemoryStore, base, reindexing, transfer
 from langmemory.stores.indexing import resolve_indexing
 from tests.stores.change_sets import NS, apply, fact

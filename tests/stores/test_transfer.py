@@ -28,8 +28,8 @@ from langmemory.changes import (
 )
 from langmemory.context.citations import Usage
 from langmemory.errors import ImportFormatError, UndoRefusedError
-from langmemory.sqlite import items
 from langmemory.sqlite.consistency import check
+from langmemory.sqlite.records import items
 from langmemory.stores import MemoryStore, base, records, transfer
 from tests.stores.embedders import WordEmbeddings
 

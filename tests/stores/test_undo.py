@@ -34,7 +34,7 @@ from langmemory.changes import (
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
-from langmemory.sqlite import graph_rows
+from langmemory.sqlite.graph import graph_rows
 from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
 from tests.stores.embedders import WordEmbeddings

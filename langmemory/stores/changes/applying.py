@@ -25,10 +25,10 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.errors import ChangeError, StalePlanError
-from langmemory.sqlite import history, runs
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.items import Write, find
-from langmemory.sqlite.reviews import find as find_review
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.records import history, runs
+from langmemory.sqlite.records.items import Write, find
+from langmemory.sqlite.records.reviews import find as find_review
 from langmemory.stores import verbatim
 from langmemory.stores.changes import graph, memories, reviews
 from langmemory.stores.changes.run import ChangeRun, Unchanged

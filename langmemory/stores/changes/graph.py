@@ -5,7 +5,7 @@ from __future__ import annotations
 from langmemory.changes import AddEdge, AddEntity, LinkEntities, UnlinkEntities
 from langmemory.errors import ChangeError
 from langmemory.formation.entities.spelling import normalised
-from langmemory.sqlite import graph_rows
+from langmemory.sqlite.graph import graph_rows
 from langmemory.stores.changes.run import ChangeRun, Unchanged
 
 

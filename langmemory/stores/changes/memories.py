@@ -19,11 +19,13 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.errors import ChangeError
-from langmemory.sqlite import evidence, graph_rows, reflected, removal
-from langmemory.sqlite.items import Write, find, put
-from langmemory.sqlite.removal import was_deleted
-from langmemory.sqlite.revisions import column
-from langmemory.sqlite.times import to_us
+from langmemory.sqlite.background import reflected
+from langmemory.sqlite.file.times import to_us
+from langmemory.sqlite.graph import graph_rows
+from langmemory.sqlite.records import evidence, removal
+from langmemory.sqlite.records.items import Write, find, put
+from langmemory.sqlite.records.removal import was_deleted
+from langmemory.sqlite.records.revisions import column
 from langmemory.stores import verbatim
 from langmemory.stores.changes.run import ENDED, ChangeRun, TurnsReadError, Unchanged
 from langmemory.types import HistoryAction

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from langmemory.changes import DecideReview, OpenReview
 from langmemory.errors import ChangeError
-from langmemory.sqlite import reviews
-from langmemory.sqlite.times import from_us
+from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.records import reviews
 from langmemory.stores.changes.run import ChangeRun, Unchanged
 from langmemory.types import Review
 

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from langmemory.changes import Change, ChangeSet
 from langmemory.errors import ChangeError, StalePlanError
-from langmemory.sqlite import graph_rows, history, runs
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.evidence import Withdrawn
-from langmemory.sqlite.items import Write
-from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.revisions import column, revise
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import intern
+from langmemory.sqlite.graph import graph_rows
+from langmemory.sqlite.records import history, runs
+from langmemory.sqlite.records.evidence import Withdrawn
+from langmemory.sqlite.records.items import Write
+from langmemory.sqlite.records.revisions import column, revise
 from langmemory.types import HistoryAction
 
 ENDED: Final = ("superseded", "archived")

@@ -8,22 +8,14 @@ from itertools import chain
 from typing import Any
 
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
-from langmemory.sqlite import (
-    dependants,
-    evidence,
-    graph_rows,
-    history,
-    items,
-    removal,
-    reviews,
-    runs,
-)
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.history import WITHDRAWN
-from langmemory.sqlite.namespaces import intern
-from langmemory.sqlite.revisions import revise
-from langmemory.sqlite.times import from_us
-from langmemory.sqlite.values import from_json
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import intern
+from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.graph import graph_rows
+from langmemory.sqlite.records import dependants, evidence, history, items, removal, reviews, runs
+from langmemory.sqlite.records.history import WITHDRAWN
+from langmemory.sqlite.records.revisions import revise
 from langmemory.stores import verbatim
 from langmemory.stores.changes.applying import some
 from langmemory.stores.indexing import Draft, Indexing

@@ -13,9 +13,9 @@ from os import PathLike
 from typing import Any
 
 from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.graph import EdgeRow
-from langmemory.sqlite.scopes import compile_scope
-from langmemory.sqlite.times import to_us
+from langmemory.sqlite.file.times import to_us
+from langmemory.sqlite.graph.graph import EdgeRow
+from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores.graph.subgraph import Path, Subgraph
 from langmemory.stores.graph.view import GraphView
 from langmemory.types import Edge, Entity, Namespace, Scope, Status

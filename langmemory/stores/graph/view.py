@@ -11,11 +11,12 @@ from typing import Final
 
 from langmemory.errors import EntityNameError
 from langmemory.formation.entities.spelling import normalised
-from langmemory.sqlite import graph, namespaces
-from langmemory.sqlite.connection import Connection
-from langmemory.sqlite.graph import EdgeRow
-from langmemory.sqlite.scopes import CompiledScope
-from langmemory.sqlite.times import by_clock, from_us, maybe_datetime, to_us
+from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.times import by_clock, from_us, maybe_datetime, to_us
+from langmemory.sqlite.graph import graph
+from langmemory.sqlite.graph.graph import EdgeRow
+from langmemory.sqlite.scope.scopes import CompiledScope
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5

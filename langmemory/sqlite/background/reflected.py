@@ -1,0 +1,137 @@
+"""Turns that no reflection has read yet, or that say something else since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import below, from_path
+from langmemory.sqlite.file.values import from_json
+from langmemory.types import Namespace
+
+_TURN: Final = (
+    # The plus: to start from a thread, not from all turns of the file.
+    "+i.kind = 'episodic' AND i.status = 'active' AND i.position IS NOT NULL "
+    "AND i.valid_at IS NOT NULL AND (i.expires_at IS NULL OR i.expires_at > ?)"
+)
+
+
+def was_rewritten(item: str) -> str:
+    """Whether anything was put in an item's place since it was added: of most turns nothing was,
+    and their history need not be looked at."""
+    return f"{item}.updated_at <> {item}.created_at"
+
+
+def reads_otherwise(item: str, since: str) -> str:
+    """Whether an item says something else than at a moment: what it said then is what the first
+    change after it replaced."""
+    return (
+        f"coalesce((SELECT h.before ->> '$.content' FROM history h WHERE h.item = {item}.id "
+        f"AND {since} < h.at AND h.before IS NOT NULL ORDER BY h.at, h.seq LIMIT 1), "
+        f"{item}.value ->> '$.content') <> {item}.value ->> '$.content'"
+    )
+
+
+_READ: Final = "EXISTS (SELECT 1 FROM reflected r WHERE r.item = i.id)"
+_EDITED: Final = (
+    f"{was_rewritten('i')} AND EXISTS (SELECT 1 FROM reflected r JOIN run u ON u.id = r.run "
+    f"WHERE r.item = i.id AND {reads_otherwise('i', 'u.at')})"
+)
+_UNREAD: Final = f"{_TURN} AND (NOT {_READ} OR ({_EDITED}))"
+
+
+class TurnRow(NamedTuple):
+    """A turn as it stands in the file."""
+
+    key: str
+    value: dict[str, Any]
+    speaker: str | None
+    owner: str | None
+    privacy: str
+    position: int
+    valid_at_us: int
+    read_before: bool
+    """With other words."""
+
+
+class UnreadRow(NamedTuple):
+    """A thread that has turns nobody has read."""
+
+    namespace: Namespace
+    thread: int
+    name: str
+    turns: int
+
+
+def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[UnreadRow]:
+    """Threads with unread turns in a namespace and below it, by when the first was said."""
+    query, bindings = below(prefix)
+    rows = connection.execute(
+        "SELECT n.path, t.id, t.name, count(*) FROM thread t "
+        "JOIN namespace n ON n.id = t.namespace JOIN item i ON i.thread = t.id "
+        f"WHERE t.namespace IN {query} AND {_UNREAD} "
+        "GROUP BY t.id ORDER BY min(i.valid_at), t.id",
+        (*bindings, now_us),
+    )
+    return [UnreadRow(from_path(path), *rest) for path, *rest in rows]
+
+
+def find_thread(connection: Connection, namespace: int, name: str) -> int | None:
+    row = connection.execute(
+        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace, name)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def unread(connection: Connection, thread: int, now_us: int) -> Iterator[TurnRow]:
+    """The turns of a thread that nobody has read, in order; read as far as they are taken."""
+    return _turns(
+        connection,
+        f"{_SELECT} WHERE i.thread = ? AND {_UNREAD} ORDER BY i.position",
+        (thread, now_us),
+    )
+
+
+def before(
+    connection: Connection, thread: int, position: int, limit: int, now_us: int
+) -> list[TurnRow]:
+    """The last turns of a thread before a place in it, in order."""
+    found = _turns(
+        connection,
+        f"{_SELECT} WHERE i.thread = ? AND {_TURN} AND i.position < ? "
+        "ORDER BY i.position DESC LIMIT ?",
+        (thread, now_us, position, limit),
+    )
+    return list(found)[::-1]
+
+
+def forget_edited(connection: Connection, items: Iterable[int]) -> None:
+    """Turns that were read with other words than theirs count as unread."""
+    connection.executemany(
+        "DELETE FROM reflected WHERE item = ?1 AND EXISTS "
+        f"(SELECT 1 FROM item i WHERE i.id = ?1 AND {_EDITED})",
+        [(item,) for item in items],
+    )
+
+
+def edited_after(connection: Connection, item: int, seq: int) -> bool:
+    """Whether an item says something else than it did at this place in the history."""
+    row = connection.execute(
+        "SELECT h.before ->> '$.content' <> i.value ->> '$.content' FROM history h "
+        "JOIN item i ON i.id = h.item "
+        "WHERE h.item = ? AND h.seq > ? AND h.before IS NOT NULL ORDER BY h.seq LIMIT 1",
+        (item, seq),
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
+_SELECT: Final = (
+    "SELECT i.key, i.value, i.speaker, i.owner, i.privacy, i.position, i.valid_at, "
+    f"{_READ} FROM item i"
+)
+
+
+def _turns(connection: Connection, sql: str, bindings: tuple[Any, ...]) -> Iterator[TurnRow]:
+    for key, value, *rest in connection.execute(sql, bindings):
+        yield TurnRow(key, from_json(value), *rest)

@@ -1,0 +1,1 @@
+"""Taking somebody or something out of the file for good, and proving it."""

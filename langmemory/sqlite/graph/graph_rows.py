@@ -1,0 +1,111 @@
+"""Writing the graph: entities with their names and links, mentions, edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from langmemory.sqlite.file.connection import Connection
+
+
+def find_entity(connection: Connection, namespace: int, key: str) -> int | None:
+    row = connection.execute(
+        "SELECT id FROM entity WHERE namespace = ? AND key = ?", (namespace, key)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def add_entity(
+    connection: Connection, namespace: int, key: str, name: str, kind: str, run: str
+) -> int:
+    row = connection.execute(
+        "INSERT INTO entity (namespace, key, name, kind, run) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (namespace, key, name, kind, run),
+    ).fetchone()
+    return int(row[0])
+
+
+def add_aliases(
+    connection: Connection,
+    namespace: int,
+    entity: int,
+    names: Sequence[tuple[str, str]],
+    run: str,
+) -> int:
+    """Further (normalised name, name) of an entity; how many were new."""
+    before = connection.total_changes()
+    connection.executemany(
+        "INSERT OR IGNORE INTO alias (namespace, norm, entity, name, run) VALUES (?, ?, ?, ?, ?)",
+        [(namespace, norm, entity, name, run) for norm, name in names],
+    )
+    return connection.total_changes() - before
+
+
+def link_of(connection: Connection, entity: int) -> tuple[str | None, str | None]:
+    """(key of the entity it is one with, run that said so last)."""
+    key, run = connection.execute(
+        "SELECT s.key, e.link_run FROM entity e LEFT JOIN entity s ON s.id = e.same_as "
+        "WHERE e.id = ?",
+        (entity,),
+    ).fetchone()
+    return key, run
+
+
+def link(connection: Connection, entity: int, same_as: int | None, run: str | None) -> None:
+    connection.execute(
+        "UPDATE entity SET same_as = ?, link_run = ? WHERE id = ?", (same_as, run, entity)
+    )
+
+
+def leads_to(connection: Connection, entity: int, target: int) -> bool:
+    """Whether an entity is another one, or links lead from it to that one."""
+    row = connection.execute(
+        "WITH RECURSIVE way (id) AS (VALUES (?) UNION SELECT e.same_as FROM way "
+        "JOIN entity e ON e.id = way.id WHERE e.same_as IS NOT NULL) "
+        "SELECT 1 FROM way WHERE id = ?",
+        (entity, target),
+    ).fetchone()
+    return row is not None
+
+
+def mention(connection: Connection, item: int, entities: Iterable[int], run: str) -> int:
+    """An item speaks of entities; of how many nobody knew it."""
+    before = connection.total_changes()
+    connection.executemany(
+        "INSERT OR IGNORE INTO mention (entity, item, run) VALUES (?, ?, ?)",
+        [(entity, item, run) for entity in entities],
+    )
+    return connection.total_changes() - before
+
+
+def mentioned(connection: Connection, item: int) -> list[int]:
+    """Ids of the entities an item speaks of."""
+    rows = connection.execute("SELECT entity FROM mention WHERE item = ? ORDER BY entity", (item,))
+    return [int(row[0]) for row in rows]
+
+
+def add_edge(
+    connection: Connection,
+    fact: int,
+    subject: int,
+    relation: str,
+    object: int | None,
+    literal: str | None,
+    run: str,
+) -> bool:
+    """What a memory claims; whether it did not claim it before."""
+    connection.execute(
+        "INSERT INTO edge (fact, subject, relation, object, literal, run) "
+        "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM edge WHERE fact = ?1 "
+        "AND subject = ?2 AND relation = ?3 AND object IS ?4 AND literal IS ?5)",
+        (fact, subject, relation, object, literal, run),
+    )
+    return bool(connection.changes())
+
+
+def delete_of_run(connection: Connection, run: str) -> dict[str, int]:
+    """Remove what a run added beside the items; how many rows of each table."""
+    counts = {}
+    for table in ("evidence", "mention", "edge", "alias", "entity"):
+        connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
+        counts[table] = connection.changes()
+    return counts

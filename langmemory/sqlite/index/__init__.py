@@ -1,0 +1,1 @@
+"""What makes an item findable: its vectors and words, in the file and in memory."""

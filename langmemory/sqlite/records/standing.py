@@ -1,0 +1,107 @@
+"""Memories by where they stand, not by what they say: always shown, put away, resting on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import below, to_path
+from langmemory.sqlite.records.items import NAMED, find
+from langmemory.sqlite.scope.ownership import visible_to
+from langmemory.types import Namespace
+
+Place = tuple[Namespace, str]
+
+
+def mandates(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    viewer: str | None,
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Items of priority ``mandate`` that are in force, the most recently updated first."""
+    namespaces, labels = below(prefix)
+    visible = visible_to(viewer)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    # Named: the planner, which does not know how few mandates there are, may prefer another index.
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_mandate WHERE i.priority = 'mandate' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND {visible.sql} "
+        f"{alive} ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, *visible.bindings, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def requests(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    owner: str,
+    relations: Sequence[str],
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Procedural items in force that belong to somebody and whose value names one of the relations,
+    the most important first, of these the most recently updated."""
+    namespaces, labels = below(prefix)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.owner = ? "
+        "AND i.priority <> 'archive' AND i.value ->> '$.relation' IN "
+        f"({', '.join('?' * len(relations))}) {alive} "
+        "ORDER BY i.importance DESC, i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, owner, *relations, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
+    """Those of the items that are not in force, as far as the viewer may know of them."""
+    found = set()
+    visible = visible_to(viewer)
+    for namespace, key in places:
+        row = connection.execute(
+            f"SELECT i.status FROM item i WHERE {NAMED} AND {visible.sql}",
+            (to_path(namespace), key, *visible.bindings),
+        ).fetchone()
+        if row is not None and row[0] != "active":
+            found.add((namespace, key))
+    return found
+
+
+def said_after(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[str]:
+    """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
+    after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
+    return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
+
+
+def evidence(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[int]:
+    """What an item was derived from, as far as the viewer may know of it, oldest first."""
+    sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
+    return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
+
+
+def _known(
+    connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
+) -> list[Any]:
+    """Rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those the
+    viewer may know of."""
+    item = find(connection, namespace, key, viewer=viewer)
+    if item is None:
+        return []
+    visible = visible_to(viewer)
+    rows: list[Any] = connection.execute(
+        f"SELECT {query} AND {visible.sql} ORDER BY i.id", (item, *visible.bindings)
+    ).fetchall()
+    return rows

@@ -1,0 +1,1 @@
+"""Searches: nearest vectors, words, and the few items of a narrow scope."""
