@@ -79,7 +79,9 @@ def test_imports_point_one_way(module: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", sorted((PACKAGE / "sqlite").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+    "module",
+    sorted((PACKAGE / "sqlite").rglob("*.py")),
+    ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_the_engine_is_built_one_way(module: Path) -> None:
     """A module of ``sqlite`` imports its own part and parts that come before it."""
