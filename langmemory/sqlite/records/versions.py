@@ -129,7 +129,8 @@ def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Versi
 
 
 def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> list[Version]:
-    """One for each name, the last: an import may have brought an item that was here before."""
+    """One for each name, the last: an import may have brought an item that was here before. What is
+    there tells of that time, unless what it said then is forgotten."""
     namespaces, labels = below(scope.namespace)
     rows = connection.execute(
         f"{_SINCE} SELECT g.item, n.path, g.key, {past.said('g.item')} AS said, "
@@ -139,8 +140,8 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
         f"WHERE begun <= ? AND g.namespace IN {namespaces} AND said IS NOT NULL "
         "AND coalesce(g.facets ->> '$.expires_at' > ?, 1) AND NOT EXISTS "
         "(SELECT 1 FROM item i WHERE i.namespace = g.namespace AND i.key = g.key "
-        f"AND {past.column('created_at')} <= ?) ORDER BY g.item",
-        (known_at, known_at, known_at, *labels, now_us, known_at, known_at),
+        f"AND {past.column('created_at')} <= ? AND {past.TOLD}) ORDER BY g.item",
+        (known_at, known_at, known_at, *labels, now_us, known_at, known_at, known_at),
     ).fetchall()
     last = {(row[1], row[2]): row for row in rows}
     return [
