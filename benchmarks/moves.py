@@ -61,10 +61,10 @@ def filler() -> list[str]:
 
 
 def life(
-    store: MemoryStore, namespace: Namespace, number: int, dice: random.Random
+    store: MemoryStore, namespace: Namespace, number: int, talk: list[str], dice: random.Random
 ) -> Iterator[tuple[str, str, str]]:
     """Tell one person's life; the questions, each with its present and its old answer."""
-    name, talk = PEOPLE[number], filler()
+    name = PEOPLE[number]
     (old_city, city), (old_firm, firm) = dice.sample(CITIES, 2), dice.sample(FIRMS, 2)
     told = (
         LIVED[number % 4].format(name=name, age=20 + number, city=old_city),
@@ -88,13 +88,13 @@ def life(
 
 def main() -> None:
     """Print how often the present answer is before the old one, and how often it is the first."""
-    dice = random.Random(5)
+    dice, talk = random.Random(5), filler()
     before = first = asked = 0
     with tempfile.TemporaryDirectory() as folder, MemoryStore(Path(folder) / "moves.db") as store:
         reflection = build_reflection_graph(store)
         for number, name in enumerate(PEOPLE):
             namespace = ("memories", name.lower())
-            questions = list(life(store, namespace, number, dice))
+            questions = list(life(store, namespace, number, talk, dice))
             while store.unread_threads(namespace):
                 reflection.invoke({"namespace": namespace})
             for question, present, old in questions:

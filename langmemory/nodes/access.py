@@ -21,6 +21,7 @@ from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.stores import verbatim
+from langmemory.stores.changing import archived
 from langmemory.types import Applied, Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
@@ -182,7 +183,7 @@ def archive(store: BaseStore, item: Item, *, reason: str) -> None:
     if isinstance(store, Undoable):
         store.archive(item.namespace, item.key, reason=reason)
     else:
-        value = verbatim.archived(item.value, reason)
+        value = archived(item.value, reason)
         store.put(item.namespace, item.key, value, index=False)
 
 

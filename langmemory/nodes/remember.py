@@ -104,8 +104,7 @@ class RememberNode(MemoryNode):
             for whose, said in self._parts(input, scope, conversation, new)
             for key in access.remember(whose, _plain(said))
         ]
-        again = _last_exchange(turns) if len(keys) < len(turns) else []
-        changed = self._own(input, scope, [*edited, *again])
+        changed = self._changed(input, scope, turns, edited, keys)
         keys += access.correct(conversation, _plain(changed), keys)
         return self._apply(input, store, scope, conversation, keys, new, edited, others)
 
@@ -128,8 +127,7 @@ class RememberNode(MemoryNode):
             for whose, said in self._parts(input, scope, conversation, new)
             for key in await access.aremember(whose, _plain(said))
         ]
-        again = _last_exchange(turns) if len(keys) < len(turns) else []
-        changed = self._own(input, scope, [*edited, *again])
+        changed = self._changed(input, scope, turns, edited, keys)
         keys += await access.acorrect(conversation, _plain(changed), keys)
         return self._apply(input, store, scope, conversation, keys, new, edited, others)
 
@@ -163,30 +161,42 @@ class RememberNode(MemoryNode):
             for at, message in enumerate(messages)
             if (at >= start or message.id in waiting) and is_said(message)
         ]
-        new_ids = {message.id for message in new}
+        new_ids, own_ids = {message.id for message in new}, self._own_ids(state, scope)
         known = value_of(state, "remembered_words", {})
         edited: list[BaseMessage] = [
             message
             for message in messages
-            if message.id not in new_ids
+            if message.id in own_ids
+            and message.id not in new_ids
             and is_said(message)
             and known.get(message.id, words := _digest(message)) != words
         ]
-        edited = self._own(state, scope, edited)
         if not self.namespace.varies and self.privacy != "private":
             return new, edited, []
-        own = without_others(messages, value_of(state, "voices", []), speaker_of(scope))
-        own_ids = {message.id for message in own}
         others = [str(message.id) for message in new if message.id not in own_ids]
         new = [message for message in new if message.id in own_ids]
         return new, edited, others
 
-    def _own(self, state: Any, scope: RunScope, messages: list[BaseMessage]) -> list[BaseMessage]:
-        """Without what others said: nobody edits it but themselves."""
-        everything = messages_of(state, self.messages_key)
-        own = without_others(everything, value_of(state, "voices", []), speaker_of(scope))
-        own_ids = {message.id for message in own}
-        return [message for message in messages if message.id in own_ids]
+    def _own_ids(self, state: Any, scope: RunScope) -> set[str | None]:
+        """Ids of the messages that nobody else said: what others said, nobody edits but themselves."""
+        messages = messages_of(state, self.messages_key)
+        own = without_others(messages, value_of(state, "voices", []), speaker_of(scope))
+        return {message.id for message in own}
+
+    def _changed(
+        self,
+        state: Any,
+        scope: RunScope,
+        turns: list[BaseMessage],
+        edited: list[BaseMessage],
+        keys: list[str],
+    ) -> list[BaseMessage]:
+        """Messages that may say something else than what is stored of them: the edited ones, and the
+        last that a client sent again, where not all of the turns were new."""
+        if len(keys) >= len(turns):
+            return edited
+        own_ids = self._own_ids(state, scope)
+        return [*edited, *(one for one in _last_exchange(turns) if one.id in own_ids)]
 
     def _parts(
         self, state: Any, scope: RunScope, conversation: Conversation, turns: list[BaseMessage]

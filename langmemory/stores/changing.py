@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,6 @@ from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.restoring import decided
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, reviews, runs
-from langmemory.stores import verbatim
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
@@ -155,7 +156,7 @@ class Changing(Journaling):
             found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
         if not found:
             return Applied(run_id=run_id, lines=(f"there is no {key}",))
-        value = verbatim.archived(found[0].value, reason)
+        value = archived(found[0].value, reason)
         return ChangeSet(
             namespace=namespace,
             run_id=run_id,
@@ -381,3 +382,9 @@ def rehearsal(connection: Connection, dry_run: bool) -> Iterator[None]:
     finally:
         if connection.in_transaction:  # unless SQLite gave it up
             connection.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
+
+
+def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """The value of a memory that is put away: it says so itself, since when and why."""
+    since = datetime.now(UTC).isoformat()
+    return {**value, "status": "archived", "archived_at": since, "archived_because": reason}

@@ -12,7 +12,7 @@ from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.sqlite.background import reflected
 from langmemory.sqlite.background.reflected import TurnRow
-from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.file import namespaces, threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.file.values import readable_text
@@ -95,7 +95,7 @@ class Gathering(SQLiteBaseStore):
                 ours = [row for row in waiting if row.namespace == namespace]
                 thread, name = (ours[0].thread, ours[0].name) if ours else (None, "")
             else:
-                thread, name = reflected.find_thread(connection, found, thread_id), thread_id
+                thread, name = threads.find(connection, found, thread_id), thread_id
             if thread is None:
                 return None
             rows = _fitting(reflected.unread(connection, thread, now), batch_tokens)

@@ -18,6 +18,7 @@ import apsw
 from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError, LangMemoryError
+from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.file.settings import read_model
@@ -457,7 +458,7 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
     if name is None:
         return replace(write, facets=facets)
     namespace = intern(connection, write.namespace)
-    thread = verbatim.intern_thread(connection, namespace, name)
+    thread = threads.intern(connection, namespace, name)
     position = facets.get("position")
     holder, own, last = connection.execute(
         "SELECT (SELECT key FROM item WHERE thread = ?1 AND position = ?2), "

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 import apsw
@@ -18,6 +18,7 @@ from langmemory.context import is_injected
 from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
+from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import intern
 from langmemory.sqlite.file.times import by_clock, moment, to_us
@@ -206,12 +207,6 @@ def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[st
     }
 
 
-def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The value of a memory that is put away: it says so itself, since when and why."""
-    since = datetime.now(UTC).isoformat()
-    return {**value, "status": "archived", "archived_at": since, "archived_because": reason}
-
-
 def redraft(
     indexing: Indexing,
     namespace: Namespace,
@@ -247,7 +242,7 @@ def store(
             new.append(write)
     if not new:
         return []
-    thread = intern_thread(connection, intern(connection, namespace), thread_id)
+    thread = threads.intern(connection, intern(connection, namespace), thread_id)
     last = connection.execute(
         "SELECT id, value, index_fields, position, privacy, owner FROM item "
         "WHERE thread = ? AND position IS NOT NULL ORDER BY position DESC LIMIT 1",
@@ -361,14 +356,3 @@ def _context(said: Sequence[_Said], place: int) -> str:
     around = [*said[max(place - 1, 0) : place], *said[place + 1 : place + 2]]
     reader = said[place].reader
     return index_text(" ".join(one.words for one in around if one.reader in (None, reader)))
-
-
-def intern_thread(connection: Connection, namespace_id: int, name: str) -> int:
-    row = connection.execute(
-        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace_id, name)
-    ).fetchone()
-    if row is None:
-        row = connection.execute(
-            "INSERT INTO thread (namespace, name) VALUES (?, ?) RETURNING id", (namespace_id, name)
-        ).fetchone()
-    return int(row[0])

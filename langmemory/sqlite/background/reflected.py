@@ -77,13 +77,6 @@ def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[Unre
     return [UnreadRow(from_path(path), *rest) for path, *rest in rows]
 
 
-def find_thread(connection: Connection, namespace: int, name: str) -> int | None:
-    row = connection.execute(
-        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace, name)
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
 def unread(connection: Connection, thread: int, now_us: int) -> Iterator[TurnRow]:
     """The turns of a thread that nobody has read, in order; read as far as they are taken."""
     return _turns(

@@ -1,1 +1,1 @@
-"""What every table stands on: connections, settings, namespaces, and how values are written."""
+"""What every table stands on: connections, settings, namespaces, threads, and how values are written."""

@@ -146,8 +146,7 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
         (reached, origin) if derived else (origin, reached)
         for origin, reached, _, derived in _evidence(connection, scope, asked)
     }
-    pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
-    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    return _columns(sorted(found))
 
 
 def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
@@ -183,6 +182,10 @@ def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids
         (id_array(items.tolist()), *seen.bindings, *bindings),
     ).fetchall()
     pairs = [row[:2] for row in rows if residual is None or residual(from_json(row[2]))]
+    return _columns(pairs)
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ids, Ids]:
     both = np.array(pairs, np.int64).reshape(-1, 2)
     return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import to_path
 from langmemory.sqlite.file.rows import insert
@@ -109,12 +110,7 @@ def _place_in_thread(
 ) -> dict[str, int | None]:
     """Thread and position of an item that comes back: its own, or after what is older, where others
     took the places of those that were removed with it. Then these move on."""
-    row = connection.execute(
-        "INSERT INTO thread (namespace, name) VALUES (?, ?) "
-        "ON CONFLICT DO UPDATE SET name = excluded.name RETURNING id",
-        (namespace, kept["thread_id"]),
-    ).fetchone()
-    thread, position = int(row[0]), kept["position"]
+    thread, position = threads.intern(connection, namespace, kept["thread_id"]), kept["position"]
     # A thread is in the order in which its turns came, so that of each side the next one tells.
     (in_order,) = connection.execute(
         "SELECT NOT EXISTS (SELECT 1 FROM item WHERE thread = ?1 AND position = ?2) "
