@@ -120,7 +120,7 @@ def test_turns_that_could_not_be_queued_are_in_the_log(
             store._workers.later(lambda connection: None).exception(10)
             other.execute("ROLLBACK")
             asyncio.run(submit(queue))
-        store._workers.later(lambda connection: None).result(10)
+            store._workers.later(lambda connection: None).result(10)
         assert [job.kind for job in store.jobs.listed()] == ["queue", "executor"]
         executor.shutdown()
     assert caplog.text.count("turns_not_queued error=BusyError") == 2
