@@ -25,6 +25,11 @@ ENGLISH = Language(
             r"\b(now|nowadays|currently|current|these days|at the moment|at present|presently)\b",
             r"\b(latest|newest|most recent|still|any ?more)\b",
         ),
+        "before": (
+            r"\b(before|previous(ly)?|former(ly)?|earlier|used to|originally|back then|at first|once)\b",
+            r"\b(did|was|were)\b.*\b(live|living|stay|work|working|have|own|drive|date|dating)\b",
+            r"\b(lived|worked|ex|my old|had been)\b",
+        ),
         "count": (r"^\W*how (many|much|often)\b",),
         "when": (
             r"^\W*(since |until |by )?when\b",

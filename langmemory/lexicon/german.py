@@ -28,6 +28,10 @@ GERMAN = Language(
             r"\b(jetzt|nun|zurzeit|zur zeit|derzeit|momentan|aktuell\w*|im moment|mittlerweile|inzwischen)\b",
             r"\b(noch|heutzutage|neueste\w*)\b",
         ),
+        "before": (
+            r"\b(früher\w*|vorher|davor|zuvor|ehemalig\w*|damals|ursprünglich|zuerst|einst|bevor|ex)\b",
+            r"\b(wohnte|wohntest|gewohnt|lebte|lebtest|gelebt|arbeitete|arbeitetest|gearbeitet|hatte)\b",
+        ),
         "count": (r"^\W*wie (viele?|oft)\b",),
         "when": (
             r"^\W*(seit |bis |ab )?wann\b",

@@ -89,5 +89,6 @@ class Families:
 
 
 def _own(found: Mapping[str, Floats]) -> Floats:
-    """How well the candidates meet the query by themselves."""
-    return found.get("overlap", found["keyword"])
+    """How well the candidates meet the query by themselves, in words or by what they claim."""
+    own = found.get("overlap", found["keyword"])
+    return own + found["claim"] if "claim" in found else own

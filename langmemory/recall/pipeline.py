@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.recall import scoring
-from langmemory.recall.candidates import Candidates, gather
+from langmemory.recall.candidates import EMPTY, Candidates, gather
 from langmemory.recall.choosing import choose, deeper
 from langmemory.recall.diversity import mmr
 from langmemory.recall.entities import possible_names
@@ -37,6 +37,7 @@ from langmemory.recall.ranking import (
     signals,
     weights_among,
     widened,
+    with_claims,
     with_families,
 )
 from langmemory.recall.rerank import Reranker, reordered
@@ -202,11 +203,16 @@ def rank(
     clock.lap("candidates")
     pool, hops = _pool(source, candidates, vector, preset)
     clock.lap("context")
+    claims = EMPTY
+    if preset.claim_depth and (intent.period is None or "before" in intent.asks):
+        pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth)
     pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
     origins = hops.origins(pool.rows.ids) if hops.score else None
     found = signals(pool, query, intent, vocabulary, preset, origins, families)
     if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
+    if len(claims.ids):
+        found["claim"] = claims.among(pool.rows.ids)
     relevant = scoring.relevance(found, weights_among(pool, intent, preset))
     clock.lap("signals")
     wanted = {name for name, spread in preset.spreads.items() if spread}
@@ -218,7 +224,8 @@ def rank(
     )
     factors = scoring.multipliers(properties, preset.spreads)
     old = stale(pool.rows, _micros(now))
-    if preset.families and preset.stale_factor < 1:
+    of_now = "before" not in intent.asks
+    if preset.families and preset.stale_factor < 1 and of_now:
         old = np.maximum(old, np.isin(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
         factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
@@ -236,7 +243,8 @@ def rank(
     if families is not None:
         own = score.copy()
         folded = families.settle(score, found)
-        families.succeed(score, found)
+        if of_now:
+            families.succeed(score, found)
     order = np.lexsort((pool.rows.ids, -score))
     settled = order[~folded[order]]
     order = settled

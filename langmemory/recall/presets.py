@@ -89,6 +89,11 @@ class SignalWeights(BaseModel):
     derived_related: Weight = Field(
         default=0.03, ge=0, description="Words akin to the query's in that fact."
     )
+    claim: Weight = Field(
+        default=0.5,
+        ge=0,
+        description="Claims what the query asks of whom it names: where Ada works, of Ada.",
+    )
     graph: Weight = Field(
         default=0.0,
         ge=0,
@@ -147,6 +152,11 @@ class Preset(BaseModel):
         default=20,
         ge=0,
         description="Candidates that speak of people and things the query names; 0 looks up none.",
+    )
+    claim_depth: int = Field(
+        default=20,
+        ge=0,
+        description="Candidates that claim what a query asks of whom it names; 0 looks up none.",
     )
     low_signal: float = Field(
         default=0.7,
@@ -270,6 +280,7 @@ FAST = Preset(
     context_depth=0,
     kin_depth=0,
     entity_depth=0,
+    claim_depth=0,
     hop_depth=0,
     families=False,
 )

@@ -13,13 +13,14 @@ from langmemory.lexicon import split_words, without_marks
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.derivation import Families
+from langmemory.recall.entities import possible_names
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
-from langmemory.recall.source import CandidateSource, Floats, Ids, Rows
+from langmemory.recall.source import CandidateSource, Floats, Found, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
@@ -122,6 +123,25 @@ def with_families(
         outlived=before[there],
         heirs=after[there],
     )
+
+
+def with_claims(
+    source: CandidateSource,
+    pool: Pool,
+    query: Query,
+    intent: Intent,
+    vector: Floats | None,
+    limit: int,
+) -> tuple[Pool, Found]:
+    """The pool together with what claims what the query asks, and that; where it asks what was before,
+    with the turns that told it."""
+    speakers = dict.fromkeys(name for name in pool.rows.speaker if name)
+    names = possible_names(query.text, intent)
+    found = source.claims(query.text, query.terms, names, speakers, intent.asks, limit)
+    missing = found.ids[~np.isin(found.ids, pool.rows.ids)]
+    if len(missing):
+        pool = extended(source, pool, source.rows(missing), vector)
+    return pool, found
 
 
 def signals(

@@ -8,13 +8,14 @@ async callers run the whole pipeline in a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.lexicon import Question
 from langmemory.types import Memory
 
 Ids = NDArray[np.int64]
@@ -44,7 +45,12 @@ class Found(NamedTuple):
     ids: Ids
     """int64[n], distinct."""
     scores: Floats
-    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `entity`."""
+    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `entity`, `claims`."""
+
+    def among(self, ids: Ids) -> Floats:
+        """float32[m]: the score of each of m ids, 0 for what was not found."""
+        score = dict(zip(self.ids.tolist(), self.scores.tolist(), strict=True))
+        return np.array([score.get(one, 0.0) for one in ids.tolist()], np.float32)
 
 
 class Edges(NamedTuple):
@@ -153,6 +159,21 @@ class CandidateSource(Protocol):
         of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer
         memories speak of the same. Names that nobody has are passed over, and ``names`` is not
         looked at while there is no graph."""
+        ...
+
+    def claims(
+        self,
+        text: str,
+        terms: Sequence[str],
+        names: Iterable[str],
+        speakers: Iterable[str],
+        asks: Collection[Question],
+        limit: int,
+    ) -> Found:
+        """Memories that claim what a query asks of whom it names, at most ``limit``; where it asks what
+        was before, what the claims were derived from that hold no longer. Scores are 0..1, the more
+        of its terms a claim meets. The ``names`` are as for `entity`, the ``speakers`` whom it may
+        mean by "I"; neither is looked at while there is no graph."""
         ...
 
     def memories(self, ids: Ids) -> list[Memory]:

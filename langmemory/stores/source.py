@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.formation.entities.spelling import normalised
+from langmemory.lexicon import Question
 from langmemory.recall.source import (
     UNKNOWN_TIME,
     Edges,
@@ -25,6 +26,7 @@ from langmemory.sqlite.graph import graph, hops
 from langmemory.sqlite.records import items
 from langmemory.sqlite.scope.scopes import CompiledScope
 from langmemory.sqlite.search import candidates
+from langmemory.stores.claims import claims_asked
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.types import Memory
 
@@ -117,6 +119,22 @@ class SnapshotSource:
             return Found(*candidates.NOTHING)
         norms = list(dict.fromkeys(normalised(name) for name in names))
         return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
+
+    def claims(
+        self,
+        text: str,
+        terms: Sequence[str],
+        names: Iterable[str],
+        speakers: Iterable[str],
+        asks: Collection[Question],
+        limit: int,
+    ) -> Found:
+        if graph.is_empty(self._snapshot.connection):
+            return Found(*candidates.NOTHING)
+        return claims_asked(
+            self._snapshot.connection, self._scope,
+            text=text, terms=terms, names=names, speakers=speakers, asks=asks, limit=limit,
+        )  # fmt: skip
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

@@ -28,7 +28,7 @@ from tests.recall.memory_source import NOW, MemorySource, memory
 
 QUESTION = "Which city does Lena's sister work in?"
 NONE = np.empty(0, np.int64)
-NO_GRAPH = {"no_graph": {"hop_depth": 0, "entity_depth": 0}}
+NO_GRAPH = {"no_graph": {"hop_depth": 0, "entity_depth": 0, "claim_depth": 0}}
 
 
 @pytest.fixture

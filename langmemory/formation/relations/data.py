@@ -141,7 +141,8 @@ RELATIONS: tuple[Relation, ...] = (
         symmetric=True,
         values="usually one",
         phrases=phrases(
-            """dates; dating; in a relationship with; together with; boyfriend of; girlfriend of;
+            """dates; dating; in a relationship with; in relationship with; has relationship with;
+            together with; boyfriend of; girlfriend of;
             has boyfriend; has girlfriend; has partner; boyfriend; girlfriend; partner;
             zusammen mit; freundin von; partner von; partnerin; novia; novio; novia de; novio de;
             pareja; 男朋友; 女朋友; 交往"""
@@ -297,7 +298,7 @@ RELATIONS: tuple[Relation, ...] = (
         values="one",
         object="place",
         phrases=phrases(
-            """live in; lives at; lives; living in; lives in city; lives in the city of; home city;
+            """live in; lives at; lives on; lives; living in; lives in city; lives in the city of; home city;
             city of residence; place of residence; resides in; resident of; residence; home is in;
             based in; moved to; moves to; moving to; relocated to; moved into; settled in; stays in;
             wohnt in; lebt in; wohnhaft in; zog nach; zieht nach; gezogen nach; umgezogen nach;
@@ -475,8 +476,35 @@ RELATIONS: tuple[Relation, ...] = (
         name="owns",
         object="thing",
         phrases=phrases(
-            """has; have; bought; got; owner of; possesses; purchased; drives; besitzt; hat; kaufte;
-            gekauft; fährt; tiene; posee; compró; conduce; 有; 拥有; 买了; 开"""
+            """has; have; bought; got; owner of; possesses; purchased; besitzt; hat; kaufte; gekauft;
+            tiene; posee; compró; 有; 拥有; 买了"""
+        ),
+    ),
+    Relation(
+        name="has_phone",
+        values="usually one",
+        object="thing",
+        phrases=phrases(
+            """has mobile; has cellphone; has smartphone; uses phone; owns phone; phone model; mobile
+            phone; smartphone; hat handy; handy; hat smartphone; tiene móvil; móvil; celular; 用手机"""
+        ),
+    ),
+    Relation(
+        name="has_vehicle",
+        values="usually one",
+        object="thing",
+        phrases=phrases(
+            """has car; has van; has truck; owns car; car; vehicle; drives; drives car; fährt; hat auto;
+            auto; fahrzeug; tiene coche; coche; conduce; 开; 开车; 有车; 车"""
+        ),
+    ),
+    Relation(
+        name="has_doctor",
+        values="many",
+        object="person",
+        phrases=phrases(
+            """has gp; has physician; doctor is; gp; patient of; hausarzt; hausärztin; hat arzt; médico;
+            médica; tiene médico; 家庭医生"""
         ),
     ),
     Relation(
@@ -534,7 +562,8 @@ RELATIONS: tuple[Relation, ...] = (
         name="has_hobby",
         object="literal",
         phrases=phrases(
-            """hobby; hobbies; pastime; does; practises; practices; plays; plays instrument; plays
+            """hobby; hobbies; pastime; does; does sport; does exercise; plays sports;
+            practises; practices; plays; plays instrument; plays
             sport; spielt; juega; toca; practica; afición; 爱好; 玩; 弹; 打"""
         ),
     ),

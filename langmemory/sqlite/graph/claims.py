@@ -1,0 +1,77 @@
+"""Claims by whom they are about: the edges of some entities under some relations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple
+
+import apsw
+
+from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.rows import id_array
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.graph import graph
+from langmemory.sqlite.scope.scopes import CompiledScope
+
+MOST: Final = 64
+"""Claims of one entity under one relation that are read, the newest."""
+MOST_OBJECT: Final = 512
+"""Claims with one entity as their object that are looked through, the newest."""
+
+
+class ClaimRow(NamedTuple):
+    """An edge and its memory."""
+
+    item: int
+    owner: str | None
+    subject: int
+    relation: str
+    object: int | None
+    literal: str | None
+    valid_at: int | None
+    """Since when it holds, in microseconds."""
+
+
+def relations_of(connection: Connection, entities: Iterable[int]) -> set[str]:
+    """The relations that these entities (links not followed) are the subject of, for any viewer."""
+    rows = connection.execute(
+        "WITH RECURSIVE named (subject, relation) AS ("
+        "SELECT c.value, (SELECT min(relation) FROM edge WHERE subject = c.value) FROM carray(?) c "
+        "UNION SELECT n.subject, (SELECT min(e.relation) FROM edge e "
+        "WHERE e.subject = n.subject AND e.relation > n.relation) "
+        "FROM named n WHERE n.relation IS NOT NULL) "
+        "SELECT DISTINCT relation FROM named WHERE relation IS NOT NULL",
+        (id_array(entities),),
+    )
+    return {str(row[0]) for row in rows}
+
+
+def claims_about(
+    connection: Connection,
+    scope: CompiledScope,
+    entities: Iterable[int],
+    relations: Collection[str],
+) -> list[ClaimRow]:
+    """The edges in scope from or to one of these entities (links not followed)."""
+    where, bindings = graph.within(scope)
+    value = "i.value" if scope.residual else "NULL"
+    columns = f"{value}, i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at"
+    of_subject = (
+        f"SELECT {columns} FROM edge e CROSS JOIN item i ON i.id = e.fact "
+        f"WHERE e.subject = ? AND e.relation = ? AND {where} ORDER BY e.id DESC LIMIT ?"
+    )
+    of_object = (
+        f"SELECT {columns} FROM (SELECT * FROM edge WHERE object = ? ORDER BY id DESC LIMIT ?) e "
+        "CROSS JOIN item i ON i.id = e.fact "
+        f"WHERE e.relation IN (SELECT value FROM carray(?)) AND {where} LIMIT ?"
+    )
+    rows: list[tuple[Any, ...]] = []
+    for entity in entities:
+        for relation in relations:
+            rows += connection.execute(of_subject, (entity, relation, *bindings, MOST))
+        named = apsw.carray(tuple(relations))
+        rows += connection.execute(of_object, (entity, MOST_OBJECT, named, *bindings, MOST))
+    residual = scope.residual
+    return [
+        ClaimRow(*row[1:]) for row in rows if residual is None or residual(from_json(row[0]))
+    ]
