@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from langmemory.config import ModelsConfig
+from langmemory.config import ModelsConfig, load_config
 from langmemory.errors import ConfigError, with_extra
 
 if TYPE_CHECKING:
@@ -53,6 +53,17 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
             'with "ollama" or a provider that langchain.chat_models.init_chat_model knows, such as '
             '"anthropic" or "openai".'
         ) from error
+
+
+def as_chat_model(model: str | BaseChatModel, models: ModelsConfig | None = None) -> BaseChatModel:
+    """The model, also by its name; Ollama's as `models` say, which is as configured if not given.
+
+    Raises:
+        ConfigError: See `named_chat_model`.
+    """
+    if not isinstance(model, str):
+        return model
+    return named_chat_model(model, models or load_config().models)
 
 
 def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:

@@ -16,7 +16,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
-from langmemory.chat_models import unheard
+from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.citations import Usage
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.context.turns import is_human
@@ -98,7 +98,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
-        summary_model: BaseChatModel | None = None,
+        summary_model: str | BaseChatModel | None = None,
         tools: bool = True,
         reflection: ReflectionQueue | None = None,
     ) -> None:
@@ -108,7 +108,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             namespace, store=store, owner=viewer, privacy=privacy, reflection=reflection
         )
         self.condense = (
-            CondenseNode(unheard(summary_model), namespace, store=store, core=core)
+            CondenseNode(unheard(as_chat_model(summary_model)), namespace, store=store, core=core)
             if core and summary_model is not None
             else None
         )

@@ -70,7 +70,13 @@ TRANSCRIPT_LINE_CHARS = 120
 """At least so much of each message stands in a transcript; the oldest are left out instead."""
 
 _SUMMARY = "summary"
-_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(
+    r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
+    r"|\A(?:(?!<think).)*?^[ \t]*</think(?:ing)?>[ \t]*$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+"""Thoughts in front of an answer; without an end where the tokens ran out, and without a beginning
+where the chat template has put that into the prompt: then the end stands on a line of its own."""
 
 
 @dataclass

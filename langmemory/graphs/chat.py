@@ -14,10 +14,11 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallWithContext
 from langgraph.types import Command, Send
 
-from langmemory.chat_models import unheard
+from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.budget import ContextBudget
 from langmemory.context.disclosure import DisclosureBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.errors import ConfigError
 from langmemory.graphs.models import budget_for
 from langmemory.graphs.no_model import NoModel
 from langmemory.graphs.state import ChatContext, ChatState
@@ -31,7 +32,7 @@ from langmemory.types import Privacy
 
 
 def build_chat_graph(
-    model: BaseChatModel,
+    model: str | BaseChatModel,
     *,
     tools: Sequence[BaseTool | Callable[..., Any]] = (),
     namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
@@ -41,7 +42,7 @@ def build_chat_graph(
     budget: ContextBudget | None = None,
     memory_budget: DisclosureBudget | int | None = None,
     core: Mapping[str, str] = BLOCKS,
-    summary_model: BaseChatModel | None = None,
+    summary_model: str | BaseChatModel | None = None,
     reflection: ReflectionQueue | None = None,
     token_counter: TokenCounter = DEFAULT_COUNTER,
     context_schema: type[Any] = ChatContext,
@@ -54,7 +55,7 @@ def build_chat_graph(
     elsewhere pass ``store=…`` and ``checkpointer=…``, they go to ``compile``.
 
     Args:
-        model: any LangChain chat model.
+        model: any LangChain chat model, or its name ("ollama:qwen3:8b").
         tools: what the model may call; `create_memory_tools` gives it its own memory.
         namespace: where this person's memories are; variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
@@ -72,9 +73,20 @@ def build_chat_graph(
         context_schema: what a run may say about itself; must have what `namespace` asks for.
         name: the graph's name in traces.
         compile_options: passed to ``StateGraph.compile``.
+
+    Raises:
+        ConfigError: there is no model of that name, or an argument is not what it should be.
     """
+    model = as_chat_model(model)
     budget = budget_for(model) if budget is None else budget
-    if summary_model is None and not isinstance(model, NoModel):
+    if not isinstance(budget, ContextBudget):
+        raise ConfigError(
+            f"budget is {budget!r:.80}; pass ContextBudget(window_tokens=…), or memory_budget=… for "
+            f"the tokens of the memory block."
+        )
+    if summary_model is not None:
+        summary_model = as_chat_model(summary_model)
+    elif not isinstance(model, NoModel):
         summary_model = model
 
     graph = StateGraph(ChatState, context_schema=context_schema, input_schema=MessagesState)

@@ -16,6 +16,7 @@ from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs
 from langmemory.context.turns import turn_starts
 from langmemory.nodes.state import value_of
+from langmemory.plurals import counted
 
 DEFAULT_PROMPT = """\
 You are a helpful assistant with a long-term memory. What you remember about the person you talk \
@@ -92,9 +93,8 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         )
         left_out = len(messages) - len(kept)
         if left_out:
-            report["notices"].append(
-                f"the {left_out} oldest messages did not fit and are reached by recall only"
-            )
+            oldest = counted(left_out, "oldest message")
+            report["notices"].append(f"the {oldest} did not fit: within reach of recall only")
         return _one_system_message(system, kept), report
 
     def _trimmed(self, messages: list[AnyMessage]) -> list[AnyMessage]:

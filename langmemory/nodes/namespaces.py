@@ -69,7 +69,8 @@ class NamespaceTemplate:
             ``"{user_id|local}"`` all work.
 
     Raises:
-        ConfigError: a label is empty or not a string, or has a brace that begins or ends no variable.
+        ConfigError: a label is empty or not a string, or has a brace that begins or ends no variable;
+            or it is no tuple at all.
     """
 
     __slots__ = ("labels",)
@@ -78,6 +79,11 @@ class NamespaceTemplate:
         if isinstance(template, NamespaceTemplate):
             self.labels: Namespace = template.labels
             return
+        if not isinstance(template, str | tuple | list):
+            raise ConfigError(
+                f"the namespace is a {type(template).__name__}; pass a tuple of labels, such as "
+                f'("memories", "{{user_id}}"). A store is passed as store=…'
+            )
         self.labels = (template,) if isinstance(template, str) else tuple(template)
         for label in self.labels:
             if not isinstance(label, str) or not label:

@@ -264,7 +264,7 @@ class RecallNode(MemoryNode):
                 for entry in value_of(state, "recalled", [])
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
             ],
-            repeats=scope.thread_id if may_repeat(state, messages) else None,
+            repeats=scope.thread_id if may_repeat(remembered, messages) else None,
             asked=(
                 turn_key(scope.thread_id, messages[-1].id)
                 if scope.thread_id and messages and is_human(messages[-1]) and messages[-1].id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 import zlib
@@ -20,7 +21,13 @@ from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.lexicon import is_correction
-from langmemory.nodes.access import Conversation, StoreAccess, facets_of, seen_by
+from langmemory.nodes.access import (
+    Conversation,
+    StoreAccess,
+    answers_locally,
+    facets_of,
+    seen_by,
+)
 from langmemory.nodes.messages import messages_of, place_after
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
@@ -62,6 +69,8 @@ class RememberNode(MemoryNode):
         ``remembered_id``: id of the last message that is safely stored.
         ``remembered_words``: by message id, a checksum of what it said when it was stored.
         ``unremembered``: ids of messages before it that wait for a run of the person who said them.
+        ``remembered_in``: template of the namespace these three speak of. A node with another one, as
+            a graph within the graph may have, asks the store what it has of the thread.
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`MemoryStore.usage`).
@@ -82,42 +91,33 @@ class RememberNode(MemoryNode):
         super().__init__(namespace, store=store, name=name)
         self.owner = owner
         self.privacy = privacy
+        if reflection is not None and not hasattr(reflection, "submit"):
+            raise ConfigError(
+                f"reflection is a {type(reflection).__name__}; pass ReflectionExecutor(graph, "
+                f"store=…), which does the work in this process, or TurnQueue()."
+            )
         self.reflection = reflection
         self.messages_key = messages_key
+        self._where = "/".join(self.namespace.labels)
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        store, scope = self._run(config)
-        turns, edited, others = self._turns(input, scope)
-        if not turns and not edited:
-            return {}
-        new = turns
-        conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
-            new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
-            if self._may_be_of_others(turns, new):
-                everybodys = access.thread(self.namespace.fixed, scope.thread_id)
-                new = self._without_stored_of_others(new, everybodys)
-        keys = [
-            key
-            for whose, said in self._parts(input, scope, conversation, new)
-            for key in access.remember(whose, _plain(said))
-        ]
-        changed = self._changed(input, scope, turns, edited, keys)
-        keys += access.correct(conversation, _plain(changed), keys)
-        return self._apply(input, store, scope, conversation, keys, new, edited, others)
+        return self._remembered(input, *self._run(config))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         store, scope = self._run(config)
+        if answers_locally(store):
+            return await asyncio.to_thread(self._remembered, input, store, scope)
         turns, edited, others = self._turns(input, scope)
         if not turns and not edited:
             return {}
         new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(input, messages_of(input, self.messages_key)):
+        messages = messages_of(input, self.messages_key)
+        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), messages):
             new = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
             if self._may_be_of_others(turns, new):
                 everybodys = await access.athread(self.namespace.fixed, scope.thread_id)
@@ -129,6 +129,30 @@ class RememberNode(MemoryNode):
         ]
         changed = self._changed(input, scope, turns, edited, keys)
         keys += await access.acorrect(conversation, _plain(changed), keys)
+        # Not on the loop, where the queue would not wait until the job is in the file.
+        return await asyncio.to_thread(
+            self._apply, input, store, scope, conversation, keys, new, edited, others
+        )
+
+    def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
+        turns, edited, others = self._turns(input, scope)
+        if not turns and not edited:
+            return {}
+        new = turns
+        conversation, access = self._conversation(scope), StoreAccess(store)
+        messages = messages_of(input, self.messages_key)
+        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), messages):
+            new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
+            if self._may_be_of_others(turns, new):
+                everybodys = access.thread(self.namespace.fixed, scope.thread_id)
+                new = self._without_stored_of_others(new, everybodys)
+        keys = [
+            key
+            for whose, said in self._parts(input, scope, conversation, new)
+            for key in access.remember(whose, _plain(said))
+        ]
+        changed = self._changed(input, scope, turns, edited, keys)
+        keys += access.correct(conversation, _plain(changed), keys)
         return self._apply(input, store, scope, conversation, keys, new, edited, others)
 
     def _conversation(self, scope: RunScope) -> Conversation:
@@ -150,30 +174,33 @@ class RememberNode(MemoryNode):
         self, state: Any, scope: RunScope
     ) -> tuple[list[BaseMessage], list[BaseMessage], list[str]]:
         """Turns after the last one known to be stored, all of them when that one is gone; and those
-        before it that the person edited since. Without those that somebody else's run brought,
+        known to be stored that the person edited since. Without those that somebody else's run brought,
         unless what is said here is everybody's: new ones wait for a run of theirs, and their ids
         are the third list."""
         messages = messages_of(state, self.messages_key)
-        waiting = value_of(state, "unremembered", [])
-        start = place_after(messages, value_of(state, "remembered_id"))
+        waiting = self._known(state, "unremembered", [])
+        start = place_after(messages, self._known(state, "remembered_id"))
         new: list[BaseMessage] = [
             message
             for at, message in enumerate(messages)
             if (at >= start or message.id in waiting) and is_said(message)
         ]
-        new_ids, own_ids = {message.id for message in new}, self._own_ids(state, scope)
-        known = value_of(state, "remembered_words", {})
+        own_ids = self._own_ids(state, scope)
+        known = self._known(state, "remembered_words", {})
         edited: list[BaseMessage] = [
             message
             for message in messages
             if message.id in own_ids
-            and message.id not in new_ids
             and is_said(message)
             and known.get(message.id, words := _digest(message)) != words
         ]
         if not self.namespace.varies and self.privacy != "private":
             return new, edited, []
-        others = [str(message.id) for message in new if message.id not in own_ids]
+        others = [
+            str(message.id)
+            for message in new
+            if message.id not in own_ids and message.id not in known
+        ]
         new = [message for message in new if message.id in own_ids]
         return new, edited, others
 
@@ -244,19 +271,25 @@ class RememberNode(MemoryNode):
         words = self._words(state, [*turns, *edited], others)
         if not turns:
             return {"remembered_words": words} if edited else {}
-        counted = _counted(state, turns)
+        uncounted = self._uncounted(state, turns)
+        counted = _counted(state, uncounted) if uncounted else {}
         counts: list[Usage] = counted.get("memory_usage", [])
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
         if counts and facets is not None:
             facets.count_usage(counts)
-        update = {"remembered_id": self._last(state, turns), "remembered_words": words, **counted}
+        update = {
+            "remembered_id": self._last(state, turns),
+            "remembered_words": words,
+            "remembered_in": self._where,
+            **counted,
+        }
         if others or value_of(state, "unremembered"):
             update["unremembered"] = others
         return update
 
     def _words(self, state: Any, stored: list[BaseMessage], others: list[str]) -> dict[str, int]:
         """By message id, what the messages of the thread said when they were stored."""
-        known = value_of(state, "remembered_words", {})
+        known = self._known(state, "remembered_words", {})
         now = {message.id for message in stored}
         return {
             message.id: known[message.id]
@@ -269,9 +302,23 @@ class RememberNode(MemoryNode):
     def _last(self, state: Any, turns: list[BaseMessage]) -> str | None:
         """Id of the last message that is stored now: the newest of these, or the one before, where
         these had waited."""
-        stored = (value_of(state, "remembered_id"), turns[-1].id)
+        stored = (self._known(state, "remembered_id"), turns[-1].id)
         messages = messages_of(state, self.messages_key)
         return next((m.id for m in reversed(messages) if m.id in stored), turns[-1].id)
+
+    def _uncounted(self, state: Any, turns: list[BaseMessage]) -> list[BaseMessage]:
+        """The turns whose citations no node with another namespace has counted: there is one block."""
+        if value_of(state, "remembered_in", self._where) == self._where:
+            return turns
+        messages = messages_of(state, self.messages_key)
+        end = place_after(messages, value_of(state, "remembered_id"))
+        counted = {message.id for message in messages[:end]}
+        return [turn for turn in turns if turn.id not in counted]
+
+    def _known(self, state: Any, name: str, default: Any = None) -> Any:
+        """A key of the state, where it speaks of this namespace."""
+        here = value_of(state, "remembered_in", self._where) == self._where
+        return value_of(state, name, default) if here else default
 
 
 def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.base import Item
@@ -17,12 +16,12 @@ from langgraph.store.base import Item
 from langmemory.context.citations import without_citations
 from langmemory.context.summarization import answer_text
 from langmemory.context.turns import is_human
-from langmemory.nodes.state import value_of
 
 
-def may_repeat(state: Any, messages: Sequence[BaseMessage]) -> bool:
-    """Whether a call before this one may have remembered some of the messages under other ids."""
-    if value_of(state, "remembered_id"):
+def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bool:
+    """Whether a call before this one may have remembered some of the messages under other ids: one
+    that left no ``remembered_id`` in the state."""
+    if remembered_id:
         return False
     past = messages[: _last_human(messages)]
     return any(isinstance(m, AIMessage) for m in past)

@@ -98,6 +98,8 @@ class MemoryState(MessagesState, total=False):
     unremembered: list[str]
     """Ids of messages before it that are not: the run of whoever said them failed, and somebody else
     spoke next. They are remembered when that person speaks again."""
+    remembered_in: str
+    """Template of the namespace that these three speak of: graphs within this one share its keys."""
     memory_usage: Annotated[list[Usage], latest_usage]
     """How often memories were shown in this thread, cited by an answer, and cited by one that was
     not corrected."""

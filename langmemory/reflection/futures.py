@@ -135,16 +135,21 @@ class JobFutures:
             self._settle(job, "replaced", None, None)
 
     def wait_for_due(self) -> None:
-        """Wait until the jobs that are due at this moment are done, or have failed once."""
+        """Wait until the jobs that are due at this moment are done, or have failed once; where the
+        store is closed, none is any more, and the worker says so to whoever waits."""
         jobs = self._jobs
         if jobs is None:
             return
         now = from_us(jobs.clock())
         while True:
             futures = self._all()
+            try:
+                found = jobs.find(list(futures))
+            except ClosedStoreError:
+                return
             due = [
                 futures[job.id]
-                for job in jobs.find(list(futures))
+                for job in found
                 if job.state == "running" or (job.state == "pending" and job.due_at <= now)
             ]
             if not due:

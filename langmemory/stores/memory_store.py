@@ -220,7 +220,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         privacy: Privacy = "shared",
     ) -> list[str]:
         """`remember` without blocking the loop."""
-        said, facets = list(messages), {"owner": owner, "privacy": privacy}
+        said, facets = verbatim.listed(messages), {"owner": owner, "privacy": privacy}
 
         def remembering_of() -> _Remembering:
             return self._remembering(namespace, said, thread_id, at, facets)

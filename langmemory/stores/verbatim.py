@@ -72,11 +72,12 @@ def turns(
     id is known by its thread, role, text and time.
 
     Raises:
-        InvalidValueError: A message has no readable role, content or time.
+        InvalidValueError: A message has no readable role, content or time, or one was passed where a
+            list of them is expected.
     """
     found: dict[str, Turn] = {}
     seen: Counter[str] = Counter()
-    for number, raw in enumerate(messages):
+    for number, raw in enumerate(listed(messages)):
         message, extra = _normalise(raw, number)
         role = _role(message)
         if role is None or is_injected(message):
@@ -108,6 +109,20 @@ def turns(
         )
         found.setdefault(turn.key, turn)
     return list(found.values())
+
+
+def listed(messages: Iterable[Message]) -> list[Message]:
+    """The messages, unless they are one: its letters, keys or fields are none.
+
+    Raises:
+        InvalidValueError: They are a single message.
+    """
+    if isinstance(messages, str | Mapping | BaseMessage):
+        raise InvalidValueError(
+            f"The messages are a {type(messages).__name__}; pass a list of them, such as "
+            '[{"role": "user", "content": "…"}].'
+        )
+    return list(messages)
 
 
 def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic_core import PydanticCustomError
 
 from langmemory.nodes.access import adelete, delete
 from langmemory.nodes.namespaces import NamespaceTemplate
@@ -53,18 +54,25 @@ def create_manage_memory_tool(
         store: used instead of the graph's store, or outside a graph.
 
     Raises:
-        ValueError: no action is permitted.
+        ValueError: no action is permitted, or one that there is not.
     """
     if not actions_permitted:
         raise ValueError("actions_permitted cannot be empty")
     template = NamespaceTemplate(namespace)
-    permitted = tuple(actions_permitted)
+    permitted = (
+        (actions_permitted,) if isinstance(actions_permitted, str) else tuple(actions_permitted)
+    )
+    if unknown := set(permitted).difference(get_args(Action)):
+        raise ValueError(
+            f"actions_permitted has {', '.join(map(repr, sorted(unknown)))}; possible are "
+            f"{', '.join(map(repr, get_args(Action)))}"
+        )
     reason = f"deleted by the tool {name}"
     default: Action = "create" if "create" in permitted else permitted[0]
     fields: dict[str, Any] = {
         "content": (schema | None, None),
         "action": (Literal[permitted], default),
-        "id": (uuid.UUID | None, None),
+        "id": (Annotated[uuid.UUID | None, BeforeValidator(_as_uuid)], None),
     }
     arguments = create_model(name, **fields)
 
@@ -122,6 +130,20 @@ def create_manage_memory_tool(
         call=manage_memory,
         acall=amanage_memory,
     )
+
+
+def _as_uuid(id: Any) -> Any:
+    """A model that was shown a memory block knows memories by the ids there, which are no UUIDs."""
+    if isinstance(id, str):
+        try:
+            return uuid.UUID(id)
+        except ValueError:
+            raise PydanticCustomError(
+                "memory_id",
+                "Input should be a valid UUID, the key of a memory as a search shows it; ids like "
+                "R:1a2b3c4d are for reading",
+            ) from None
+    return id
 
 
 def _verbs(permitted: tuple[str, ...]) -> str:

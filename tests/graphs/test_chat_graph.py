@@ -20,10 +20,12 @@ from langgraph.types import Command, interrupt
 from langmemory.context import ContextBudget, note_id
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
+from langmemory.nodes import RecallNode, RememberNode
+from langmemory.reflection.queue import on_loop
 from langmemory.tools import create_memory_tools
 from langmemory.types import Namespace
 from tests.scripted import ScriptedModel, tool_call
-from tests.stores_in_use import STORES, open_store
+from tests.stores_in_use import STORES, StoreName, open_store
 
 NAMESPACE = ("memories", "{user_id}")
 
@@ -218,6 +220,43 @@ def test_new_turns_are_handed_to_reflection_once() -> None:
     keys = [key for _, _, keys in submitted for key in keys]
     assert len(keys) == len(set(keys)) == 4
     assert set(keys) == {item.key for item in store.search(("memories", "anna"))}
+
+
+@pytest.mark.parametrize("name", ["memory_store", "in_memory_no_index"])
+async def test_an_awaited_turn_is_queued_for_good_when_its_run_ends(
+    name: StoreName, tmp_path: Path
+) -> None:
+    """The queue is handed the turn off the event loop, where it waits until the job is in the file: a
+    process that is killed after the answer has lost none."""
+    handed_on_loop = []
+
+    class Queue:
+        def submit(self, namespace: Namespace, *, thread_id: str, keys: Any) -> None:
+            handed_on_loop.append(on_loop())
+
+    said: Any = {"messages": [HumanMessage("I live in Lyon.")]}
+    with open_store(name, tmp_path / "memory.db") as store:
+        graph = build_chat_graph(ScriptedModel(), reflection=Queue(), store=store)
+        await graph.ainvoke(said, run("t1"))
+    assert handed_on_loop == [False]
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: build_chat_graph(ScriptedModel(), budget=1000), "memory_budget="),
+        (
+            lambda: build_chat_graph(ScriptedModel(), reflection=build_chat_graph(NoModel())),
+            "is a CompiledStateGraph; pass ReflectionExecutor",
+        ),
+        (lambda: RecallNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
+        (lambda: RememberNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
+    ],
+)
+def test_an_argument_that_is_taken_for_another_is_named_at_once(build: Any, words: str) -> None:
+    """When the graph or node is made, not by its first run, and the error says what to pass."""
+    with pytest.raises(ConfigError, match=words):
+        build()
 
 
 def test_a_turn_whose_model_failed_is_remembered_with_the_next(store: BaseStore) -> None:

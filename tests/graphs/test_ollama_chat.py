@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +17,9 @@ from langgraph.store.memory import InMemoryStore
 from langmemory.config import ModelsConfig
 from langmemory.context import ContextBudget
 from langmemory.errors import ConfigError
-from langmemory.graphs import NoModel, build_chat_graph, chat_model
+from langmemory.graphs import NoModel, build_chat_graph, build_reflection_graph, chat_model
+from langmemory.middleware import MemoryMiddleware
+from langmemory.stores import MemoryStore
 from langmemory.tools import create_memory_tools
 from tests.ollama_server import OllamaServer, Reply, ToolCall
 
@@ -67,6 +70,33 @@ async def test_tool_calls_reach_memory_and_their_results_the_model(server: Ollam
     assert "Correct them and call again" in results[1]
 
 
+def test_a_model_may_be_named(
+    server: OllamaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chat, its summaries, reflection and the middleware take a model's name, as LangChain's
+    `create_agent` does, with the configured address; a name that is none is an error when the graph
+    is made."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OLLAMA_URL", server.url)
+    server.always("Hello.")
+    name = "ollama:llama3.1"
+    chat = build_chat_graph(name, summary_model=name, store=InMemoryStore())
+    assert chat.invoke(message("Hi"), CONFIG)["messages"][-1].text == "Hello."
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.remember(("memories", "anna"), [HumanMessage("I play the cello.")], thread_id="t1")
+        server.always('{"facts": []}')
+        done = build_reflection_graph(store, model=name).invoke({"namespace": ("memories", "anna")})
+        assert done["model_calls"] == 1
+    MemoryMiddleware(summary_model=name)
+    for build in (
+        lambda: build_chat_graph("nobody:model"),
+        lambda: build_reflection_graph(model="nobody:model"),
+        lambda: MemoryMiddleware(summary_model="nobody:model"),
+    ):
+        with pytest.raises(ConfigError, match="'nobody:model' cannot be made"):
+            build()
+
+
 async def test_the_answer_streams(server: OllamaServer) -> None:
     """The answer's words arrive one by one, sync and async."""
     server.always("one two three four")
@@ -101,7 +131,7 @@ async def test_a_failed_answer_loses_nothing(
     """Whatever goes wrong with the model ends the run with its own error; the next run goes on,
     and both messages are remembered."""
     server.script(reply)
-    chat = graph(server, client_kwargs={"timeout": 0.2})
+    chat = graph(server, client_kwargs={"timeout": 1})
     with pytest.raises(error):
         await chat.ainvoke(message("My locker number is 7."), CONFIG)
     server.always("Fine.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
@@ -93,6 +93,25 @@ async def test_any_message_edited_with_update_state_is_corrected(
         await say(graph, call, "And now?", f"n{number}")
         assert content(store, "t1/1") == f"I live in {city}."
         assert queue.keys[-1].count("t1/1") == 1
+    assert content(store, "t1/2") == "It rains."
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_an_edit_counts_though_the_end_of_the_thread_was_deleted(
+    store: BaseStore, graph: Any, call: str
+) -> None:
+    """The messages up to which the thread is stored may be taken out of it, also while somebody else
+    speaks: what was edited before them is corrected all the same."""
+    await say(graph, call, "I live in Kiel.", "1")
+    await say(graph, call, "It rains.", "2")
+    messages = graph.get_state(CONFIG).values["messages"]
+    gone = [RemoveMessage(id=str(message.id)) for message in messages[2:]]
+    edited = HumanMessage("I live in Bonn.", id="1")
+    graph.update_state(CONFIG, {"messages": [*gone, edited]})
+    await say(graph, call, "Where does she live?", "3", TOM)
+    assert content(store, "t1/1") == "I live in Kiel."
+    await say(graph, call, "Here I am.", "4")
+    assert content(store, "t1/1") == "I live in Bonn."
     assert content(store, "t1/2") == "It rains."
 
 

@@ -14,6 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
+from langmemory.context.notes import note_id
 from langmemory.errors import InvalidValueError
 from langmemory.graphs import build_chat_graph
 from langmemory.nodes import MemoryState, RecallNode, RememberNode
@@ -339,3 +340,65 @@ def test_a_namespace_of_everybody_gets_what_everybody_said(store: BaseStore) -> 
         speak(graph, CONFIG, "Lunch is at noon.")
     speak(graph, EVE, "Thanks.")
     assert of(store, "team") == ["Fine.", "Lunch is at noon.", "Thanks."]
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_each_namespace_of_graphs_within_a_graph_is_whole(
+    store: BaseStore, call: str
+) -> None:
+    """A graph and the chats within it share the keys of their state and remember in namespaces of
+    their own: each has what was said, once, and citations count once."""
+    cook, main = ("cook", "anna"), ("main", "anna")
+    store.put(cook, "rule", {"content": "Ask about allergies.", "priority": "mandate"})
+    model = ScriptedModel(otherwise=f"Which? [M:{note_id(cook, 'rule')}]")
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode(("main", "{user_id}")))
+        .add_node("cook", build_chat_graph(model, namespace=("cook", "{user_id}")))
+        .add_node("remember", RememberNode(("main", "{user_id}")))
+        .add_edge(START, "recall")
+        .add_conditional_edges(
+            "recall", lambda state: "cook" if "soup" in state["messages"][-1].text else "remember"
+        )
+        .add_edge("cook", "remember")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+    texts = ["I like soup.", "I am off to work.", "Is there soup?", "What about the soup?"]
+
+    async def speak(text: str, id: str) -> Any:
+        said_now: Any = {"messages": [HumanMessage(text, id=id)]}
+        if call == "invoke":
+            return graph.invoke(said_now, CONFIG)
+        return await graph.ainvoke(said_now, CONFIG)
+
+    for number, text in enumerate(texts):
+        state = await speak(text, str(number))
+    for namespace in (cook, main):
+        items = store.search(namespace, filter={"thread_id": "t1"}, limit=100)
+        assert sorted(item.value["content"] for item in items) == sorted([*texts, *["Which?"] * 3])
+    [rule] = (use for use in state["memory_usage"] if use["key"] == "rule")
+    assert (rule["loaded"], rule["referenced"]) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "remembered"),
+    [
+        ("<think>She has a dog.</think>\nWhich dog?", ["Which dog?"]),
+        ("She has a dog.\n</think>\n\nWhich dog?", ["Which dog?"]),  # the template began it
+        ("<think>She has a dog. Then", []),  # out of tokens
+        ("It ends with\n```\n<think>a\n</think>\n```", None),
+        ("The tag is </think> there.", None),
+    ],
+)
+def test_what_a_model_thinks_in_front_of_its_answer_is_not_remembered(
+    store: BaseStore, answer: str, remembered: list[str] | None
+) -> None:
+    """Thoughts in tags are nothing that was said; an answer that is about such tags stays whole."""
+    chat = build_chat_graph(ScriptedModel(otherwise=answer), store=store)
+    for number in range(2):
+        asked: Any = {"messages": [HumanMessage("I have a dog.", id=f"u{number}")]}
+        chat.invoke(asked, CONFIG)
+    answers = store.search(ANNA, filter={"role": "assistant"})
+    expected = [answer] if remembered is None else remembered
+    assert [item.value["content"] for item in answers] == expected * 2
+    assert len(store.search(ANNA, filter={"role": "user"})) == 2

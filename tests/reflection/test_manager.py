@@ -285,7 +285,8 @@ async def test_a_default_is_there_before_anything_was_said(
 
 async def test_reading_by_hand_leaves_the_store_as_it_is(store: BaseStore) -> None:
     """Also where a store hands out the items it keeps, as InMemoryStore does: get and search give
-    instances of the schema, time after time, and the store its plain value."""
+    instances of the schema, time after time, which are JSON in an item's dict, and the store its plain
+    value."""
     manager = create_memory_store_manager(ScriptedModel(), store=store)
     value = {"kind": "Memory", "content": {"content": "Likes tea"}}
     manager.put("tea", value, config=CONFIG)
@@ -296,6 +297,8 @@ async def test_reading_by_hand_leaves_the_store_as_it_is(store: BaseStore) -> No
             *manager.search(config=CONFIG),
         ]
         assert [item.value for item in items if item] == [Memory(content="Likes tea")] * 3
+        plain = [json.loads(json.dumps(item.dict()))["value"] for item in items if item]
+        assert plain == [{"content": "Likes tea"}] * 3
     item = store.get(PLACE, "tea")
     assert item is not None
     assert item.value == value

@@ -211,6 +211,19 @@ def test_times_are_aware_and_exact(store: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize(
+    "messages", ["Hello", {"role": "user", "content": "Hello"}, HumanMessage("Hello")]
+)
+async def test_a_message_by_itself_is_not_taken_apart(tmp_path: Path, messages: Any) -> None:
+    """Passed where a list is expected, it is refused by name: its letters and keys are no messages."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        with pytest.raises(InvalidValueError, match="pass a list of them"):
+            store.remember(("m",), messages, thread_id="t")
+        with pytest.raises(InvalidValueError, match="pass a list of them"):
+            await store.aremember(("m",), messages, thread_id="t")
+        assert store.search(("m",)) == []
+
+
+@pytest.mark.parametrize(
     "message",
     [
         {"role": "user", "content": "x", "at": "yesterday"},

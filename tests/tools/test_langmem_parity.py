@@ -114,6 +114,7 @@ async def test_bad_calls_are_answered_with_langmems_words(call: dict[str, Any]) 
     ("options", "call", "words"),
     [
         ({}, {"action": "update", "id": "the tea one", "content": "x"}, "id: .*valid UUID"),
+        ({}, {"action": "delete", "id": "R:1a2b3c4d"}, "id: .*as a search shows it"),
         ({}, {"action": "forget", "id": ID}, "action: .*'create', 'update' or 'delete'"),
         ({"actions_permitted": ("create",)}, {"action": "delete", "id": ID}, "action: "),
         ({"schema": Profile}, {"content": {"age": 3}}, r"content\.name: Field required"),
@@ -158,3 +159,15 @@ def test_no_action_is_an_error_when_the_tool_is_made() -> None:
     for create in (langmem.create_manage_memory_tool, create_manage_memory_tool):
         with pytest.raises(ValueError, match="actions_permitted cannot be empty"):
             create(NAMESPACE, actions_permitted=())
+
+
+def test_what_is_permitted_is_one_of_the_actions() -> None:
+    """A single action may stand by itself, as in LangMem; one that there is not is named when the tool
+    is made."""
+    store = InMemoryStore()
+    only: Any = "create"
+    tool = create_manage_memory_tool(("memories",), actions_permitted=only, store=store)
+    assert tool.invoke({"content": "Anna likes tea."}).startswith("created memory")
+    unknown: Any = ("create", "remove")
+    with pytest.raises(ValueError, match="'remove'; possible are 'create', 'update', 'delete'"):
+        create_manage_memory_tool(("memories",), actions_permitted=unknown)

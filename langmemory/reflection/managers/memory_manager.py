@@ -15,8 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
-from langmemory.chat_models import named_chat_model
-from langmemory.config import load_config
+from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError
 from langmemory.formation.asking.asker import Answered, Asker, Question
 from langmemory.formation.batch import Turn
@@ -178,17 +177,6 @@ def create_memory_manager(
         instructions=instructions,
         permits=Permits(insert=enable_inserts, update=enable_updates, delete=enable_deletes),
     )
-
-
-def as_chat_model(model: str | BaseChatModel) -> BaseChatModel:
-    """The model, also by its name.
-
-    Raises:
-        ConfigError: The package that knows names, or the provider's, is not installed.
-    """
-    if not isinstance(model, str):
-        return model
-    return named_chat_model(model, load_config().models)
 
 
 def conversation(messages: Sequence[Message]) -> str:

@@ -12,6 +12,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore
 
+from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError, ExtractionError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import json_object
@@ -21,7 +22,6 @@ from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.managers.memory_manager import (
     INSTRUCTIONS,
     MemoryManager,
-    as_chat_model,
     conversation,
 )
 from langmemory.reflection.managers.passes import REASON, Pass

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
+from pydantic import BaseModel
 
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
 
-ItemT = TypeVar("ItemT", bound=Item)
+Fields: TypeAlias = dict[str, Any]
+"""An item as a dict. (In the classes below ``dict`` is the method.)"""
+
+
+class MemoryItem(Item):
+    """An item whose value may be an instance of a schema; as a dict it is plain JSON, as LangMem's."""
+
+    __slots__ = ()
+
+    def dict(self) -> Fields:
+        return _plain(super().dict())
+
+
+class FoundMemoryItem(SearchItem):
+    """A `MemoryItem` that a search found."""
+
+    __slots__ = ()
+
+    def dict(self) -> Fields:
+        return _plain(super().dict())
 
 
 class StoredMemories:
@@ -139,16 +158,38 @@ class StoredMemories:
     ) -> Item | None:
         if item is None and key == "default":
             item = self._default(namespace, config)
-        return None if item is None else self._typed(item)
+        if item is None:
+            return None
+        return MemoryItem(
+            value=self._value(item),
+            key=item.key,
+            namespace=item.namespace,
+            created_at=item.created_at,
+            updated_at=item.updated_at,
+        )
 
     def _searched(
         self, found: Sequence[SearchItem], namespace: Namespace, config: RunnableConfig
     ) -> list[SearchItem]:
         default = None if found else self._default(namespace, config)
-        return [self._typed(item) for item in (found if default is None else [default])]
+        return [
+            FoundMemoryItem(
+                item.namespace,
+                item.key,
+                self._value(item),
+                item.created_at,
+                item.updated_at,
+                item.score,
+            )
+            for item in (found if default is None else [default])
+        ]
 
-    def _typed(self, item: ItemT) -> ItemT:
-        """A copy with the memory as an instance of its schema: InMemoryStore gives out its own items."""
-        item = copy(item)
-        item.value = typed(item.value, self.schemas)
-        return item
+    def _value(self, item: Item) -> Any:
+        return typed(item.value, self.schemas)
+
+
+def _plain(item: Fields) -> Fields:
+    value = item["value"]
+    return (
+        {**item, "value": value.model_dump(mode="json")} if isinstance(value, BaseModel) else item
+    )
