@@ -7,7 +7,7 @@ Memories are named by their key in the change set's namespace, entities by their
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AwareDatetime,
@@ -191,6 +191,18 @@ class DecideReview(_Change):
     option: str
 
 
+class WithdrawReview(_Change):
+    """A question that nothing is left of, because what it asks about never was said. Closed with the
+    decision `WITHDRAWN` unless somebody answered it; opened anew if it is asked again."""
+
+    op: Literal["withdraw"] = "withdraw"
+    id: str
+
+
+WITHDRAWN: Final = "withdrawn"
+"""`Review.decision` of a review that nobody needs to answer."""
+
+
 class MarkReflected(_Change):
     """Turns that were read, whatever came of them."""
 
@@ -223,6 +235,7 @@ Change = Annotated[
     | AddEdge
     | OpenReview
     | DecideReview
+    | WithdrawReview
     | MarkReflected
     | ReadAgain,
     Field(discriminator="op"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
-from langmemory.types import Entity, Memory, Namespace, Privacy
+from langmemory.types import Entity, Memory, Namespace, Privacy, Review
 
 FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure"]
 """What sort of statement it is. A procedure becomes a ``procedural`` memory, the others ``semantic``
@@ -21,6 +21,9 @@ Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", 
 EXTRACTION_FAILED: Final = "extraction failed"
 """Among what an extraction dropped, and in the note of its run: a model answered, but nothing could be
 made of it, and the turns stay as they were said."""
+READ_IN_PART: Final = "read in part"
+"""Among what an extraction dropped, once for each turn too long to be read whole; the note of the run
+counts them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,6 +174,10 @@ class Knowledge(Protocol):
         """Where a turn was edited since it was remembered, the facts made of it, whatever their
         status: each with whether it was made of earlier words, and when the first of its other turns
         was said. Nothing of a turn that says what it always said."""
+        ...
+
+    def asked(self, keys: Collection[str]) -> Sequence[Review]:
+        """Open questions about any of these memories."""
         ...
 
     def by_key(self, key: str) -> KnownFact | None:

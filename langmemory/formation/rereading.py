@@ -15,6 +15,7 @@ from langmemory.changes import (
     OpenReview,
     Supersede,
     UpdateMemory,
+    WithdrawReview,
 )
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.comparing import compared
@@ -23,7 +24,7 @@ from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import Division, divide
 from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.planning.dependants import question_id
-from langmemory.types import Entity, Namespace
+from langmemory.types import Entity, Namespace, Review
 
 REASON = "what it was made of says something else now"
 
@@ -91,16 +92,26 @@ class Rereading:
             effects: what else the batch does to known facts: these have the last word.
             facts: keys of the facts that come about.
         """
+        gone: set[str] = set()
         for key, held in self._taken.items():
             over = Statement.of_known(held.known)
             if key not in facts and not (over.past and over.end <= over.start):
                 yield Invalidate(key=key, invalid_at=over.start, reason=REASON)
+                gone.add(key)
+        yield from self._withdrawn(gone)
         for key, held in self._kept.items():
             yield _with_less(key, held)
         ended = {one.key for one in effects if isinstance(one, Supersede | Invalidate)}
         for key, known in self._restored.items():
             if key not in ended:
                 yield _as_it_is(key, known)
+
+    def _withdrawn(self, gone: Collection[str]) -> Iterator[WithdrawReview]:
+        """Questions that nothing is left of without what is taken back."""
+        for one in self._knowledge.asked(gone) if gone else ():
+            pair = one.about in ("contradiction", "duplicate")
+            if pair or (one.about == "approval" and one.memories[0] in gone):
+                yield WithdrawReview(id=one.id, reason=REASON)
 
     def questions(self, replaced: Collection[str] = ()) -> Iterator[OpenReview]:
         """Whether what a person confirmed, or what retells the turns, holds still.
@@ -164,6 +175,9 @@ class Rereading:
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
         return self._knowledge.rests_on(turn)
 
+    def asked(self, keys: Collection[str]) -> Sequence[Review]:
+        return self._knowledge.asked(keys)
+
     def by_key(self, key: str) -> KnownFact | None:
         return self._instead[key] if key in self._instead else self._knowledge.by_key(key)
 
@@ -187,7 +201,7 @@ class Rereading:
             for known, outdated, since in self._knowledge.rests_on(turn.key):
                 key = known.memory.key
                 before = found.get(key)
-                if _was_taken(known):
+                if Statement.of_known(known).never_held:
                     self._instead[key] = None
                 elif not outdated or known.memory.status == "archived":
                     continue  # a person's decision, or one with another
@@ -237,10 +251,10 @@ class Rereading:
         for key, held in self._taken.items():
             for known in self._seen(self._knowledge.gave_way_to(key)):
                 self._restore(self._standing(_again(known), held.known))
-            start = Statement.of_known(held.known).start
-            for claim in held.known.claims:
+            over = Statement.of_known(held.known)
+            for claim in over.claims:
                 for known in self.about(claim.subject, claim.relation):
-                    if known.memory.invalid_at == start and "when" not in known.memory.value:
+                    if known.memory.invalid_at == over.start and "when" not in known.memory.value:
                         self._restore(_again(known))
         for key, held in self._kept.items():
             now = self._instead[key]
@@ -261,9 +275,11 @@ class Rereading:
             heir = self._taken[heir].known.memory.superseded_by
         following = self.by_key(heir) if heir is not None else None
         mine = Statement.of_known(known)
-        about = {(claim.subject, claim.relation) for claim in known.claims}
-        if following is not None and about & {(c.subject, c.relation) for c in following.claims}:
-            return _ended(known, following, Statement.of_known(following).start)
+        about = {(claim.subject, claim.relation) for claim in mine.claims}
+        if following is not None:
+            next_one = Statement.of_known(following)
+            if about & {(claim.subject, claim.relation) for claim in next_one.claims}:
+                return _ended(known, following, next_one.start)
         ends: list[tuple[datetime, KnownFact]] = []
         for subject, _ in about:
             for other in self.about(subject, past=True):
@@ -311,13 +327,6 @@ def _said(division: Division) -> Mapping[str, set[str]]:
         if new.key != old.key or (new.start == old.start and same_end):
             said.setdefault(old.key, set()).update(fact.evidence)
     return said
-
-
-def _was_taken(known: KnownFact) -> bool:
-    """Whether a fact was taken back because its words were changed: it never was true, and nothing
-    took its place."""
-    one = Statement.of_known(known)
-    return one.past and known.memory.superseded_by is None and one.end <= one.start
 
 
 def _believed(known: KnownFact) -> bool:

@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 
-from langmemory.chat_models import named_chat_model
+from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.formation.entities.judging import ModelNameJudge
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
@@ -27,16 +27,16 @@ from langmemory.reflection.steps import Steps, is_stale, more_to_read
 from langmemory.stores.journal import JournalFiles
 from langmemory.types import Privacy
 
-MOST_STEPS = 10_000
-"""LangGraph's recursion limit for one run: about a thousand batches."""
+MOST_STEPS = 10_000_000
+"""LangGraph's recursion limit for one run, about ten steps a batch: no conversation is to reach it."""
 
 
 def build_reflection_graph(
     store: BaseStore | None = None,
     *,
-    model: BaseChatModel | None = None,
-    judge_model: BaseChatModel | None = None,
-    name_model: BaseChatModel | None = None,
+    model: str | BaseChatModel | None = None,
+    judge_model: str | BaseChatModel | None = None,
+    name_model: str | BaseChatModel | None = None,
     extractor: Extractor | None = None,
     judge: Judge | None = None,
     namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
@@ -83,6 +83,10 @@ def build_reflection_graph(
         compile_options: passed to ``StateGraph.compile``.
     """
     config = config or getattr(store, "config", None) or load_config()
+    model, judge_model, name_model = (
+        None if one is None else as_chat_model(one, config.models)
+        for one in (model, judge_model, name_model)
+    )
     given = judge_model or model
     if model is None and extractor is None and config.models.deep is not None:
         model = named_chat_model(config.models.deep, config.models)

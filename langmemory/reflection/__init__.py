@@ -1,7 +1,7 @@
 """Reflection in the background: what was said becomes knowledge without anybody waiting for it.
 
 `executor` and `queue` take work in, `worker` does it; the jobs stand in the memory file. `steps` are
-the nodes of `langmemory.graphs.build_reflection_graph`. `manager` and `memories` are LangMem's.
+the nodes of `langmemory.graphs.build_reflection_graph`. `managers` are LangMem's.
 """
 
 from langmemory.reflection.executor import ReflectionExecutor

@@ -136,9 +136,11 @@ class Steps:
     def gather(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """The next turns that nobody has read."""
         store, _ = self._run(config)
-        batch = store.next_batch(
-            _namespace(state), state.get("thread_id"), batch_tokens=self.batch_tokens
-        )
+        namespace, thread_id = _namespace(state), state.get("thread_id")
+        before = _batch(state) if more_to_read(state) else None  # by this run
+        batch = store.next_batch(namespace, thread_id, batch_tokens=self.batch_tokens, after=before)
+        if batch is None and before is not None:  # but for what was edited or came late meanwhile
+            batch = store.next_batch(namespace, thread_id, batch_tokens=self.batch_tokens)
         return {
             "batch": packed(batch) if batch else None,
             "plans": 0,
@@ -170,11 +172,13 @@ class Steps:
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of; first those it seems to speak of."""
+        # Of each reader one turn: thousands of names are not to be tried with every turn.
+        told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
         with self._knowledge(batch.namespace, config) as knowledge:
             names = dict.fromkeys(
                 entity.name
                 for _, entity in knowledge.names()
-                if all(within_reach(entity, turn) for turn in batch.turns)
+                if all(within_reach(entity, turn) for turn in told.values())
             )
         said = {word for turn in batch.turns for word in split_words(normalised(turn.text))}
         return sorted(names, key=lambda name: said.isdisjoint(split_words(normalised(name))))
@@ -319,8 +323,9 @@ class Steps:
         """Whether turns that are there were read while a model was asked: by a run that gathered
         another batch of them, or by this one in another process."""
         unread = store.next_batch(
-            batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0
-        )
+            batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0,
+            after=batch,
+        )  # fmt: skip
         left = {turn.key for turn in unread.turns} if unread else set[str]()
         read = {turn.key for turn in batch.turns} - left
         return bool(read) and not read <= _gone(store, batch)

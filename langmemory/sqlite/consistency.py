@@ -104,7 +104,7 @@ def _leaves(connection: Connection) -> Iterator[str]:
         )
         if set(stored) != {(*leaf, namespace) for leaf in leaves(from_json(value))}:
             wrong.append(item)
-    yield from _counted("items whose filter leaves are not those of their value", wrong)
+    yield from _found("items whose filter leaves are not those of their value", wrong)
     yield from _named(
         connection,
         "items are gone and left filter leaves",
@@ -157,9 +157,9 @@ def _signs(connection: Connection) -> Iterator[str]:
                 unsigned.append(vector)
             elif chunk.namespaces[place] != namespace or (chunk.bits[:, place] != own).any():
                 wrong.append(vector)
-    yield from _counted("vectors have no sign bits", unsigned)
-    yield from _counted("vectors have the sign bits or namespace of another", wrong)
-    yield from _counted("sign bits belong to no vector", sorted(signed))
+    yield from _found("vectors have no sign bits", unsigned)
+    yield from _found("vectors have the sign bits or namespace of another", wrong)
+    yield from _found("sign bits belong to no vector", sorted(signed))
 
 
 def _history(connection: Connection) -> Iterator[str]:
@@ -216,10 +216,11 @@ def _named(
     connection: Connection, what: str, ids: str, bindings: tuple[Any, ...] = ()
 ) -> Iterator[str]:
     """A problem if a query finds ids that have it."""
-    yield from _counted(what, [row[0] for row in connection.execute(ids, bindings)])
+    yield from _found(what, [row[0] for row in connection.execute(ids, bindings)])
 
 
-def _counted(what: str, ids: list[int]) -> Iterator[str]:
+def _found(what: str, ids: list[int]) -> Iterator[str]:
     if ids:
         some = ", ".join(map(str, ids[:SHOWN]))
-        yield f"{len(ids)} {what}: {some}{', …' if len(ids) > SHOWN else ''}"
+        more = f", … ({len(ids):,} in all)" if len(ids) > SHOWN else ""
+        yield f"{what}: {some}{more}"

@@ -107,12 +107,10 @@ class Engine:
             yield Snapshot(self, connection)
 
     @contextmanager
-    def write(
-        self, *, keep: bool = True, busy_timeout_ms: int | None = None
-    ) -> Iterator[Connection]:
+    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
         """One transaction, as `Database.write`; see `items`, `vectors` and their neighbours for what
         to do in it."""
-        with self.database.write(keep=keep, busy_timeout_ms=busy_timeout_ms) as connection:
+        with self.database.write(busy_timeout_ms=busy_timeout_ms) as connection:
             yield connection
 
     def close(self) -> None:

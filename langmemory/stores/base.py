@@ -389,8 +389,15 @@ class SQLiteBaseStore(BaseStore):
     # TTL.
 
     def sweep_ttl(self) -> Count:
-        """Delete expired items; how many. May be called or awaited."""
-        return Count(self._remove_all(items.has_expired(now_us()), "expire"))
+        """Delete expired items; how many. What was deleted before its TTL ended leaves the history
+        with it. May be called or awaited."""
+        removed = self._remove_all(items.has_expired(now_us()), "expire")
+        with self._engine.read() as snapshot:
+            ids = removal.outlived(snapshot.connection, now_us())
+        for start in range(0, len(ids), REMOVED_AT_ONCE):
+            with self._engine.write() as connection:
+                removal.expire_gone(connection, ids[start : start + REMOVED_AT_ONCE], now_us())
+        return Count(removed)
 
     def _remove_all(
         self,

@@ -24,7 +24,7 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError
 from langmemory.formation.facts import EXTRACTION_FAILED
 from langmemory.formation.planning.dependants import dependants
-from langmemory.formation.planning.restoring import decided
+from langmemory.formation.planning.restoring import decided, founded
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, reviews, runs
 from langmemory.stores.base import Pages, pages_telling_of
@@ -356,6 +356,7 @@ class Changing(Journaling):
         with knowledge(
             self._engine, self._indexing, review.namespace, alive_at_us=alive_at_us
         ) as known:
+            changes = tuple(founded(changes, known))
             derived = (
                 *decided(changes, known),
                 *dependants(known, review.namespace, changes),

@@ -32,8 +32,10 @@ _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
 Terms = frozenset[str]
+MOST_STEPS: Final = 3
+"""Relations that one question follows: what the children of Lena's sister are allergic to."""
 MOST_BEYOND: Final = 16
-"""Whom the first relation may lead to, for a second one to be looked up of them."""
+"""Whom a relation may lead to, for the next to be looked up of them."""
 
 OLDER: Final = 0.3
 """Worth of an answer beside a newer one to the same, where there need not be several at a time; and of
@@ -108,15 +110,16 @@ def claims_asked(
     if before:
         place, viewer = scope.scope.namespace, scope.scope.viewer
         scope = compile_scope(Scope(namespace=place, viewer=viewer, statuses=("superseded",)))
-    answers = _answers(connection, scope, terms, near, asked, mine)
-    beyond: defaultdict[int, set[str]] = defaultdict(set)
-    for one in answers:
-        if one.far is not None and one.far not in near and not one.stance:
-            beyond[one.far] |= one.met
-    if beyond and len(asked) > 1:
+    answers = step = _answers(connection, scope, terms, near, asked, mine)
+    for _ in range(min(len(asked), MOST_STEPS) - 1):
+        beyond: defaultdict[int, set[str]] = defaultdict(set)
+        for one in step:
+            if one.far is not None and one.far not in near and not one.stance:
+                beyond[one.far] |= one.met
         newest = sorted(beyond, reverse=True)[:MOST_BEYOND]
-        second = {entity: beyond[entity] for entity in newest}
-        answers += _answers(connection, scope, terms, second, asked, set())
+        further = {entity: beyond[entity] for entity in newest}
+        step = _answers(connection, scope, terms, further, asked, set()) if further else []
+        answers = [*answers, *step]
     score: dict[int, float] = {}
     for one, worth in _worth(answers):
         share = len((one.met | always).intersection(terms)) / len(terms)

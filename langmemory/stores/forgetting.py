@@ -87,9 +87,8 @@ class Forgetting:
         )
 
     def preview(self, engine: Engine) -> Forgotten:
-        """What would go: done in a transaction that is taken back."""
-        # Not a savepoint, whose journal every further statement would walk through to its end.
-        with engine.write(keep=False) as connection:
+        """What would go: done to a copy of the file, so that nobody's write waits for it."""
+        with engine.database.copy() as connection:
             going = self._concerned(connection)
             samples = _samples(connection, going, self.owner)
             done, _ = self._erase(connection, going)
@@ -103,10 +102,12 @@ class Forgetting:
         """
         with engine.write() as connection:
             connection.pragma("secure_delete", True)  # freed pages are overwritten
-            done, words = self._erase(connection, self._concerned(connection))
+            done, traces = self._erase(connection, self._concerned(connection))
             remains.forget_terms(connection)
             note_remaining(connection, "file")
         try:
+            with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
+                words = traces.needles(snapshot.connection)
             emptied = engine.purge()
             with engine.write() as connection:
                 note_remaining(connection, "copies")
@@ -151,8 +152,8 @@ class Forgetting:
             )
         return concerned.with_derived(connection, Concerned.together(parts))
 
-    def _erase(self, connection: Connection, going: Concerned) -> tuple[Forgotten, list[str]]:
-        """What went, and the words by which it would be known."""
+    def _erase(self, connection: Connection, going: Concerned) -> tuple[Forgotten, remains.Traces]:
+        """What went, and that by which it would be known."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
         texts = concerned.texts(connection, going)
         # The last label of a namespace is often the id of a person.
@@ -187,7 +188,7 @@ class Forgetting:
             connection, run, kind="forget", namespace=forget.still_there(connection, namespace),
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
         )  # fmt: skip
-        return done, traces.needles(connection)
+        return done, traces
 
 
 def make_up(engine: Engine) -> bool:

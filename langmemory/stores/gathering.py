@@ -14,7 +14,7 @@ from langmemory.sqlite.background import reflected
 from langmemory.sqlite.background.reflected import TurnRow
 from langmemory.sqlite.file import namespaces, threads
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.file.times import from_us, to_us
 from langmemory.sqlite.file.values import readable_text
 from langmemory.sqlite.records import history, runs
 from langmemory.stores.base import SQLiteBaseStore
@@ -63,6 +63,7 @@ class Gathering(SQLiteBaseStore):
         *,
         batch_tokens: int = BATCH_TOKENS,
         turns_before: int = TURNS_BEFORE,
+        after: Batch | None = None,
     ) -> Batch | None:
         """The next turns to reflect on: unread, of one thread, in order, of so many tokens.
 
@@ -71,9 +72,11 @@ class Gathering(SQLiteBaseStore):
             thread_id: None takes the thread whose unread turn is the oldest.
             batch_tokens: At most so many, but one turn at least.
             turns_before: So many turns before them go along, for understanding.
+            after: A batch that was next a moment ago: what comes before its first turn is taken to
+                be read, so that a long conversation is not looked through for each of its batches.
 
         Returns:
-            None when everything has been read.
+            None when everything has been read; with ``after``, when everything from there on has.
 
         Raises:
             ConfigError: ``batch_tokens`` or ``turns_before`` is out of range.
@@ -91,14 +94,18 @@ class Gathering(SQLiteBaseStore):
             if found is None:
                 return None
             if thread_id is None:
-                waiting = reflected.threads(connection, namespace, now)
-                ours = [row for row in waiting if row.namespace == namespace]
-                thread, name = (ours[0].thread, ours[0].name) if ours else (None, "")
+                since = to_us(min(turn.said_at for turn in after.turns)) if after else None
+                place = reflected.oldest(connection, found, now, since)
             else:
-                thread, name = threads.find(connection, found, thread_id), thread_id
-            if thread is None:
+                named = threads.find(connection, found, thread_id)
+                place = None if named is None else (named, thread_id)
+            if place is None:
                 return None
-            rows = _fitting(reflected.unread(connection, thread, now), batch_tokens)
+            thread, name = place
+            begin = (
+                reflected.position(connection, thread, found, after.turns[0].key) if after else 0
+            )
+            rows = _fitting(reflected.unread(connection, thread, now, begin), batch_tokens)
             if not rows:
                 return None
             earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)

@@ -105,7 +105,10 @@ class Indexing:
             )
         as_it_is = check_keys(value)
         json_text = to_json(value)
-        plain = cast("dict[str, Any]", value if as_it_is else from_json(json_text))
+        plain = cast("dict[str, Any]", value)
+        if not as_it_is:
+            plain = from_json(json_text)
+            check_keys(plain)  # what an object became may nest deeper
         text = readable_text(plain)
         fact = is_fact(plain)
         if body_of is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -21,14 +21,14 @@ from langmemory.sqlite.file.times import maybe_datetime
 from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.index.vectors import Floats, Ids
-from langmemory.sqlite.records import items
+from langmemory.sqlite.records import items, reviews
 from langmemory.sqlite.records.removal import was_deleted
 from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.search import candidates
 from langmemory.sqlite.search.selection import Selection
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.indexing import Indexing
-from langmemory.types import Entity, Kind, Memory, Namespace, Scope, Status
+from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
 
 DERIVED: Final[tuple[Kind, ...]] = tuple(
     kind for kind in get_args(Kind) if kind not in ("episodic", "core")
@@ -199,6 +199,14 @@ class StoreKnowledge:
             (known[item], bool(outdated), maybe_datetime(since))
             for item, outdated, since in rows
             if item in known
+        ]
+
+    def asked(self, keys: Collection[str]) -> Sequence[Review]:
+        found = reviews.listed(self._now().connection, self._namespace, open_only=True, viewer=None)
+        return [
+            one
+            for one in found
+            if one.namespace == self._namespace and not set(keys).isdisjoint(one.memories)
         ]
 
     def by_key(self, key: str) -> KnownFact | None:

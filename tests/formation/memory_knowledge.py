@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.types import Entity, Memory, Namespace
+from langmemory.types import Entity, Memory, Namespace, Review
 
 NS = ("memories", "home")
 BOTH_WAYS = {name for name, relation in BY_NAME.items() if relation.symmetric}
@@ -101,6 +101,9 @@ class MemoryKnowledge:
 
     def rests_on(self, turn: str) -> list[tuple[KnownFact, bool, datetime | None]]:
         return []  # no turn was edited
+
+    def asked(self, keys: Collection[str]) -> list[Review]:
+        return []
 
     def by_key(self, key: str) -> KnownFact | None:
         return next((f for f in self.facts if f.memory.key == key), None)

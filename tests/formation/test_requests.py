@@ -105,7 +105,65 @@ def test_what_is_asked_for_good_is_taken_up(text: str, expected: str) -> None:
     assert asked(text) == expected
 
 
+POLITELY = [
+    ("Can you stop calling me Matthew?", "not_addressed_as Matthew"),
+    ("Could you please always answer in bullet points?", "answers_with bullet points"),
+    ("Would you please stop suggesting recipes with pork?", "answers_without recipes with pork"),
+    ("Could you stop using so many exclamation marks, please?",
+     "answers_without exclamation marks"),
+    ("Could you please call me Lena instead of Magdalena?", "addressed_as Lena"),
+    ("Would you mind not using emojis?", "answers_without emojis"),
+    ("Stop calling me madam, okay?", "not_addressed_as madam"),
+    ("Kannst du bitte aufhören, mich Schatz zu nennen?", "not_addressed_as Schatz"),
+    ("Kannst du mich ab jetzt duzen?", "address_formality du"),
+    ("Können Sie mich bitte immer siezen?", "address_formality Sie"),
+    ("Kannst du bitte keine Emojis mehr benutzen?", "answers_without Emojis"),
+    ("Hör auf, Emojis zu verwenden.", "answers_without Emojis"),
+    ("¿Puedes dejar de llamarme Paco?", "not_addressed_as Paco"),
+    ("¿Puedes no usar emojis nunca?", "answers_without emojis"),
+    ("¿Podrías a partir de ahora darme respuestas más cortas?", "answer_length short"),
+    ("¿Puede tratarme siempre de usted?", "address_formality usted"),
+    ("你能不能别再叫我老王了？", "not_addressed_as 老王"),
+    ("可以请你以后都用中文回答吗？", "answer_language Chinese"),
+    ("能不能不要再推荐猪肉的菜谱？", "answers_without 猪肉的菜谱"),
+    ("能请你以后回答简短一点吗？", "answer_length short"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), POLITELY)
+def test_a_polite_question_may_be_a_wish_for_good(text: str, expected: str) -> None:
+    """Where what it asks for is no matter of one answer, or words say that it is for good."""
+    assert asked(text) == expected
+
+
 LEFT_ALONE = {
+    "politely for once": """Can you stop the timer?
+        Can you stop at the bakery on the way home?
+        Can you call me a cab?
+        Could you call me, Max?
+        Can you call me Friday?
+        Can you use metric units?
+        Could you keep the oven on for ten more minutes?
+        Can you answer the question about the invoice?
+        Can you stop using emojis in this email?
+        Could you rewrite this? Can you stop using emojis?
+        Can you keep your answers short this time?
+        My sister said can you stop calling me Matthew?
+        Kannst du den Timer stoppen?
+        Kannst du bitte aufhören?
+        Könntest du mir ein Taxi rufen?
+        Kannst du immer noch Klavier spielen?
+        Wieso kannst du mich nicht duzen?
+        ¿Puedes parar el temporizador?
+        ¿Puedes llamarme Uber?
+        ¿Podrías llamarme un taxi?
+        ¿Puedes dejar las llaves en la mesa?
+        ¿Podrías no usar emojis en este correo?
+        你能停一下计时器吗？
+        能不能别关灯？
+        能不能叫我起床？
+        你以后还能去北京吗？
+        为什么你不能别再叫我老王？""",
     "for once": """Answer this one in Dutch.
         Please answer in Dutch.
         Translate this to Dutch: I love my dog.

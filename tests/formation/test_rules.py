@@ -11,7 +11,7 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.extractor import Extractor
-from langmemory.formation.facts import Fact
+from langmemory.formation.facts import READ_IN_PART, Fact
 from langmemory.formation.relations.vocabulary import BY_NAME, normalised
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
@@ -618,3 +618,22 @@ def test_no_text_makes_it_fail(text: str) -> None:
 def test_a_message_of_one_character_is_read_like_any_other(one: str) -> None:
     """What somebody sends to keep the worker busy for minutes says nothing, and is soon read."""
     assert said(f"Good morning {one * 50_000}x") == []
+
+
+def test_of_a_very_long_message_its_ends_are_read(caplog: pytest.LogCaptureFixture) -> None:
+    """What somebody writes before and after a log they paste is read; the middle is not, and a log
+    line and the extraction say so. What stands behind a colon there is still somebody else's."""
+    log = "".join(f"12:00:{n % 60:02} worker {n} did its job.\n" for n in range(20_000))
+    text = f"I live in Rome.\n{log}I live in Oslo.\n{log}My sister Ana lives in Bonn."
+    batch = Batch(namespace=("n",), thread_id="t", turns=(turn(text), turn("Hi", key="t2")))
+    with caplog.at_level("WARNING", "langmemory.formation"):
+        found = RuleExtractor().extract(batch)
+    assert [fact.text for fact in found.facts if "lives" in fact.text] == [
+        "Lena lives in Rome.", "Ana lives in Bonn.",
+    ]  # fmt: skip
+    assert found.dropped == (READ_IN_PART,)
+    assert [record.message.split()[:2] for record in caplog.records] == [
+        ["read_in_part", "turns=1"]
+    ]
+    quoted = f"I live in Rome. Ana wrote:\n{log}{log}I live in Oslo."
+    assert [fact.text for fact in facts(turn(quoted))] == ["Lena lives in Rome."]

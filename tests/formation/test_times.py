@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -443,3 +444,14 @@ def test_a_fact_without_a_time_is_left_as_it_is() -> None:
         assert resolved(fact(words), said_at=SAID) == fact(words)
     given = fact("last May", valid_at=SAID)
     assert resolved(given, said_at=SAID).valid_at == SAID
+
+
+def test_of_many_times_each_stands_for_itself() -> None:
+    """In a text that is one long list of dates, overlapping readings of one leave the others alone."""
+    text = "3 March 2021, on Friday of next week; " * 500
+    found = find(text, said_at=SAID, language="en")
+    assert len(found) == 1_000
+    assert {text[one.start : one.end] for one in found} == {
+        "3 March 2021", "on Friday of next week",
+    }  # fmt: skip
+    assert all(one.end <= other.start for one, other in pairwise(found))

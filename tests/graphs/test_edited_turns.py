@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.facts import Extraction
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.reflection import LocalReflectionExecutor
+from langmemory.reflection import LocalReflectionExecutor, WorkOptions
 from tests.graphs.test_reflection_graph import (
     HAMBURG,
     JOB,
@@ -182,11 +183,13 @@ def test_an_edit_while_a_job_waits_is_read_with_it(store: MemoryStore) -> None:
     """The job reads what the turn says when it is done."""
     [key] = said(store, WORDS)
     graph = build_reflection_graph(store)
-    with LocalReflectionExecutor(graph, store) as executor:
+    often = WorkOptions(poll_seconds=0.05)
+    with LocalReflectionExecutor(graph, store, options=often) as executor:
         executor.submit(JOB).result(timeout=30)
         edit(store, key, "I live in Bonn.")
-        late = executor.submit(JOB, after_seconds=0.2)
+        late = executor.submit(JOB, after_seconds=3_600)
         edit(store, key, NEW)
+        store.jobs.hurry(executor.name)
         late.result(timeout=30)
     assert facts(store) == AFTER
 
@@ -247,3 +250,48 @@ def test_evidence_that_is_withdrawn_comes_back_with_an_undo(store: MemoryStore) 
     assert sorted(one.key for one in store.evidence(LENA, "home")) == sorted([first, second])
     store.undo("give")
     assert store.evidence(LENA, "home") == []
+
+
+def test_a_question_about_what_an_edit_took_back_is_withdrawn(store: MemoryStore) -> None:
+    """It is closed by the run that read the new words, and opened again by its undo; asked anew when
+    the first words are back."""
+    said(store, "I was born in Hamburg.")
+    reflect(store)
+    [key] = said(store, "I was born in Bonn.", at="2026-04-02")
+    reflect(store)
+    [review] = store.reviews()
+    assert review.about == "contradiction"
+
+    edit(store, key, "I live in Bonn.")
+    [second] = reflect(store)
+    assert store.reviews() == []
+    assert [one.decision for one in store.reviews(open_only=False)] == ["withdrawn"]
+    store.undo(second)
+    assert store.reviews() == [review]
+
+    edit(store, key, "I live in Kiel.")
+    [third] = reflect(store)
+    edit(store, key, "I was born in Bonn.")
+    [fourth] = reflect(store)
+    [again] = store.reviews()
+    assert (again.about, again.memories) == (review.about, review.memories)
+    store.undo(fourth)
+    assert store.reviews() == []
+    store.undo(third)
+    assert store.reviews() == [review]
+
+
+def test_an_answer_does_not_date_what_an_edit_took_back(store: MemoryStore) -> None:
+    """A fact that waits and would replace one which was taken back meanwhile: approved, it replaces
+    nothing, so that the other has held at no time."""
+    [key] = said(store, "I live in Hamburg.")
+    reflect(store, answer(HAMBURG))
+    said(store, "I live in Valencia now.", at="2026-04-02")
+    reflect(store, answer({**VALENCIA, "confidence": 0.4}))
+    [review] = store.reviews()
+    edit(store, key, "I like Hamburg.")
+    reflect(store, answer())
+    store.decide(review.id, "approve")
+    graph = store.graph(LENA, as_of=datetime(2026, 3, 20, tzinfo=UTC))
+    assert facts(store)["Lena lives in Valencia now."] == "active"
+    assert list(graph.subgraph().edges) == []

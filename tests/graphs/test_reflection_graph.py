@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -18,6 +19,7 @@ from langmemory import MemoryStore
 from langmemory.changes import ChangeSet
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation.batch import Batch
+from langmemory.formation.contradiction.grouping import MOST_UNDECIDED
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact
 from langmemory.formation.judging import StructuralJudge, Verdicts
@@ -513,3 +515,72 @@ async def test_junk_is_left_out_whoever_extracts(store: MemoryStore, mode: str) 
         [run] = [run for run in store.runs() if run.id == run_id]
         assert (run.note["extracted"], run.note["dropped"]) == (1, len(junk) + 2)
         store.read_again(run_id=run_id)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_what_another_reflection_learned_meanwhile_is_compared(
+    store: MemoryStore, call: str
+) -> None:
+    """Two threads of one person, reflected at once by two: what one learns while the other has
+    planned and not yet written gives way, or makes give way, as if one had come after the other."""
+    said(store, "I live in Hamburg.", "I have a cat called Tofu.", thread="t1")
+    said(store, "I live in Valencia now.", thread="t2", at="2026-04-02")
+    said(store, "We gave Tofu away.", thread="t3", at="2026-04-03")
+    no_tofu = fact("Lena no longer has Tofu.", "Lena", "has_pet", "Tofu", ends=True)
+    tofu = fact("Lena has a cat called Tofu.", "Lena", "has_pet", "Tofu", evidence="t2")
+    others = [({"thread_id": "t2"}, answer(VALENCIA)), ({"thread_id": "t3"}, answer(no_tofu))]
+
+    def now() -> datetime:
+        """Called where the plan is made."""
+        if others:
+            thread, script = others.pop()
+            graph = build_reflection_graph(store, model=ScriptedModel(script=[script]))
+            graph.invoke({"namespace": list(LENA), **thread})
+        return datetime.now(UTC)
+
+    model = ScriptedModel(script=[answer(HAMBURG, tofu)])
+    graph = build_reflection_graph(store, model=model, now=now)
+    await graph.ainvoke(JOB) if call == "async" else graph.invoke(JOB)
+    assert facts(store) == {
+        "Lena lives in Hamburg.": "superseded",
+        "Lena lives in Valencia now.": "active",
+        "Lena has a cat called Tofu.": "superseded",
+        "Lena no longer has Tofu.": "active",
+    }
+    assert store.reviews() == []
+    assert len(model.prompts) == 1
+
+
+def test_what_comes_late_is_read_by_the_run_under_way(store: MemoryStore) -> None:
+    """A run goes on from its last batch; what was said earlier and came in meanwhile, or was edited
+    behind it, is read by it all the same."""
+    keys = said(store, "I live in Hamburg.", "My sister is called Nora.", at="2026-03-02")
+
+    class Late(RuleExtractor):
+        batches = 0
+
+        def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+            self.batches += 1
+            if self.batches == 2:
+                said(store, "My dog is called Rex.", thread="t0", at="2026-01-02")
+                value = store.get(LENA, keys[0]).value  # type: ignore[union-attr]
+                store.put(LENA, keys[0], {**value, "content": "I live in Bonn."})
+            return super().extract(batch, names=names)
+
+    extractor = Late()
+    build_reflection_graph(store, extractor=extractor, batch_tokens=1).invoke({"namespace": LENA})
+    assert extractor.batches == 4
+    assert store.unread_threads(LENA) == []
+    assert {text for text, status in facts(store).items() if status == "active"} == {
+        "Nora is Lena's sister.", "Lena has a dog called Rex.", "Lena lives in Bonn.",
+    }  # fmt: skip
+
+
+def test_a_new_fact_is_put_beside_the_latest_of_many(store: MemoryStore) -> None:
+    """Where many values stand side by side that nobody decided between, a new one opens questions
+    about the latest of them, not about every one there ever was."""
+    for number in range(MOST_UNDECIDED + 3):
+        said(store, f"My partner is called Zo{chr(97 + number)}li.", thread=f"t{number}",
+             at=f"2026-03-{number + 1:02}")  # fmt: skip
+        done = build_reflection_graph(store).invoke({"namespace": LENA})
+        assert len(done["reviews"]) == min(number, MOST_UNDECIDED)

@@ -86,7 +86,7 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 def reflection(store: MemoryStore, url: str) -> Any:
-    model = ChatOllama(model="qwen3:4b", base_url=url, client_kwargs={"timeout": 0.3})
+    model = ChatOllama(model="qwen3:4b", base_url=url, client_kwargs={"timeout": 1})
     return build_reflection_graph(store, model=model)
 
 

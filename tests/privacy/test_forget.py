@@ -33,6 +33,7 @@ from langmemory.reflection import LocalReflectionExecutor
 from langmemory.sqlite import Engine
 from langmemory.sqlite.background.jobs import NewJob
 from langmemory.sqlite.file.connection import Database
+from langmemory.sqlite.forgetting import forget
 from langmemory.sqlite.index import signs
 from langmemory.sqlite.index.vectors import sign_bits
 from langmemory.stores import MemoryStore
@@ -838,3 +839,30 @@ def test_an_undo_that_took_nothing_back_tells_of_nobody(store: MemoryStore) -> N
     assert reasons["empty"] == "a talk"
     assert reasons["gone"] == ""
     assert store.forget(NS, keys=["other"]).notes == 0
+
+
+def test_a_dry_run_lets_others_write(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it finds out what would go, another process writes without waiting; what that writes
+    stays, and of the dry run nothing does."""
+    for number in range(5):
+        store.put(NS, f"k{number}", {"text": f"the {WORDS[number]} of somebody"})
+    before = Path(store.path).stat().st_size
+    erase, written = forget.erase, []
+
+    def meanwhile(*args: Any) -> forget.Erased:
+        config = load_config()
+        database = config.database.model_copy(update={"busy_timeout_ms": 1})
+        quick = config.model_copy(update={"database": database})
+        with closing(MemoryStore(tmp_path / "memory.db", config=quick)) as other:
+            other.put(NS, "meanwhile", {"text": "a walnut"})
+            written.append(other.get(NS, "meanwhile"))
+        return erase(*args)
+
+    monkeypatch.setattr(forget, "erase", meanwhile)
+    preview = store.forget(NS, everything=True, dry_run=True)
+    assert (preview.memories, len(written)) == (5, 1), "as it was when it began"
+    assert len(store.search(NS, limit=99)) == 6
+    assert Path(store.path).stat().st_size >= before
+    assert [run.kind for run in store.runs()] == []

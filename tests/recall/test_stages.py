@@ -12,7 +12,7 @@ from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.choosing import Chosen
 from langmemory.recall.derivation import Families
-from langmemory.recall.diversity import Folding, mmr
+from langmemory.recall.diversity import WINDOW, Folding, mmr
 from langmemory.recall.excerpt import best_start
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.given import GivenLog
@@ -320,6 +320,28 @@ def test_mmr_puts_what_is_new_before_what_repeats() -> None:
     score = floats(1, 0.9, 0.8)
     assert mmr(score, vectors, lambda_=0.7, limit=3).tolist() == [0, 2, 1]
     assert mmr(score, vectors, lambda_=1.0, limit=3).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("lambda_", [0.3, 0.7, 0.95])
+def test_mmr_of_many_is_the_order_of_one_comparison_a_pick(lambda_: float) -> None:
+    """However many candidates are compared at a time, each place goes to the best of all that are
+    left, by what was taken before it."""
+    random = np.random.default_rng(5)
+    vectors = np.eye(8, dtype=np.float32)[random.integers(0, 8, 3 * WINDOW + 7)]
+    vectors[::3] = 0
+    vectors[1::3] = (vectors[1::3] + np.roll(vectors[1::3], 1, axis=1)) * np.float32(0.5**0.5)
+    score = random.permutation(len(vectors)).astype(np.float32) / len(vectors)
+    order = mmr(score, vectors, lambda_=lambda_, limit=len(vectors))
+    assert sorted(order.tolist()) == list(range(len(vectors)))
+    nearest = np.zeros(len(vectors), dtype=np.float32)
+    worth = lambda_ * score
+    for place in order:
+        assert worth[place] >= worth.max() - 1e-6
+        worth[place] = -np.inf
+        later = np.maximum(nearest, vectors @ vectors[place])
+        worth -= (1 - lambda_) * (later - nearest)
+        nearest = later
+    assert mmr(score, vectors, lambda_=lambda_, limit=300).tolist() == order[:300].tolist()
 
 
 def test_mmr_of_novelty_alone_still_gives_everything_once() -> None:

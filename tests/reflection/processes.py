@@ -26,12 +26,13 @@ def say(path: Path, text: str) -> None:
     os.close(diary)
 
 
-def drain(path: Path, name: str) -> None:
-    """Do everything that waits, and end."""
+def drain(path: Path, name: str, other: str) -> None:
+    """Do everything that waits, and end; no more than is begun at once before the other has begun."""
 
     def perform(job: Job) -> None:
         say(path, f"{name} {job.id}")
-        time.sleep(0.005)
+        while f"{other} " not in Path(f"{path}.diary").read_text():
+            time.sleep(0.005)
 
     with MemoryStore(path, index=False) as store:
         worker = Worker(store.jobs, perform, kind="shared", lanes=2, options=QUICK)
@@ -60,13 +61,15 @@ class State(TypedDict):
 
 
 def command_line(path: Path) -> None:
-    """`langmemory …` with a reflection graph that only takes its time."""
+    """`langmemory …` with a reflection graph that, where the variable HELD is set, ends when there is
+    a file of this name."""
     from langmemory.cli import app
 
     def build_reflection_graph(store: MemoryStore) -> Any:
         def reflect(state: State) -> None:
             say(path, f"began {state['thread_id']}")
-            time.sleep(float(os.environ.get("TAKES", "0")))
+            while (held := os.environ.get("HELD")) and not Path(held).exists():
+                time.sleep(0.005)
             say(path, f"ended {state['thread_id']}")
 
         builder = StateGraph(State)

@@ -75,7 +75,8 @@ def test_two_processes_share_the_work(store: MemoryStore, path: Path) -> None:
         store.jobs.enqueue(new, lambda _: None)
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.reflection.processes"])
-    children = [context.Process(target=drain, args=(path, name)) for name in ("left", "right")]
+    names = [("left", "right"), ("right", "left")]
+    children = [context.Process(target=drain, args=(path, *both)) for both in names]
     for child in children:
         child.start()
     for child in children:
@@ -120,13 +121,17 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
     """SIGTERM: the reflection under way is finished, the others are left for later."""
     remember(store, "a", "b")
     store.jobs.hurry("reflection")
-    child = program("command_line", path, "--db", str(path), "worker", TAKES="0.5")
+    may_end = path.with_name("may_end")
+    child = program("command_line", path, "--db", str(path), "worker", HELD=str(may_end))
     until_diary_says(path, "began a")
     child.send_signal(signal.SIGTERM)
+    assert child.stderr is not None
+    while "finishing what is under way" not in child.stderr.readline():
+        assert child.poll() is None
+    may_end.touch()
     _, error = child.communicate(timeout=60)
     assert child.returncode == 0, error
     assert diary(path) == ["began a", "ended a"]
-    assert "finishing what is under way" in error
     assert "1 waiting, 0 given up" in error
     assert "(memories.anna, a) done in" in error
 
@@ -136,7 +141,7 @@ def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, 
     remember(store, "a")
     store.jobs.hurry("reflection")
     arguments = ("--db", str(path), "worker", "--grace", "0")
-    child = program("command_line", path, *arguments, TAKES="600")
+    child = program("command_line", path, *arguments, HELD="never")
     until_diary_says(path, "began a")
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=60)

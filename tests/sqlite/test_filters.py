@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from langgraph.store.base import PutOp
+from langgraph.store.base import PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from langmemory.errors import InvalidFilterError
@@ -218,3 +219,40 @@ def test_wrong_filters_are_errors(filter: Any, message: str) -> None:
         store.search(NAMESPACE, filter=filter)
     with pytest.raises(InvalidFilterError, match=message):
         store.search(NAMESPACE, filter=filter, query="x")
+
+
+def deep(kind: str, levels: int) -> dict[str, Any]:
+    """A filter or operand of so many levels."""
+    found: Any = {"a": 1}
+    for _ in range(levels):
+        match kind:
+            case "list":
+                found = [found]
+            case "object":
+                found = {"a": found}
+            case _:
+                found = {kind: [found, {"b": 2}]}
+    return {"a": found} if kind == "list" else found  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("kind", ["$and", "$or", "object", "list"])
+async def test_a_filter_nested_too_deep_is_an_error_that_says_so(tmp_path: Path, kind: str) -> None:
+    """Wherever a filter is read, one too deep for Python's stack is refused, naming the limit and the
+    place; a batch with it writes nothing. As deep as a value may be, it is answered."""
+    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        store.put(NAMESPACE, "k", {"text": "hello"})
+        circle: dict[str, Any] = {}
+        circle["$or"] = [circle, circle]
+        for filter in (deep(kind, 3_000), {"a": {"$eq": deep(kind, 3_000)}}, circle):
+            with pytest.raises(InvalidFilterError, match="deeper than 200 levels, at ") as refused:
+                store.search(NAMESPACE, filter=filter)
+            assert len(str(refused.value)) < 300
+            with pytest.raises(InvalidFilterError, match="deeper than 200 levels"):
+                await store.asearch(NAMESPACE, filter=filter, query="hello")
+            with pytest.raises(InvalidFilterError, match="deeper than 200 levels"):
+                store.recall("hello", NAMESPACE, filter=filter, known_at=moment)
+            with pytest.raises(InvalidFilterError, match="deeper than 200 levels"):
+                store.batch([PutOp(NAMESPACE, "new", {"a": 1}), SearchOp(NAMESPACE, filter=filter)])
+        assert store.get(NAMESPACE, "new") is None
+        assert store.search(NAMESPACE, filter=deep(kind, 99)) == []

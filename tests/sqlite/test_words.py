@@ -239,7 +239,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     index.next_copy = 3
 
     def searched_until(seq: int) -> bool:
-        for _ in range(200):
+        for _ in range(1_000):
             store.search((), query="apple")
             current = index._current
             if current is not None and current.words.seq >= seq:

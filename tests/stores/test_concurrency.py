@@ -75,9 +75,15 @@ def test_loops_threads_and_sync_calls_share_a_store(path: str) -> None:
 async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
     """Writes that share a commit stand or fall each on its own."""
     store = MemoryStore(path, index=False)
-    hold = threading.Event()
-    blocker = asyncio.ensure_future(store._workers.write(lambda _: hold.wait(10)))
-    await asyncio.sleep(0.05)  # the writer is busy: what follows is committed together
+    busy, hold = threading.Event(), threading.Event()
+
+    def block(connection: Any) -> None:
+        busy.set()
+        assert hold.wait(30)
+
+    blocker = asyncio.ensure_future(store._workers.write(block))
+    while not busy.is_set():
+        await asyncio.sleep(0)  # the writer is busy: what follows is committed together
 
     def broken(connection: Any) -> None:
         connection.execute("INSERT INTO item (namespace, key) VALUES (1, 'half')")
@@ -94,7 +100,8 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
         store.adelete(NS, "one"),
     ]
     waiting = asyncio.gather(*tasks, return_exceptions=True)
-    await asyncio.sleep(0.05)
+    while len(store._workers._pending) < len(tasks):
+        await asyncio.sleep(0)
     hold.set()
     results = await waiting
     await blocker

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from langgraph.store.base import PutOp
 from pydantic import BaseModel
 
 from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
@@ -170,6 +171,26 @@ def test_values_without_a_form() -> None:
     assert store.get(NS, "k").value == nested(90)  # type: ignore[union-attr]
     with pytest.raises(ConfigError, match="list; pass a dict"):
         store.put(NS, "k", ["no", "dict"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("depth", [150, 3_000])
+async def test_what_an_object_holds_may_not_nest_deeper_either(depth: int) -> None:
+    """A dataclass is no way round the limit of depth, by any door: nothing is written that could not
+    be read."""
+
+    @dataclasses.dataclass
+    class Holder:
+        held: Any
+
+    store = MemoryStore(":memory:", index=False)
+    value = {"a": Holder(nested(depth))}
+    with pytest.raises(InvalidValueError, match="deeper than 200 levels"):
+        store.put(NS, "k", value)
+    with pytest.raises(InvalidValueError, match="deeper than 200 levels"):
+        await store.aput(NS, "k", value)
+    with pytest.raises(InvalidValueError, match="deeper than 200 levels"):
+        store.batch([PutOp(NS, "other", {"a": 1}), PutOp(NS, "k", value)])
+    assert store.search(NS) == []
 
 
 @pytest.mark.parametrize("wrong", ["5", b"5", True, -1, 2.0, 2.5, float("nan"), None, []])

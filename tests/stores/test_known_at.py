@@ -22,6 +22,7 @@ from langmemory.changes import (
     Facets,
     Invalidate,
     LinkEntities,
+    RemoveMemory,
     SetStatus,
     Supersede,
     UnlinkEntities,
@@ -416,3 +417,65 @@ def test_an_embedder_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "known_at: embedder failed, earlier texts are found by their words" in (
             found.trace.degraded
         )
+
+
+def test_the_graph_of_then_has_what_deleted_memories_claimed() -> None:
+    """Deleted, removed, or taken back with a run that brought the people along: their claims are in
+    the graph of a time when they were there, as of when they held, by the names of then; not in one
+    before, nor today's, nor one of a viewer who may not know of them, nor once they are forgotten."""
+    with MemoryStore(":memory:") as store:
+
+        def told(known_at: datetime | None, viewer: str | None = None, **more: Any) -> set[str]:
+            edges = store.graph(NS, known_at=known_at, viewer=viewer, **more).subgraph().edges
+            return {f"{one.subject} {one.relation} {one.object or one.literal}" for one in edges}
+
+        before = datetime.now(UTC)
+        apply(
+            store, "r1", AddEntity(key="m", name="Mira"), AddEntity(key="o", name="Oslo"),
+            fact("f", "Mira lives in Oslo.", valid_at=year(2020)), fact("g", "Mira bakes."),
+            fact("h", "Mira's secret.", privacy="private", owner="ann"),
+            AddEdge(fact="f", subject="m", relation="lives_in", object="o"),
+            AddEdge(fact="g", subject="m", relation="does", literal="baking"),
+            AddEdge(fact="h", subject="m", relation="hides", literal="gold"),
+        )  # fmt: skip
+        everything = {"m lives_in o", "m does baking", "m hides gold"}
+        then = datetime.now(UTC)
+        store.delete(NS, "h")
+        apply(store, "r2", RemoveMemory(key="g"))
+        less = datetime.now(UTC)
+        assert told(None) == told(less) == {"m lives_in o"}
+        assert told(then) == told(then, "ann") == everything
+        assert told(then, "bob") == everything - {"m hides gold"}
+        assert told(then, as_of=year(2019)) == everything - {"m lives_in o"}
+        store.undo("r2")
+        assert told(then) == everything
+        store.undo("r1")
+        assert (told(None), told(before)) == (set(), set())
+        graph = store.graph(NS, known_at=then)
+        assert (told(then), told(less)) == (everything, {"m lives_in o"})
+        assert [one.name for one in graph.entities()] == ["Mira", "Oslo"]
+        assert {edge.literal for edge in graph.edges("mira", "does")} == {"baking"}
+        assert [one.name for one in graph.neighbours("Oslo")] == ["Mira"]
+        rows = list(store.iter_export())
+        assert "baking" not in str(list(store.for_viewer("bob").iter_export()))
+        with MemoryStore(":memory:") as other:
+            other.import_rows(rows)
+            edges = other.graph(NS, known_at=then).subgraph().edges
+            assert {edge.literal for edge in edges} == {None, "baking", "gold"}
+        store.forget(NS, entity="Mira")
+        assert told(then) == set()
+        assert "gold" not in str(list(store.iter_export()))
+        assert problems(store) == []
+
+
+def test_a_deleted_turn_stands_in_its_thread_as_it_did() -> None:
+    """It is recalled as of then with its thread and its place, among what was said around it."""
+    with MemoryStore(":memory:") as store:
+        said = [("user", "My cat is called Miso"), ("user", "She likes fish")]
+        first, _ = store.remember(NS, said, thread_id="t")
+        then = datetime.now(UTC)
+        store.delete(NS, first)
+        (best, *_) = store.recall("what is the cat called", NS, known_at=then).results
+        assert (best.text, best.memory.thread_id, best.memory.position) == (
+            "My cat is called Miso", "t", 0,
+        )  # fmt: skip

@@ -4,7 +4,8 @@ tells nothing on a busy machine."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import apsw
 import pytest
 from langgraph.store.base import PutOp
 
-from langmemory.changes import OpenReview
+from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
 from langmemory.errors import DatabaseError
 from langmemory.sqlite.consistency import check
@@ -93,11 +94,38 @@ def test_forget_very_many(tmp_path: Path) -> None:
             )
             writer = store._engine.database._writer
             before = list(store.iter_export())
-            took.append(steps(writer, lambda: store.forget(NS, owner="ida", dry_run=True)))
+            assert steps(writer, lambda: store.forget(NS, owner="ida", dry_run=True)) == 0
             assert list(store.iter_export())[1:] == before[1:]
-            gone = store.forget(NS, owner="ida")
-            assert (gone.memories, gone.reviews) == (count, count)
+            took.append(steps(writer, partial(store.forget, NS, owner="ida")))
+            assert store.search(NS) == []
+            assert store.reviews(NS) == []
     assert took[1] < 6 * took[0]
+
+
+def test_the_next_batch_of_a_long_thread(tmp_path: Path) -> None:
+    """A run that goes on from its last batch does not look at every turn that was read before it, be
+    the thread named or not."""
+    took: dict[bool, list[int]] = {False: [], True: []}
+    for count in (200, 2_000):
+        with MemoryStore(tmp_path / f"{count}.db", index=False) as store:
+            said = [
+                one | {"at": AT + n * timedelta(minutes=1)} for n, one in enumerate(turns(count))
+            ]
+            keys = store.remember(NS, said, thread_id="t")
+            read = MarkReflected(keys=tuple(keys[: count - 100]))
+            apply(store, "r", read)
+            last = store.next_batch(NS, batch_tokens=50)
+            assert last is not None
+            apply(store, "s", MarkReflected(keys=tuple(turn.key for turn in last.turns)))
+            [reader] = store._engine.database._idle
+            for named in took:
+                following = partial(store.next_batch, NS, "t" if named else None, after=last)
+                took[named].append(steps(reader, following))
+                batch = following()
+                assert batch is not None
+                assert batch.turns[0].key == keys[count - 100 + len(last.turns)]
+    for few, many in took.values():
+        assert many < 2 * few
 
 
 def test_a_batch_of_a_reembed(tmp_path: Path) -> None:

@@ -336,6 +336,7 @@ def test_counts_that_are_still_in_memory_are_exported(tmp_path: Path) -> None:
         assert by_type["usage"]["referenced"] == 1
         assert by_type["item"]["access_count"] == 1
         store.count_usage([counted])
+        store._workers.later(lambda connection: None).result(10)  # the background has written
         store._engine.database._busy_timeout_ms = 0
         store._engine.database._writer.set_busy_timeout(0)
         other = apsw.Connection(store.path)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
+from langmemory.changes import ChangeSet, RemoveMemory
 from langmemory.errors import ClosedStoreError, ConfigError
 from langmemory.stores import MemoryStore, base
 from langmemory.stores.sweeping import Sweeper
@@ -116,6 +117,47 @@ def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
         entries = store.history(NS, "k")
         assert [entry.action for entry in entries] == ["add", "update", "expire"]
         assert all(entry.before is None and entry.after is None for entry in entries)
+
+
+def test_text_that_was_deleted_goes_with_its_ttl(tmp_path: Path, clock: Clock) -> None:
+    """What was deleted, or removed by a run, before its TTL ended is in the history until then and
+    no longer; an undo does not bring it back, and brings back the rest."""
+    with MemoryStore(tmp_path / "m.db", index=False) as store:
+        for key, ttl in (("deleted", 2), ("removed", 2), ("kept", None), ("later", 9)):
+            store.put(NS, key, {"text": f"said in {key}", "owner": "ana"}, ttl=ttl)
+        store.put(NS, "deleted", {"text": "said at last"}, ttl=2)
+        store.delete(NS, "deleted")
+        store.delete(NS, "later")
+        changes = tuple(RemoveMemory(key=key) for key in ("removed", "kept"))
+        plan = ChangeSet(
+            namespace=NS, run_id="r", kind="maintenance", reason="old", changes=changes
+        )
+        store.apply(plan)
+        store.sweep_ttl()
+        texts = [entry.before for entry in store.history(NS, "deleted")]
+        assert texts == [
+            None,
+            {"text": "said in deleted", "owner": "ana"},
+            {"text": "said at last"},
+        ]
+
+        clock.pass_minutes(3)
+        assert store.sweep_ttl() == 0
+        for key in ("deleted", "removed"):
+            assert store.history(NS, key)[-1].action == "expire"
+            assert all(entry.before is None for entry in store.history(NS, key))
+        assert store.history(NS, "later")[-1].before == {"text": "said in later", "owner": "ana"}
+        before = len(store.history(NS, "deleted"))
+        store.sweep_ttl()
+        assert len(store.history(NS, "deleted")) == before
+        done = store.undo("r")
+        assert (store.get(NS, "removed"), done.changed) == (None, ("kept",))
+        assert store.get(NS, "kept") is not None
+        rows = list(store.iter_export())
+    assert "said in removed" not in repr(rows)
+    with MemoryStore(tmp_path / "other.db", index=False) as other:
+        other.import_rows(rows)
+        assert [item.key for item in other.search(NS)] == ["kept"]
 
 
 @pytest.mark.parametrize(

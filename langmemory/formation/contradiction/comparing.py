@@ -20,6 +20,7 @@ from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.lexicon import ENGLISH, split_words
 
 NEVER_TRUE = "corrected: never was true"
+SAID_AGAIN = "said again after that"
 
 
 def compared(new: Statement, old: Statement) -> Pair | None:
@@ -103,7 +104,7 @@ def _values_compared(
     if second is old and not _is_history(new, old):
         return replace(pair, until=_never(old), reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:
-        return replace(pair, reason="said again after that")
+        return replace(pair, reason=SAID_AGAIN)
     if _shared_role(mine.subject) and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:
@@ -142,6 +143,8 @@ def _tastes(new: Statement, old: Statement) -> Pair | None:
     if new.corrects and new.said_at >= old.said_at:
         return replace(pair, verdict="supersedes", until=_never(old))
     second = later(new, old)
+    if second is new and new.said_at < old.told_at:
+        return replace(pair, reason=SAID_AGAIN)
     return (
         replace(pair, verdict="supersedes")
         if second is not None and speaks_of_change(second)
@@ -172,6 +175,8 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
         return replace(pair, until=_never(old), reason="over before it was said to hold")
     if new.corrects:
         return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+    if new.said_at < old.told_at:
+        return replace(pair, until=new.start, reason=SAID_AGAIN)
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 

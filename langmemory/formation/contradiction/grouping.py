@@ -28,6 +28,9 @@ from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, normalised
 from langmemory.lexicon import split_words
 
+MOST_UNDECIDED = 10
+"""Known facts that a new one is put beside for a judge, or a person, to decide between them."""
+
 
 def groups(
     fresh: Sequence[Fact],
@@ -61,7 +64,7 @@ def groups(
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
-        for pair in _settled(_not_of_many(found), candidates):
+        for pair in _few(_settled(_not_of_many(found), candidates)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
                 loser, until = gives_way(pair)
@@ -79,6 +82,15 @@ def _not_of_many(pairs: list[Pair]) -> list[Pair]:
     if any(overlap_in_time(one, other) for one, other in combinations(holding, 2)):
         return [pair for pair in pairs if pair not in loose]
     return pairs
+
+
+def _few(pairs: list[Pair]) -> list[Pair]:
+    """Of what nothing decides, the pairs with the latest facts: where hundreds stand side by side,
+    nobody answers hundreds of questions about each new one."""
+    undecided = [pair for pair in pairs if pair.verdict is None]
+    undecided.sort(key=lambda pair: (pair.old.start, pair.old.said_at, pair.old.key))
+    left_out = {pair.old.key for pair in undecided[:-MOST_UNDECIDED]}
+    return [pair for pair in pairs if pair.verdict is not None or pair.old.key not in left_out]
 
 
 def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
@@ -149,6 +161,11 @@ def _candidates(
                 for theirs in other.claims
             ):
                 yield other
+
+
+def meant_together(relation: str) -> tuple[str, ...]:
+    """Relations, this one included, whose facts of one subject are compared with each other."""
+    return tuple({relation, *_concerned(relation, corrects=True)})
 
 
 def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:

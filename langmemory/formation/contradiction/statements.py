@@ -61,6 +61,8 @@ class Statement:
     occasion: tuple[datetime, datetime] | None = None
     """Of an event or a plan, the interval it is told for."""
     evidence: tuple[str, ...] = ()
+    never_held: bool = False
+    """Taken back because its words were changed: it never was true, and nothing took its place."""
     new: bool = False
     """Of the batch."""
 
@@ -96,6 +98,8 @@ class Statement:
         memory = known.memory
         kind = str(memory.value.get("fact_kind", "fact"))
         said_at = _moment(memory.value.get("said_at")) or memory.created_at
+        start = _start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at)
+        end, past = memory.invalid_at or END, memory.status == "superseded"
         return Statement(
             key=memory.key,
             text=memory.text,
@@ -106,15 +110,16 @@ class Statement:
             owner=memory.owner,
             privacy=memory.privacy,
             confidence=memory.confidence,
-            start=_start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at),
+            start=start,
             dated=memory.valid_at not in (None, said_at),
-            end=memory.invalid_at or END,
+            end=end,
             said_at=said_at,
             told_at=max(known.told_at or said_at, said_at),
             ends=_is_end(known.claims),
             protected=memory.pinned or memory.verified,
             waiting=memory.status in ("pending", "approved"),
-            past=memory.status == "superseded",
+            past=past,
+            never_held=past and memory.superseded_by is None and end <= start,
             occasion=_occasion(kind, _told_for(memory.value)),
             evidence=known.evidence,
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter
 from typing import Literal
 
 from langmemory.formation.dates.languages import anchor, forms
@@ -59,9 +61,10 @@ def scan(
     found.sort(key=lambda one: (one.start - one.end, not one.strong, one.start))
     kept: list[Candidate] = []
     for one in found:
-        if all(one.end <= other.start or one.start >= other.end for other in kept):
-            kept.append(one)
-    kept.sort(key=lambda one: one.start)
+        place = bisect_left(kept, one.start, key=attrgetter("start"))
+        after_one_before = place == 0 or kept[place - 1].end <= one.start
+        if after_one_before and (place == len(kept) or one.end <= kept[place].start):
+            kept.insert(place, one)
     return _paired(_nested(kept, text, words, said_at.replace(tzinfo=None)), text, words)
 
 

@@ -213,7 +213,8 @@ class Outcome:
     def _come_about(self) -> dict[str, Fact]:
         corrected: dict[str, datetime] = {}
         for one in self.decisions:
-            if one.verdict == "supersedes" and one.pair.new.corrects:
+            takes_back = one.pair.new.corrects and gives_way(one.pair)[0] is one.pair.old
+            if one.verdict == "supersedes" and takes_back:
                 key, since = one.pair.new.key, one.pair.old.start
                 corrected[key] = min(since, corrected.get(key, since))
         grey = (fact for fact, _, _ in self._division.grey)

@@ -23,7 +23,7 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division, DuplicateOptions
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import EXTRACTION_FAILED, Extraction, Knowledge
+from langmemory.formation.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
@@ -36,6 +36,7 @@ from langmemory.formation.planning.writing import (
     summary_memory,
 )
 from langmemory.formation.rereading import Rereading, renewed
+from langmemory.plurals import counted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +93,7 @@ def plan(
         "at": now.isoformat(),
         "turns": len(batch.turns),
         "extracted": len(extraction.facts),
-        "dropped": len(extraction.dropped),
+        "dropped": sum(one != READ_IN_PART for one in extraction.dropped),
         "repeated": division.within + len(division.repeated),
         "groups": len(verdicts),
         "verdicts": dict(Counter(one.verdict for one in outcome.decisions)),
@@ -103,11 +104,13 @@ def plan(
         "unreadable_verdicts": sum(one.problem is not None for one in verdicts),
         "failures": list(told),
     }
+    if in_part := extraction.dropped.count(READ_IN_PART):
+        note["read_in_part"] = in_part
     return ChangeSet(
         namespace=batch.namespace,
         run_id=run_id or batch.run_id,
         kind="reflection",
-        reason=f"reflection of {len(batch.turns)} turns of {batch.thread_id}",
+        reason=f"reflection of {counted(len(batch.turns), 'turn')} of {batch.thread_id}",
         changes=changes,
         note=note | _told(changes),
         planned_at=knowledge.seq,

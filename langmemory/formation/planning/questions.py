@@ -24,6 +24,7 @@ from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges, rest_memories
+from langmemory.plurals import counted
 from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]
@@ -135,7 +136,7 @@ def whole_run(
         about="run",
         question=(
             f"Steps of this reflection failed ({'; '.join(failures)}). "
-            f"Should its {len(approved)} facts be believed all the same?"
+            f"Should its {counted(len(approved), 'fact')} be believed all the same?"
         ),
         memories=tuple(approved) or tuple(turn.key for turn in outcome.batch.turns),
         options={

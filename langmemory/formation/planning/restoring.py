@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from langmemory.changes import Change, Facets, Supersede, UpdateMemory
+from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemory
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import Knowledge
 from langmemory.formation.relations.vocabulary import normalised
@@ -48,6 +48,18 @@ def restored(
             ):
                 end = Facets(invalid_at=since if instead else None)
                 yield UpdateMemory(key=one.key, facets=end, reason=_REASON)
+
+
+def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]:
+    """Changes that a person decided, without those that let something give way, or give way to it,
+    which was taken back since the question was opened: it would have held for a time after all."""
+    for change in changes:
+        keys = [change.key] if isinstance(change, Supersede | Invalidate) else []
+        if isinstance(change, Supersede):
+            keys.append(change.by)
+        found = [known for key in keys if (known := knowledge.by_key(key)) is not None]
+        if not any(Statement.of_known(one).never_held for one in found):
+            yield change
 
 
 def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:

@@ -15,6 +15,9 @@ from langmemory.lexicon import LANGUAGES
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
+MOST_READ = 100_000
+"""Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
+write themselves when they paste (0.7 s)."""
 TakesBack = Literal["surely", "perhaps"]
 """Whether somebody corrects what was said: "I meant", or "no", which may answer a question."""
 FIRST_TIME = 0xE000
@@ -58,9 +61,14 @@ class Clause:
 
 
 def clauses(text: str, patterns: Patterns, said_at: datetime) -> Iterator[list[Clause]]:
-    """The clauses of each sentence that says something for certain."""
-    plain = re.sub(TIME, " ", text.replace("’", "'"))
-    for sentence in sentences(own_words(plain, patterns)):
+    """The clauses of each sentence that says something for certain.
+
+    Args:
+        text: of the speaker's `own_words`.
+        patterns: of its language.
+        said_at: what times are resolved against.
+    """
+    for sentence in sentences(_ends(text)):
         bare = plainly_said(sentence)
         if bare is None or _QUESTION.search(bare) or patterns.unclear.search(bare):
             continue
@@ -94,6 +102,16 @@ def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
         if not found.end():
             return text, back
         text = text[found.end() :]
+
+
+def _ends(text: str) -> str:
+    """What is read of a text: of a long one its ends, without the sentences that are cut through."""
+    if len(text) <= MOST_READ:
+        return text
+    first, last = text[: MOST_READ // 2], text[-(MOST_READ // 2) :]
+    ends = [found.end() for found in _SENTENCE_END.finditer(first)]
+    begins = _SENTENCE_END.search(last)
+    return f"{first[: ends[-1] if ends else 0]}\n{last[begins.end() if begins else len(last) :]}"
 
 
 def own_words(text: str, patterns: Patterns) -> str:

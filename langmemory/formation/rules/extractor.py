@@ -5,16 +5,20 @@ Modest and precise: a clause either matches a rule from its subject on, or it is
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.facts import Extraction, Fact
+from langmemory.formation.facts import READ_IN_PART, Extraction, Fact
 from langmemory.formation.repetition import joined
+from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests.reader import standing_requests
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
+
+logger = logging.getLogger("langmemory.formation")
 
 SHORT_CHARACTERS = 80
 """Up to this length, a text is also tried in other languages it may be in."""
@@ -25,29 +29,42 @@ class RuleExtractor:
     of frequent words is no account of a conversation, and what was learned stands in the facts."""
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """What the persons of a batch said for certain, at most one statement a clause."""
+        """What the persons of a batch said for certain, at most one statement a clause. Of a turn
+        with more than `MOST_READ` characters of somebody's own words the middle is not read."""
         known: dict[str, str] = {}
         for name in (*names, *(turn.speaker for turn in batch.turns if is_person(turn))):
             if name.strip().casefold() not in NO_NAMES:
                 known.setdefault(name.strip().casefold(), name.strip())
-        facts = (fact for turn in filter(is_person, batch.turns) for fact in _read(turn, known))
-        return Extraction(facts=tuple(joined(facts)))
+        facts: list[Fact] = []
+        in_part = 0
+        for turn in filter(is_person, batch.turns):
+            found, is_whole = _read(turn, known)
+            facts += found
+            in_part += not is_whole
+        if in_part:
+            logger.warning(
+                "read_in_part turns=%d thread=%s: of each the first and last %d characters",
+                in_part, batch.thread_id, MOST_READ // 2,
+            )  # fmt: skip
+        return Extraction(facts=tuple(joined(facts)), dropped=(READ_IN_PART,) * in_part)
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         return self.extract(batch, names=names)
 
 
-def _read(turn: Turn, known: dict[str, str]) -> list[Fact]:
-    """The facts of one turn; names it tells are added to ``known``."""
-    text = spoken(turn.text)
+def _read(turn: Turn, known: dict[str, str]) -> tuple[list[Fact], bool]:
+    """The facts of one turn, and whether all of it was read; names it tells are added to ``known``."""
+    text, is_whole = spoken(turn.text), True
     for language in _languages(text):
         patterns = patterns_of(language)
         named, claimed = speaker_named(turn, patterns)
         asked, rest = standing_requests(turn, text, patterns, named=named, claimed=claimed)
-        facts = [*asked, *Reader(turn, rest, known, patterns).facts()]
+        reader = Reader(turn, rest, known, patterns)
+        is_whole = not reader.in_part
+        facts = [*asked, *reader.facts()]
         if facts:
-            return facts
-    return []
+            return facts, is_whole
+    return [], is_whole
 
 
 def _languages(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.facts import Claim, Fact, When
 from langmemory.formation.relations.vocabulary import normalised
-from langmemory.formation.rules.clauses import Clause, clauses, opened
+from langmemory.formation.rules.clauses import MOST_READ, Clause, clauses, opened, own_words
 from langmemory.formation.rules.grammar import TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import PREFER, Found, resolve
@@ -63,11 +63,16 @@ class Reader:
         self.known = known
         self.patterns = patterns
         self.grammar = patterns.grammar
-        self.text = text
         for pattern, written in self.grammar.respelled:
-            self.text = re.sub(pattern, written, self.text)
+            text = re.sub(pattern, written, text)
+        self.text = own_words(re.sub(TIME, " ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether what the speaker says is too long to be read whole."""
+        return len(self.text) > MOST_READ
 
     def facts(self) -> Iterator[Fact]:
         for sentence in clauses(self.text, self.patterns, self.turn.said_at):

@@ -77,13 +77,38 @@ def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[Unre
     return [UnreadRow(from_path(path), *rest) for path, *rest in rows]
 
 
-def unread(connection: Connection, thread: int, now_us: int) -> Iterator[TurnRow]:
-    """The turns of a thread that nobody has read, in order; read as far as they are taken."""
+def oldest(
+    connection: Connection, namespace: int, now_us: int, since_us: int | None
+) -> tuple[int, str] | None:
+    """Id and name of the thread of a namespace whose unread turn, of those said since then, was said
+    first."""
+    row: tuple[int, str] | None = connection.execute(
+        # By the index of times: not to count all that is unread for the first of it.
+        "SELECT t.id, t.name FROM item i INDEXED BY item_valid CROSS JOIN thread t ON t.id = i.thread "
+        f"WHERE i.namespace = ? AND i.valid_at >= ? AND {_UNREAD} "
+        "ORDER BY i.valid_at, t.id LIMIT 1",
+        (namespace, -(2**63) if since_us is None else since_us, now_us),
+    ).fetchone()
+    return row
+
+
+def unread(connection: Connection, thread: int, now_us: int, position: int) -> Iterator[TurnRow]:
+    """The turns of a thread that nobody has read, from a place on and in order; read as far as they
+    are taken."""
     return _turns(
         connection,
-        f"{_SELECT} WHERE i.thread = ? AND {_UNREAD} ORDER BY i.position",
-        (thread, now_us),
+        f"{_SELECT} WHERE i.thread = ? AND i.position >= ? AND {_UNREAD} ORDER BY i.position",
+        (thread, position, now_us),
     )
+
+
+def position(connection: Connection, thread: int, namespace: int, key: str) -> int:
+    """Where in a thread a turn stands; 0 where it is gone, or in another."""
+    row = connection.execute(
+        "SELECT position FROM item WHERE namespace = ? AND key = ? AND thread = ?",
+        (namespace, key, thread),
+    ).fetchone()
+    return 0 if row is None or row[0] is None else int(row[0])
 
 
 def before(

@@ -213,11 +213,9 @@ class Database:
         return connection
 
     @contextmanager
-    def write(
-        self, *, keep: bool = True, busy_timeout_ms: int | None = None
-    ) -> Iterator[Connection]:
-        """One transaction: committed at the end, or taken back with ``keep=False``; rolled back whole
-        on any exception. ``busy_timeout_ms``: a shorter one, for this transaction alone."""
+    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
+        """One transaction, committed at the end and rolled back whole on any exception.
+        ``busy_timeout_ms``: a shorter one, for this transaction alone."""
         self.check_usable()  # a forked child may never get the lock
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
@@ -235,7 +233,7 @@ class Database:
                 connection.execute("BEGIN IMMEDIATE")
                 self._check_schema(connection)
                 yield connection
-                connection.execute("COMMIT" if keep else "ROLLBACK")
+                connection.execute("COMMIT")
                 if self._wal is None and not self.in_memory:
                     self._wal = _inode(f"{self.file}-wal")
             except BaseException:
@@ -343,6 +341,25 @@ class Database:
             with self._scan_lock:
                 self._scans.discard(connection)
                 self._discard(connection)
+
+    @contextmanager
+    def copy(self) -> Iterator[Connection]:
+        """A connection to a private copy of the file as of now, to see what a write would do without
+        the lock that it takes. The copy goes with it; meanwhile it needs the space of the file
+        where SQLite keeps temporary files (``SQLITE_TMPDIR``)."""
+        copied = Connection("")
+        try:
+            with clear_errors(f"The temporary copy of {self.path}"):
+                copied.pragma("journal_mode", "off")  # nothing of it is ever taken back
+                copied.pragma("temp_store", "memory")
+                with self.read() as connection, copied.backup("main", connection, "main") as backup:
+                    while not backup.done:
+                        backup.step(-1)
+                self._check_schema(copied)
+                copied.execute("BEGIN")
+                yield copied
+        finally:
+            copied.close()
 
     def _end_scans(self) -> None:
         """Break off what reads through the file. The last connection to close writes the WAL back:

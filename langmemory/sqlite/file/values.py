@@ -38,7 +38,8 @@ def to_json(value: Mapping[str, Any]) -> str:
     ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects.
 
     Raises:
-        InvalidValueError: A key is not a string, or something cannot be written without loss.
+        InvalidValueError: A key is not a string, something cannot be written without loss, or an
+            object within it nests too deep.
     """
     try:
         text = _ENCODER.encode(value)
@@ -46,6 +47,11 @@ def to_json(value: Mapping[str, Any]) -> str:
             text.encode("utf-8")  # lone surrogates
     except InvalidValueError:
         raise
+    except RecursionError as error:
+        raise InvalidValueError(
+            f"The value nests deeper than {MAX_DEPTH} levels, within an object it holds. Store it "
+            "flatter, or as a string."
+        ) from error
     except (TypeError, ValueError) as error:
         raise InvalidValueError(
             f"The value cannot be stored as JSON: {error}. Store only JSON types, datetimes, UUIDs, "
@@ -99,7 +105,7 @@ def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
         InvalidValueError: A key is not a string, and where it stands; or the value is too deep.
     """
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in SCALARS:
         return True
     if depth > MAX_DEPTH:
         raise InvalidValueError(
@@ -116,19 +122,20 @@ def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
                         "Keys must be strings."
                     )
                 plain = False
-            if type(inner) not in _SCALARS:
+            if type(inner) not in SCALARS:
                 plain = check_keys(inner, f"{where}.{key}", depth + 1) and plain
         return plain
     if kind is list or isinstance(value, list | tuple):
         plain = kind is list
         for inner in value:
-            if type(inner) not in _SCALARS:
+            if type(inner) not in SCALARS:
                 plain = check_keys(inner, f"{where}[]", depth + 1) and plain
         return plain
     return False
 
 
-_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
+SCALARS: Final = frozenset((str, int, float, bool, type(None)))
+"""JSON's own types that hold no others."""
 
 
 TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")

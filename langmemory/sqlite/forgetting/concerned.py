@@ -180,7 +180,8 @@ def speaking_of(
             alive.add(item)
     past: set[int] = set()
     for seq, item, there, *told in connection.execute(
-        "SELECT h.seq, h.item, i.id, h.before, h.key FROM history h LEFT JOIN item i ON i.id = h.item "
+        "SELECT h.seq, h.item, i.id, h.before, h.key, h.facets -> '$.claims' "
+        "FROM history h LEFT JOIN item i ON i.id = h.item "
         f"WHERE h.before IS NOT NULL AND (i.namespace IN {where} OR h.item IN "
         f"(SELECT g.item FROM history g WHERE g.namespace IN {where} AND g.key IS NOT NULL))",
         (*bindings, *bindings),

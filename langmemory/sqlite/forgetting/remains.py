@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 from typing import Final
 
 import apsw
@@ -85,11 +85,16 @@ class _Vocabulary:
         if len(words) < MANY_WORDS:
             return {word for word in words if word in self}
         found = words & self._words
-        lengths = sorted(set(map(len, words)))
+        beginning: dict[str, list[str]] = defaultdict(list)
+        for word in words - found:
+            beginning[word[:FEWEST_BYTES]].append(word)
+        lengths = sorted({len(begun) for begun in beginning})
         for known in self._words:
-            for length in takewhile(len(known).__gt__, lengths):
-                parts = (known[n : n + length] for n in range(len(known) - length + 1))
-                found.update(part for part in parts if part in words)
+            for n in range(len(known)):
+                for length in lengths:
+                    for word in beginning.get(known[n : n + length], ()):
+                        if known.startswith(word, n):
+                            found.add(word)
         return found
 
     def may_look_like(self, word: str) -> bool:

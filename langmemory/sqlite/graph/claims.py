@@ -72,6 +72,4 @@ def claims_about(
         named = apsw.carray(tuple(relations))
         rows += connection.execute(of_object, (entity, MOST_OBJECT, named, *bindings, MOST))
     residual = scope.residual
-    return [
-        ClaimRow(*row[1:]) for row in rows if residual is None or residual(from_json(row[0]))
-    ]
+    return [ClaimRow(*row[1:]) for row in rows if residual is None or residual(from_json(row[0]))]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import apsw
 
 from langmemory.sqlite.file.connection import Connection
 
@@ -100,6 +103,41 @@ def add_edge(
         (fact, subject, relation, object, literal, run),
     )
     return bool(connection.changes())
+
+
+def learned_since(
+    connection: Connection, entity: int, relations: Collection[str], seq: int
+) -> list[tuple[str, str | None]]:
+    """(key, run) of memories added after a place in the history that claim something of an entity,
+    at either end, under one of these relations."""
+    rows = connection.execute(
+        "SELECT DISTINCT i.key, h.run FROM history h CROSS JOIN edge e ON e.fact = h.item "
+        "CROSS JOIN item i ON i.id = h.item WHERE h.seq > ?1 AND h.action = 'add' "
+        "AND ?2 IN (e.subject, e.object) AND e.relation IN (SELECT value FROM carray(?3)) "
+        "ORDER BY h.seq",
+        (seq, entity, apsw.carray(tuple(relations))),
+    )
+    return [(str(key), run) for key, run in rows]
+
+
+def claims_of(connection: Connection, item: int) -> dict[str, Any]:
+    """What a memory claims, by keys that outlive the rows: ``entities`` it speaks of, as
+    {key: [name, kind]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
+    entities = {
+        key: told
+        for key, *told in connection.execute(
+            "SELECT e.key, e.name, e.kind FROM mention m JOIN entity e ON e.id = m.entity "
+            "WHERE m.item = ? ORDER BY e.id",
+            (item,),
+        )
+    }
+    edges = connection.execute(
+        "SELECT s.key, c.relation, o.key, c.literal, c.run FROM edge c "
+        "JOIN entity s ON s.id = c.subject LEFT JOIN entity o ON o.id = c.object "
+        "WHERE c.fact = ? ORDER BY c.id",
+        (item,),
+    ).fetchall()
+    return {"entities": entities, "edges": edges} if entities else {}
 
 
 def delete_of_run(connection: Connection, run: str) -> dict[str, int]:

@@ -22,7 +22,9 @@ BESIDE_FACETS: Final = (
     "accessed_at",
 )  # fmt: skip
 """Columns of an item, besides its facets, that are kept to put it back."""
-_UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position")
+CLAIMS: Final = "claims"
+"""Beside the facets of a deletion: what the item claimed in the graph (`graph_rows.claims_of`)."""
+_UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position", CLAIMS)
 WITHDRAWN: Final = "withdrawn"
 """Beside the facets of a change: the evidence it took, as ids of this file; for its undo alone."""
 WHOSE: Final = ("privacy", "owner")
@@ -215,6 +217,7 @@ def changes(
             facets.pop(WITHDRAWN, None)
         if viewer is not None and facets is not None:
             facets.pop("superseded_by", None)
+            facets.pop(CLAIMS, None)
         if viewer is not None and run is not None:
             if run not in open_runs:
                 open_runs[run] = open_run(connection, run, viewer)

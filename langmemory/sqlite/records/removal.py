@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import to_path
 from langmemory.sqlite.file.rows import insert
+from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.index import keywords, vectors
 from langmemory.sqlite.records import history, runs
 from langmemory.sqlite.records.items import AT_FIRST, FACETS, Batch, Write
@@ -26,13 +28,18 @@ def delete(
 ) -> None:
     """Remove an item and everything derived from it. Its history stays; that of an expiry without
     the text, because whoever sets a TTL wants the text gone."""
-    namespace, key, value, *columns = connection.execute(
-        f"SELECT namespace, key, value, {', '.join(AT_FIRST)} FROM item WHERE id = ?", (item,)
+    namespace, key, value, thread, position, *columns = connection.execute(
+        f"SELECT namespace, key, value, {_THREAD}, position, {', '.join(AT_FIRST)} "
+        "FROM item WHERE id = ?",
+        (item,),
     ).fetchone()
     was = dict(zip(AT_FIRST, columns, strict=True))
     told = AT_FIRST if action == "delete" else history.WHOSE
     facets = {name: was[name] for name in told if was[name] != AT_FIRST[name]}
     facets = history.with_whose(facets, was)
+    if action == "delete":
+        facets |= _claimed(connection, item)
+        facets |= {"thread_id": thread, "position": position} if thread is not None else {}
     _take_out(connection, item, namespace)
     forget_beside(connection, item)
     history.record(
@@ -40,13 +47,63 @@ def delete(
         before=value if action == "delete" else None, facets=facets or None, run=run, reason=reason,
     )  # fmt: skip
     if action == "expire":
-        connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
+        _forget_past(connection, item)
+
+
+def outlived(connection: Connection, now_us: int) -> list[int]:
+    """Items that were deleted before their TTL ended, as it has since: what they said is in the
+    history still."""
+    rows = connection.execute(
+        "SELECT g.item FROM history g WHERE g.key IS NOT NULL AND g.action = 'delete' "
+        "AND g.before IS NOT NULL AND g.facets ->> '$.expires_at' <= ? ORDER BY g.item",
+        (now_us,),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def expire_gone(connection: Connection, items: Iterable[int], now_us: int) -> None:
+    """What deleted items said goes with their TTL, as if they had lived as long."""
+    for item in items:
+        gone_from = connection.execute(
+            "SELECT namespace, key, facets FROM history WHERE item = ? AND key IS NOT NULL "
+            "AND action = 'delete' AND before IS NOT NULL",
+            (item,),
+        ).fetchone()
+        if gone_from is None:  # it came back since it was looked for
+            continue
+        namespace, key, facets = gone_from
+        was = from_json(facets)
+        whose = {name: was[name] for name in history.WHOSE if name in was}
+        connection.execute(
+            "UPDATE history SET facets = json_remove(facets, '$.' || ?) WHERE item = ?",
+            (history.CLAIMS, item),
+        )
+        history.record(
+            connection, now_us, "expire", item, gone_from=(namespace, key), facets=whose or None
+        )
+        forget_beside(connection, item)
+        _forget_past(connection, item)
+
+
+_THREAD: Final = "(SELECT t.name FROM thread t WHERE t.id = item.thread)"
+
+
+def _claimed(connection: Connection, item: int) -> dict[str, Any]:
+    claims = graph_rows.claims_of(connection, item)
+    return {history.CLAIMS: claims} if claims else {}
+
+
+def _forget_past(connection: Connection, item: int) -> None:
+    connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
 
 
 KEPT: Final = (*history.BESIDE_FACETS, *(name for name in FACETS if name != "thread"))
 """Columns by which, with its namespace, key, value and thread, an item is there again."""
 
-RESTORABLE: Final = "h.action = 'delete' AND h.key IS NOT NULL AND h.facets ->> '$.created_at' > 0"
+RESTORABLE: Final = (
+    "h.action = 'delete' AND h.key IS NOT NULL AND h.before IS NOT NULL "
+    "AND h.facets ->> '$.created_at' > 0"
+)
 """Rows of the history, ``h``, of items that a run removed and its undo can bring back."""
 
 
@@ -55,14 +112,14 @@ def remove(connection: Connection, item: int, now_us: int, *, run: str, reason: 
     what stands beside it (evidence from and for it, mentions, edges, what was read, counts) stays
     there under its id, which nobody else gets. Reads find these rows by way of the item."""
     namespace, key, value, thread, *kept = connection.execute(
-        "SELECT namespace, key, value, (SELECT t.name FROM thread t WHERE t.id = item.thread), "
-        f"{', '.join(KEPT)} FROM item WHERE id = ?",
+        f"SELECT namespace, key, value, {_THREAD}, {', '.join(KEPT)} FROM item WHERE id = ?",
         (item,),
     ).fetchone()
     _take_out(connection, item, namespace)
     history.record(
         connection, now_us, "delete", item, gone_from=(namespace, key), before=value,
-        facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread}, run=run, reason=reason,
+        facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread,
+                **_claimed(connection, item)}, run=run, reason=reason,
     )  # fmt: skip
 
 

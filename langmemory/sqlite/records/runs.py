@@ -38,6 +38,12 @@ def insert(
     )
 
 
+def after(connection: Connection, at_us: int) -> set[str]:
+    """Ids of the runs after a time."""
+    rows = connection.execute("SELECT id FROM run WHERE at > ?", (at_us,))
+    return {str(row[0]) for row in rows}
+
+
 def find(connection: Connection, run_id: str) -> Run | None:
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.id = ?", (run_id,)

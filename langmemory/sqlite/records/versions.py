@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import below, from_path
+from langmemory.sqlite.file.namespaces import below, find, from_path
 from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.times import from_us, to_us
 from langmemory.sqlite.file.values import from_json
@@ -41,11 +42,13 @@ class Version:
     columns: Mapping[str, Any]
     """Columns of the item, as then; times in microseconds."""
     thread: int | None
-    """Its thread; of an item that is gone nobody knows."""
+    """Its thread, if there still is one."""
     thread_id: str | None
     position: int | None
     tokens: bool | None
     """Whether its tokens are kept, for late interaction; of an item that is gone nobody knows."""
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    """What it claimed in the graph (`graph_rows.claims_of`), of an item that is gone."""
 
     @property
     def namespace(self) -> Namespace:
@@ -71,7 +74,7 @@ def versions(
 ) -> list[Version]:
     """The items in a scope with ``known_at`` that have another value since, or none, in the order of
     their ids. What was forgotten, or has expired, the history holds no more; of what was deleted
-    before its TTL ended, no sweep will come by, and it is left out once that has ended.
+    before its TTL ended is left out once that has ended, also before a sweep comes by.
 
     A viewer gets what was open to them then and is now; of what is gone, what was at no time private
     to somebody else.
@@ -79,7 +82,29 @@ def versions(
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
     every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
-    found = {one.item: one for one in every}
+    return [
+        one
+        for one in within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
+        if (scope.filter is None or matches(one.value, scope.filter))
+        and (one.namespace, one.key) not in scope.given
+    ]
+
+
+def departed(
+    connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None = None
+) -> list[Version]:
+    """Those of the `versions` whose items are gone."""
+    assert scope.known_at is not None
+    known_at = to_us(scope.known_at)
+    gone = _gone(connection, scope, known_at, now_us)
+    return within(connection, scope, alive_at_us, _as_then(connection, gone, known_at))
+
+
+def _as_then(
+    connection: Connection, versions: Iterable[Version], known_at: int
+) -> Iterable[Version]:
+    """With the columns of then."""
+    found = {one.item: one for one in versions}
     told = _told(connection, found, known_at)
     changed = _changed(connection, found, known_at)
     for item, one in found.items():
@@ -89,14 +114,16 @@ def versions(
         columns |= {name: was[name] for name in was.keys() & columns.keys()}
         found[item] = replace(
             one, columns=columns, thread_id=was.get("thread_id", one.thread_id),
-            position=was.get("position", one.position),
+            position=was.get("position", one.position), claims=was.get(history.CLAIMS, {}),
         )  # fmt: skip
-    return [
-        one
-        for one in _within(connection, scope, alive_at_us, found.values())
-        if (scope.filter is None or matches(one.value, scope.filter))
-        and (one.namespace, one.key) not in scope.given
-    ]
+        if found[item].thread is None and found[item].thread_id is not None:
+            found[item] = replace(found[item], thread=_thread(connection, found[item]))
+    return found.values()
+
+
+def _thread(connection: Connection, one: Version) -> int | None:
+    namespace = find(connection, one.namespace)
+    return None if namespace is None else threads.find(connection, namespace, one.thread_id or "")
 
 
 _SINCE: Final = (
@@ -181,7 +208,7 @@ def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dic
     return dict(rows.fetchall())
 
 
-def _within(
+def within(
     connection: Connection, scope: Scope, alive_at_us: int | None, found: Iterable[Version]
 ) -> list[Version]:
     """Those in scope, by their columns as then."""

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from langmemory.errors import InvalidFilterError, InvalidValueError
-from langmemory.sqlite.file.values import ELEMENT, LONG, as_json, exact, leaf_value
+from langmemory.sqlite.file.values import (
+    ELEMENT,
+    LONG,
+    MAX_DEPTH,
+    SCALARS,
+    as_json,
+    exact,
+    leaf_value,
+)
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
@@ -63,12 +71,39 @@ def compile_filter(filter: Mapping[str, Any]) -> list[Condition]:
     """The filter as conditions that must all hold.
 
     Raises:
-        InvalidFilterError: An unknown operator, a bad key, or an operand of the wrong type.
+        InvalidFilterError: An unknown operator, a bad key, an operand of the wrong type, or it nests
+            deeper than a value may.
     """
+    check_depth(filter)
+    return _compile(filter)
+
+
+def check_depth(filter: Any, where: str = "", depth: int = 1) -> None:
+    """Refuse what nests deeper than a value may, or holds itself, before Python's stack ends.
+
+    Raises:
+        InvalidFilterError: It does.
+    """
+    if depth > MAX_DEPTH:
+        raise InvalidFilterError(
+            f"The filter nests deeper than {MAX_DEPTH} levels, at {where:.80}… No value nests deeper; "
+            "write it flatter: one $and or $or takes any number of filters."
+        )
+    if isinstance(filter, Mapping):
+        for key, inner in filter.items():
+            if type(inner) not in SCALARS:
+                check_depth(inner, f"{where}.{key}" if where else str(key), depth + 1)
+    elif isinstance(filter, list | tuple | set | frozenset):
+        for inner in filter:
+            if type(inner) not in SCALARS:
+                check_depth(inner, f"{where}[]", depth + 1)
+
+
+def _compile(filter: Mapping[str, Any]) -> list[Condition]:
     conditions: list[Condition] = []
     for key, operand in _entries(filter):
         if key in COMBINERS:
-            branches = [_all(compile_filter(one)) for one in _branches(key, operand)]
+            branches = [_all(_compile(one)) for one in _branches(key, operand)]
             conditions.append(_join(" AND " if key == "$and" else " OR ", branches))
         else:
             conditions.extend(_compile_place(key, operand))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from langmemory.changes import (
@@ -23,9 +23,13 @@ from langmemory.changes import (
     Supersede,
     UnlinkEntities,
     UpdateMemory,
+    WithdrawReview,
 )
 from langmemory.errors import ChangeError, StalePlanError
+from langmemory.formation.contradiction.grouping import meant_together
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import find as find_namespace
+from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import history, runs
 from langmemory.sqlite.records.items import Write, find
 from langmemory.sqlite.records.reviews import find as find_review
@@ -154,6 +158,8 @@ def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
             reviews.open_review(run, change)
         case DecideReview():
             reviews.decide(run, change)
+        case WithdrawReview():
+            reviews.withdraw(run, change)
 
 
 def _repeated(change_set: ChangeSet, known: Run) -> Applied:
@@ -176,11 +182,33 @@ def _check_plan(connection: Connection, change_set: ChangeSet) -> None:
         seq, action, run = history.latest(connection, change_set.namespace, key)
         if seq > change_set.planned_at:
             stale.append(f"{key} ({action}{f' by run {run}' if run else ''})")
+    stale += [f"{key} (add by {run})" for key, run in _learned_meanwhile(connection, change_set)]
     if stale:
         raise StalePlanError(
             f"Run {change_set.run_id!r} was planned before these memories changed: {some(stale)}. "
             "Plan again; nothing was written."
         )
+
+
+def _learned_meanwhile(
+    connection: Connection, change_set: ChangeSet
+) -> Iterator[tuple[str, str | None]]:
+    """(key, run) of facts that came since the plan was made and claim of somebody what the new ones
+    would have been compared with."""
+    namespace = find_namespace(connection, change_set.namespace)
+    if namespace is None or change_set.planned_at is None:
+        return
+    asked: dict[str, set[str]] = {}
+    for change in change_set.changes:
+        if isinstance(change, AddEdge):
+            for end in {change.subject, change.object or change.subject}:
+                asked.setdefault(end, set()).update(meant_together(change.relation))
+    for key, relations in asked.items():
+        entity = graph_rows.find_entity(connection, namespace, key)
+        if entity is not None:
+            yield from graph_rows.learned_since(
+                connection, entity, relations, change_set.planned_at
+            )
 
 
 def _touched(change: Change) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.changes import DecideReview, OpenReview
+from langmemory.changes import WITHDRAWN, DecideReview, OpenReview, WithdrawReview
 from langmemory.errors import ChangeError
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.records import reviews
@@ -18,12 +18,16 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
             f"Run {run.id!r} opens the review {change.id!r}, which is one of {known.namespace}. "
             "Give every review an id of its own; nothing was written."
         )
+    id = change.id
+    while known is not None and known.decision == WITHDRAWN:
+        id += "+"  # by itself, so that an undo of either run leaves the other's as it was
+        known = reviews.find(run.connection, id)
     if known is not None:
         raise Unchanged("was asked before")
     if any(run.find(key) is None for key in change.memories):
         raise Unchanged("a memory it is about was deleted")
     review = Review(
-        id=change.id, namespace=namespace, about=change.about, question=change.question,
+        id=id, namespace=namespace, about=change.about, question=change.question,
         memories=change.memories, options=tuple(change.options), run_id=run.id,
         opened_at=from_us(run.now_us),
     )  # fmt: skip
@@ -52,3 +56,15 @@ def decide(run: ChangeRun, change: DecideReview) -> None:
             "decide it anew; nothing was written."
         )
     reviews.decide(run.connection, change.id, change.option, run.id)
+
+
+def withdraw(run: ChangeRun, change: WithdrawReview) -> None:
+    known = reviews.find(run.connection, change.id)
+    if known is None or known.namespace != run.change_set.namespace:
+        raise ChangeError(
+            f"Run {run.id!r} withdraws the review {change.id!r}, which there is not in "
+            f"{run.change_set.namespace}; nothing was written."
+        )
+    if known.decision is not None:
+        raise Unchanged(f"was decided as {known.decision!r} already")
+    reviews.decide(run.connection, change.id, WITHDRAWN, run.id)

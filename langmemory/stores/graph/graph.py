@@ -16,6 +16,7 @@ from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.file.times import to_us
 from langmemory.sqlite.graph.graph import EdgeRow
 from langmemory.sqlite.scope.scopes import compile_scope
+from langmemory.stores.graph.departed import Departed
 from langmemory.stores.graph.subgraph import Path, Subgraph
 from langmemory.stores.graph.view import GraphView
 from langmemory.types import Edge, Entity, Namespace, Scope, Status
@@ -168,6 +169,12 @@ class Graph:
         dated = self._as_of is not None
         narrow = replace(wide, statuses=statuses if dated else ("active",), as_of=self._as_of)
         with self._engine.read() as snapshot:
+            departed = None
+            if self._known_at is not None:
+                departed = Departed.read(
+                    snapshot.connection, wide, narrow, to_us(datetime.now(UTC)),
+                    alive_at_us=self._alive_at_us,
+                )  # fmt: skip
             yield GraphView(
                 snapshot.connection,
                 self._namespace,
@@ -175,6 +182,7 @@ class Graph:
                 wide=compile_scope(wide, alive_at_us=self._alive_at_us),
                 at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
                 past=past,
+                departed=departed,
             )
 
 

@@ -17,6 +17,7 @@ from langmemory.sqlite.file.times import by_clock, from_us, maybe_datetime, to_u
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.graph.graph import EdgeRow
 from langmemory.sqlite.scope.scopes import CompiledScope
+from langmemory.stores.graph.departed import Departed
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
@@ -37,6 +38,7 @@ class GraphView:
         wide: CompiledScope,
         at_us: int = 0,
         past: bool = False,
+        departed: Departed | None = None,
     ) -> None:
         """
         Args:
@@ -46,6 +48,7 @@ class GraphView:
             wide: What held whenever: names are looked up in it, and past edges come from it.
             at_us: The time asked about: what ended before it is over.
             past: Edges that no longer hold are read as well.
+            departed: What memories claimed that are gone since the time of ``known_at``.
         """
         self._connection = connection
         self._namespace = namespace
@@ -54,6 +57,7 @@ class GraphView:
         self._wide = wide
         self._at_us = at_us
         self._past = past
+        self._departed = departed or Departed()
         known_at = wide.scope.known_at
         self._known_at_us = None if known_at is None else to_us(known_at)
         self._root: dict[int, int] = {}
@@ -70,7 +74,8 @@ class GraphView:
         if self._namespace_id is None:
             return []
         scope = self._wide if self._past else self._narrow
-        return self._by_name(graph.all_entities(self._connection, scope, self._namespace_id))
+        spoken = graph.all_entities(self._connection, scope, self._namespace_id)
+        return self._by_name([*spoken, *self._departed.spoken_of(holding=not self._past)])
 
     def find(self, name: str) -> int:
         """The entity of this key or name, whenever it was spoken of.
@@ -83,11 +88,12 @@ class GraphView:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
         # Whether others keep something there is no viewer's to know: 0 is no namespace's id.
         place = self._namespace_id or 0
-        key = graph.by_key(self._connection, place, name)
+        key = graph.by_key(self._connection, place, name) or self._departed.by_key(name)
         found = self._there([] if key is None else [key])
         if not found:
             rows = graph.by_names(self._connection, self._wide, [normalised(name)], place)
-            found = self._there(entity for _, entity in rows)
+            gone = self._departed.called(normalised(name))
+            found = self._there((*(entity for _, entity in rows), *gone))
         meant = self._by_name(found)
         if len(meant) == 1:
             return meant[0]
@@ -172,9 +178,12 @@ class GraphView:
                 relation=relation,
             )  # fmt: skip
 
-        rows = {row.id: row for row in read(self._narrow) if not self._ended(row)}
+        gone = self._departed.edges(ends, relation, holding=True)
+        held = [*gone, *read(self._narrow)]
+        rows = {row.id: row for row in held if not self._ended(row)}
         if self._past:
-            for row in read(self._wide):
+            gone = self._departed.edges(ends, relation, holding=False)
+            for row in (*gone, *read(self._wide)):
                 if row.id not in rows and (row.valid_at or 0) <= self._at_us:
                     rows[row.id] = row
                     self.over.add(row.id)
@@ -211,7 +220,8 @@ class GraphView:
         names: dict[int, list[str]] = defaultdict(list)
         for member, name, _ in self._aliases(members):
             names[members[member]].append(name)
-        for row in graph.entities(self._connection, unknown):
+        gone = [self._departed.entities[one] for one in unknown if one < 0]
+        for row in (*gone, *graph.entities(self._connection, unknown)):
             known = list(dict.fromkeys(names[row.id]))
             name = row.name
             if self._wide.scope.viewer is not None and name not in known:
@@ -230,6 +240,7 @@ class GraphView:
         rows = list(rows)
         self.entities(end for row in rows for end in (row.subject, row.object) if end is not None)
         clocks = {row.item: row for row in graph.clocks(self._connection, (r.item for r in rows))}
+        clocks |= self._departed.clocks
         return tuple(
             Edge(
                 subject=self._known[row.subject].key,
@@ -264,6 +275,7 @@ class GraphView:
         unknown = {one for one in entities if one not in self._root}
         if unknown:
             found = graph.roots(self._connection, unknown, known_at_us=self._known_at_us)
+            found |= {one: one for one in unknown if one < 0}
             for entity, root in found.items():
                 self._members[root].append(entity)
             self._root |= found
@@ -292,7 +304,13 @@ class GraphView:
         return {one for one in entities if spoken.intersection(self._members[self._root[one]])}
 
     def _spoken_of(self, entities: Iterable[int]) -> set[int]:
-        return graph.spoken_of(self._connection, self._wide, entities)
+        entities = set(entities)
+        spoken = graph.spoken_of(self._connection, self._wide, entities)
+        return spoken | (entities & self._departed.spoken_of())
 
     def _aliases(self, entities: Iterable[int]) -> list[tuple[int, str, str]]:
-        return graph.aliases(self._connection, self._wide, entities)
+        entities = set(entities)
+        known = graph.aliases(self._connection, self._wide, entities)
+        seen = {(entity, norm) for entity, _, norm in known}
+        gone = (one for one in self._departed.names if one[0] in entities)
+        return known + [one for one in gone if (one[0], one[2]) not in seen]

@@ -252,4 +252,48 @@ CASES = (
         over=("Lena works at Acme",),
         as_of={"2023-02-20": ("Lena works at Borea, not at Acme",)},
     ),
+    case(
+        "a correction that is read after what came later has held since it was said",
+        "correction",
+        say(
+            "2023-09-23", "I live in Lyon now.", f("Lena lives in Lyon now", "I | lives in | Lyon")
+        ),
+        say(
+            "2023-07-28",
+            "No, in Malmö.",
+            f("Lena lives in Malmö", "I | lives in | Malmö", corrects=True),
+            read="2023-10-01",
+        ),
+        active=("Lena lives in Lyon now",),
+        over=("Lena lives in Malmö",),
+        as_of={"2023-08-01": ("Lena lives in Malmö",)},
+    ),
+    case(
+        "a taste that is told again after late news of another is asked about",
+        "late news",
+        say("2023-12-06", "I hate coriander.", f("Lena hates coriander", "I | hates | =coriander")),
+        say("2024-04-03", "I hate coriander.", f("Lena hates coriander", "I | hates | =coriander")),
+        say(
+            "2024-02-19",
+            "I like coriander now.",
+            f("Lena likes coriander now", "I | likes | =coriander"),
+            read="2024-05-01",
+        ),
+        active=("Lena hates coriander", "Lena likes coriander now"),
+        reviews={"contradiction": 1},
+    ),
+    case(
+        "what was told again after late news of its end is asked about",
+        "late news",
+        say("2023-01-10", "I work at Acme.", f("Lena works at Acme", "I | works at | Acme")),
+        say("2023-06-10", "I work at Acme.", f("Lena works at Acme", "I | works at | Acme")),
+        say(
+            "2023-03-10",
+            "I quit Acme.",
+            f("Lena quit at Acme", "I | works at | Acme", ends=True),
+            read="2023-07-01",
+        ),
+        active=("Lena works at Acme", "Lena quit at Acme"),
+        reviews={"contradiction": 1},
+    ),
 )

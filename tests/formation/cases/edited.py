@@ -338,4 +338,20 @@ CASES = (
         active=("Katrin moved to Ulm", "Katrin is sibling of Lena."),
         over=("Lena's sister Katrin lives in Bremen",),
     ),
+    case(
+        "a marriage told from the other side ends with the next when the divorce is edited away",
+        "edited",
+        say("2023-09-19", "Divorced.", f("Lena divorced Celia", "I | divorced | Celia")),
+        say("2023-11-30", "Amir and I.", f("Amir is Lena's spouse", "Amir | spouse of | Lena")),
+        say(
+            "2023-08-11",
+            "Celia and I.",
+            f("Celia is Lena's spouse", "Celia | spouse of | Lena"),
+            read="2023-12-01",
+        ),
+        edit("2024-01-10", "Divorced.", "Hello."),
+        active=("Amir is Lena's spouse",),
+        over=("Celia is Lena's spouse", "Lena divorced Celia"),
+        as_of={"2023-10-10": ("Celia is Lena's spouse",)},
+    ),
 )

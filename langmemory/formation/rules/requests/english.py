@@ -23,8 +23,8 @@ ENGLISH = Manners(
         r"some|a few|and|but|so|otherwise|remember|just|then"
     ),
     fillers=(
-        r"please|pls|plz|kindly|just|actually|really|instead|thanks|thank you|"
-        r"with me|to me|for me|will you|would you"
+        r"please|pls|plz|kindly|just|actually|really|instead(?! of)|thanks|thank you|"
+        r"with me|to me|for me|(?:will|would) you(?=\W*$)"
     ),
     leads=(
         r"i(?:'d| would)? (?:want|like|love|prefer|need)(?: it)? (?:if you(?: would| could)?|you to|"
@@ -33,10 +33,10 @@ ENGLISH = Manners(
         r"let's|let us|remember(?: to| that you should)?|(?:make|be) sure (?:to|you|that you)|"
         r"don't forget to|try to|see that you"
     ),
-    polite=r"(?:can|could|would|will) (?:you|we)",
+    polite=r"(?:can|could|would|will) (?:you|we)(?: mind)?|do you mind",
     tags=r"ok|okay|please|alright|all right|deal|will you",
     splits=r"\s*[,;:()–—]\s*|\s+-+\s+",
-    ands=r"\s+(?:and|but|so|because)\s+",
+    ands=r"\s+(?:and|but|so(?! (?:many|much|often))|because)\s+",
     when=r"when|whenever|every time|each time|where",
     somewhere=r"(?:in|for|on|at|during|within|regarding|as for|with) "
     r"(?:the|this|that|these|my|our|his|her|their|an?)",
@@ -119,7 +119,8 @@ ENGLISH = Manners(
             "{s} no longer asks for answers in {o}.", "answer_language", lasts="always", ends=True,
         ),
         request(
-            r"(?:call(?:ed)?|address(?:ed)?) me (?:as |by )?<Name>{again}|refer to me as <Name>",
+            r"(?:call(?:ed|ing)?|address(?:ed|ing)?) me (?:as |by )?<Name>{again}"
+            r"(?: (?:instead of|rather than|and not|not) {Name})?|refer to me as <Name>",
             "{s} wants to be called {o}.", "addressed_as", lasts="always", importance=0.9,
         ),
         request(
@@ -127,7 +128,7 @@ ENGLISH = Manners(
             "{s} wants to be called {o}.", "addressed_as", importance=0.9,
         ),
         request(
-            r"(?:stop (?:calling|addressing) me (?:as )?|never (?:call|address) me (?:as )?)<title>{again}|"
+            r"(?:(?:stop|not) (?:calling|addressing)|never (?:call|address)) me (?:as )?<title>{again}|"
             r"(?:don't|do not) call me <title> (?:again|any ?more|any longer)",
             "{s} does not want to be called {o}.", "not_addressed_as", lasts="always", importance=0.8,
         ),
@@ -179,7 +180,7 @@ ENGLISH = Manners(
             "{s} allows {o} again.", "answers_with", lasts="always", importance=0.4,
         ),
         request(
-            r"(?:(?:don't|do not|didn't|never) use|stop using|avoid using) (?:any |so many |too many )?"
+            r"(?:(?:don't|do not|didn't|never) use|(?:stop|avoid|not) using) (?:any |so many |too many )?"
             r"<form>{there}{again}(?: with me)?{when}|no more <form>{there}",
             "{s} wants answers without {o}.", "answers_without", lasts="if alone",
         ),
@@ -198,9 +199,10 @@ ENGLISH = Manners(
             "{s} wants answers without apologies.", "answers_without", object="apologies",
         ),
         request(
-            r"(?:never (?:suggest|recommend|offer|propose)|stop (?:suggesting|recommending|offering|"
-            r"proposing))(?: me| us)? <things>{again}|(?:don't|do not|didn't) (?:suggest|recommend|offer|"
-            r"propose)(?: me| us)? <things> (?:again|any ?more|any longer)",
+            r"(?:never (?:suggest|recommend|offer|propose)|(?:stop|not) (?:suggesting|recommending|"
+            r"offering|proposing))(?: me| us)? <things>{again}|"
+            r"(?:don't|do not|didn't) (?:suggest|recommend|offer|propose)(?: me| us)? <things> "
+            r"(?:again|any ?more|any longer)",
             "{s} does not want {o} suggested.", "answers_without", lasts="always", importance=0.8,
         ),
         request(
@@ -210,6 +212,10 @@ ENGLISH = Manners(
         request(
             r"(?:cite|use|give|include|add|mention|provide|show|name|list|end with|start with)(?: me)?"
             r"(?: your| the| some| all)? <part>{there}{again}{when}",
+            "{s} wants answers with {o}.", "answers_with",
+        ),
+        request(
+            r"(?:{say})(?: me)? (?:only )?(?:in|with|using) <form>",
             "{s} wants answers with {o}.", "answers_with",
         ),
         request(

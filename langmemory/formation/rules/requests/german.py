@@ -31,7 +31,8 @@ GERMAN = Manners(
     ),
     polite=r"(?:kannst|könntest|würdest|magst) du|(?:können|könnten|würden) (?:sie|wir)|wollen wir",
     tags=r"ja|ok|okay|bitte|in ordnung|einverstanden|gell|abgemacht",
-    splits=r"\s*[;:()–—]\s*|\s+-+\s+|\s*,(?!\s*(?:dass|wenn (?:du|sie)|dich|mich|sich)\b)\s*",
+    splits=r"\s*[;:()–—]\s*|\s+-+\s+|\s*,(?!\s*(?:dass|wenn (?:du|sie)|dich|mich|sich|"
+    r"[\w ]{1,30} zu (?:verwenden|benutzen|nutzen))\b)\s*",
     ands=r"\s+(?:und|aber|denn|also|deshalb)\s+",
     when=r"wenn|sobald|immer wenn|jedes mal,? wenn|wann immer",
     somewhere=r"im|beim|am|(?:in|für|bei|auf|während|an) (?:de[rmn]|das|die|dies\w*|mein\w*|unser\w*|ein\w*)",
@@ -88,6 +89,7 @@ GERMAN = Manners(
             r"code-?beispiele|eine (?:kurze )?zusammenfassung|belege|fußnoten"
         ),
         "there": r"(?: in (?:deinen|ihren|den) antworten)?",
+        "stop": r"hör(?:en sie)? auf|aufhören",
         "never": r"nie|niemals|nie wieder|nie mehr|niemals wieder",
         "things": r"(?!(?:.* )?(?:das|es|ihn|ihm|ihr|sie|dies\w*|so|nichts|etwas|du|er|wir)\b)"
         r"[\w-]+(?: [\w-]+){0,6}?",
@@ -110,21 +112,21 @@ GERMAN = Manners(
             "{s} möchte {o} genannt werden.", "addressed_as", lasts="always", importance=0.9,
         ),
         request(
-            r"nenne?n?(?: sie)? mich (?:nicht mehr|nie wieder|nie|niemals) <Name>|hör auf,? mich "
-            r"<Name> zu nennen",
+            r"nenne?n?(?: sie)? mich (?:nicht mehr|nie wieder|nie|niemals) <Name>|{stop},? mich "
+            r"<Name> zu nennen|mich (?:nicht mehr|nie wieder|nie|niemals) <Name> nennen",
             "{s} möchte nicht {o} genannt werden.", "not_addressed_as", lasts="always",
             importance=0.8,
         ),
         request(
-            r"duze?n? (?:sie )?mich|sieze?n? (?:sie )?mich nicht(?: mehr)?|hör auf,? mich zu siezen|"
-            r"(?:du kannst|sie können) mich duzen|sag(?:en sie)? du|"
+            r"duze?n? (?:sie )?mich|sieze?n? (?:sie )?mich nicht(?: mehr)?|{stop},? mich zu siezen|"
+            r"(?:(?:du kannst|sie können) )?mich duzen|sag(?:en sie)? du|"
             r"(?:lass uns )?per du",
             "{s} möchte geduzt werden.", "address_formality", object="du", lasts="always",
             importance=0.8,
         ),
         request(
             r"sieze?n? (?:sie )?mich|duze?n? (?:sie )?mich nicht(?: mehr)?|"
-            r"hör(?:en sie)? auf,? mich zu duzen|sag(?:en sie)? sie",
+            r"{stop},? mich zu duzen|mich siezen|sag(?:en sie)? sie",
             "{s} möchte gesiezt werden.", "address_formality", object="Sie", lasts="always",
             importance=0.8,
         ),
@@ -134,7 +136,7 @@ GERMAN = Manners(
         ),
         request(
             r"halte?n?(?: sie)? (?:{your}) {answers} {short}|(?:{wish}) {short} {answers}|"
-            r"(?:{your}) {answers} (?:sollen|sollten|müssen) {short} sein",
+            r"(?:{your}) {answers} (?:(?:sollen|sollten|müssen) {short} sein|{short} halten)",
             "{s} möchte kurze Antworten.", "answer_length", object="short", lasts="if alone",
             importance=0.8,
         ),
@@ -183,7 +185,7 @@ GERMAN = Manners(
         ),
         request(
             r"(?:{use}) (?:keine?n?|(?:{never})(?: irgendwelche)?) <form>(?: mehr)?{there}|"
-            r"hör(?:en sie)? auf,? <form> zu {useinf}",
+            r"{stop},? (?:so viele )?<form> zu {useinf}",
             "{s} möchte Antworten ohne {o}.", "answers_without", lasts="if alone",
         ),
         request(
@@ -192,15 +194,15 @@ GERMAN = Manners(
             "{s} möchte Antworten ohne {o}.", "answers_without",
         ),
         request(
-            r"keine <form> mehr{there}",
+            r"keine <form> mehr{there}(?: {useinf})?",
             "{s} möchte Antworten ohne {o}.", "answers_without", lasts="if alone",
         ),
         request(
-            r"(?:{never}) <form>{there}",
+            r"(?:{never}) <form>{there}(?: {useinf})?",
             "{s} möchte Antworten ohne {o}.", "answers_without", lasts="always",
         ),
         request(
-            r"hör(?:en sie)? auf,? (?:dich|sich) (?:(?:ständig|dauernd|andauernd) )?zu entschuldigen|"
+            r"{stop},? (?:dich|sich) (?:(?:ständig|dauernd|andauernd) )?zu entschuldigen|"
             r"entschuldigen? (?:sie )?(?:dich|sich) nicht (?:ständig|dauernd|andauernd)",
             "{s} möchte Antworten ohne Entschuldigungen.", "answers_without",
             object="Entschuldigungen", lasts="always",

@@ -120,7 +120,7 @@ def _asked(
         tagged = last is not None and found["tags"].fullmatch(last.said.strip(_EDGE).casefold())
         if not tagged and not any(one.polite for one in cores):
             return
-        if not any(one.for_good or one.habit for one in cores):
+        if not any(one.for_good or one.habit or _is_for_good(one) for one in cores):
             return
     if any(
         not (one.for_good or one.habit) and found["somewhere"].match(one.said.strip(_EDGE))
@@ -132,7 +132,8 @@ def _asked(
             continue
         for_good, habit = one.for_good or for_good_all, one.habit or habit_all
         asked, thing = one.match
-        if not for_good and not habit and (one.polite or asked.lasts == "if said"):
+        lasting = asked.lasts != "if said" and not (one.polite and not _is_for_good(one))
+        if not (for_good or habit or lasting):
             continue
         if occasion and normalised(asked.relation).is_single:
             continue  # an answer in German to what is German is no answer in German always
@@ -144,6 +145,16 @@ def _asked(
         ):
             continue
         yield _Asked(said=one.said, request=asked, thing=thing, occasion=occasion)
+
+
+def _is_for_good(clause: _Clause) -> bool:
+    """Whether what a clause asks for is meant for good though it only asks: "Can you stop calling me
+    madam?", "could you keep your answers short?", and not "can you use metric units?"."""
+    if clause.match is None:
+        return False
+    asked, _ = clause.match
+    general = asked.relation in ("answers_without", "answer_length")
+    return asked.lasts == "always" or (asked.lasts == "if alone" and general)
 
 
 def _parts(clause: str, manners: Manners) -> Iterator[str]:

@@ -60,7 +60,8 @@ class Manners:
     leads: str
     """What a clause that asks for something may begin with: "I want you to"."""
     polite: str
-    """A lead that is a question: "could you". It asks for something only with words of `for_good`."""
+    """A lead that is a question: "could you". It asks for something for good only with words that say
+    so, or by what it asks for: "could you stop calling me madam"."""
     tags: str
     """A clause that makes no question of the sentence before it: "okay?"."""
     splits: str

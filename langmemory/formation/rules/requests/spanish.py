@@ -26,7 +26,7 @@ SPANISH = Manners(
         r"(?:quiero|quisiera|me gustaría|prefiero|necesito) que(?: me)?|(?:recuerda|acuérdate de|"
         r"procura|intenta)(?: que)?|(?:debes|tienes que|deberías)"
     ),
-    polite=r"(?:puedes|podrías|puede|podría)|podemos|podríamos",
+    polite=r"(?:puedes|podrías|puede|podría)|podemos|podríamos|(?:te|le) importa(?:ría)?",
     tags=r"vale|ok|okay|por favor|sí|de acuerdo",
     splits=r"\s*[,;:()–—]\s*(?:así que\s+)?|\s+-+\s+|\s+así que\s+",
     ands=r"\s+(?:y|pero|porque|pues)\s+",
@@ -54,7 +54,7 @@ SPANISH = Manners(
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)
-    | word_set("mañana luego loca loco tarde"),
+    | word_set("mañana luego loca loco tarde uber cabify"),
     placeholders={
         "language": LANGUAGES_SPOKEN,
         "answers": r"respuestas|explicaciones|mensajes|textos",
@@ -95,23 +95,24 @@ SPANISH = Manners(
             "{s} ya no pide respuestas en {o}.", "answer_language", lasts="always", ends=True,
         ),
         request(
-            r"ll[aá]m[ae](?:me|s)? <Name>|dime <Name>|me llames <Name>",
+            r"ll[aá]m[ae](?:me|s)? <Name>|dime <Name>|me llames <Name>|llamarme <Name>",
             "{s} quiere que se le llame {o}.", "addressed_as", lasts="always", importance=0.9,
         ),
         request(
-            r"(?:no me llam(?:es|e)(?: nunca)?(?: más)?|deja de llamarme|nunca me llam(?:es|e)) "
+            r"(?:no me llam(?:es|e)(?: nunca)?(?: más)?|dejar? de llamarme|nunca me llam(?:es|e)|"
+            r"no (?:volver a )?llamarme) "
             r"(?P<object>{Name}|señora?|señorita|jef[ea]|amig[oa]|cariño)(?: nunca)?(?: más)?",
             "{s} no quiere que se le llame {o}.", "not_addressed_as", lasts="always", importance=0.8,
         ),
         request(
             r"tut[eé]a(?:me)?|trát[ae]me de tú|háblame de tú|no me (?:trates|hables|llames) de usted"
-            r"(?: más)?|deja de tratarme de usted",
+            r"(?: más)?|dejar? de tratarme de usted|tutearme|(?:tratar|hablar)me de tú",
             "{s} quiere que se le tutee.", "address_formality", object="tú", lasts="always",
             importance=0.8,
         ),
         request(
             r"trát[ae]me de usted|háblame de usted|háblem?e de usted|no me tutees(?: más)?|"
-            r"deja de tutearme",
+            r"dejar? de tutearme|no tutearme|(?:tratar|hablar)me de usted",
             "{s} quiere que se le trate de usted.", "address_formality", object="usted",
             lasts="always", importance=0.8,
         ),
@@ -127,8 +128,8 @@ SPANISH = Manners(
             importance=0.8,
         ),
         request(
-            r"(?:sé|sea|seas) {short}|(?:{say}) (?:brevemente|de forma (?:breve|concisa)|con brevedad)|"
-            r"(?:dame )?{answers} {short}",
+            r"(?:sé|sea|seas|ser) {short}|(?:{say}) (?:brevemente|de forma (?:breve|concisa)|con brevedad)|"
+            r"(?:dame |darme )?{answers} {short}",
             "{s} quiere respuestas cortas.", "answer_length", object="short", importance=0.8,
         ),
         request(
@@ -137,7 +138,7 @@ SPANISH = Manners(
             lasts="if alone", importance=0.8,
         ),
         request(
-            r"(?:dame )?{answers} {long}|(?:{say}) (?:en detalle|con detalle|detalladamente)",
+            r"(?:dame |darme )?{answers} {long}|(?:{say}) (?:en detalle|con detalle|detalladamente)",
             "{s} quiere respuestas detalladas.", "answer_length", object="detailed", importance=0.8,
         ),
         request(
@@ -166,8 +167,8 @@ SPANISH = Manners(
             "{s} vuelve a permitir: {o}.", "answers_with", lasts="always", importance=0.4,
         ),
         request(
-            r"(?:no (?:{use})(?: nunca| jamás)?|(?:nunca|jamás) (?:{use})|deja de {usage}|"
-            r"no vuelvas a {usage}) (?:más |tantos |tantas )?<form>{there}{again}",
+            r"(?:no (?:{use})(?: nunca| jamás)?|(?:nunca|jamás) (?:{use})|dejar? de {usage}|"
+            r"no vuelvas a {usage}|no (?:volver a )?{usage}) (?:más |tantos |tantas )?<form>{there}{again}",
             "{s} quiere respuestas sin {o}.", "answers_without", lasts="if alone",
         ),
         request(
@@ -175,15 +176,16 @@ SPANISH = Manners(
             "{s} quiere respuestas sin {o}.", "answers_without",
         ),
         request(
-            r"(?:deja de (?:disculparte|pedir(?:me)? (?:perdón|disculpas))|no te disculpes|no (?:me )?pidas "
-            r"(?:perdón|disculpas)) (?:todo el tiempo|tanto|constantemente|a cada rato)",
+            r"(?:dejar? de (?:disculparte|pedir(?:me)? (?:perdón|disculpas))|no te disculpes|"
+            r"no (?:me )?pidas (?:perdón|disculpas)) (?:todo el tiempo|tanto|constantemente|a cada rato)",
             "{s} quiere respuestas sin disculpas.", "answers_without", object="disculpas",
             lasts="always",
         ),
         request(
             r"no me (?:sugier(?:as|a)|recomiend(?:es|e)|propong(?:as|a)|ofrezc(?:as|a)) (?:nunca|jamás|más) "
             r"<things>|(?:nunca|jamás) me (?:sugier(?:as|a)|recomiend(?:es|e)|propong(?:as|a)) <things>|"
-            r"no me (?:sugier(?:as|a)|recomiend(?:es|e)) <things> (?:nunca|jamás|nunca más)",
+            r"no me (?:sugier(?:as|a)|recomiend(?:es|e)) <things> (?:nunca|jamás|nunca más)"
+            r"|(?:dejar? de|no volver a) (?:sugerirme|recomendarme|proponerme|ofrecerme) <things>",
             "{s} no quiere sugerencias de este tipo: {o}.", "answers_without", lasts="always",
             importance=0.8,
         ),
