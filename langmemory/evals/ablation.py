@@ -22,6 +22,7 @@ OFF: Mapping[str, Any] = {
     "fold_similarity": 1.0,
     "hop_depth": 0,
     "entity_depth": 0,
+    "claim_depth": 0,
     "kin_depth": 0,
     "kin_match": 0.0,
 }

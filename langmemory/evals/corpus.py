@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 CorpusKind = Literal["dialogue", "documents"]
 """Turns that follow each other and are spoken, or texts that stand alone."""
@@ -37,6 +37,8 @@ class Observation:
     text: str
     evidence: tuple[str, ...]
     """Ids of the turns it rests on."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What else it answered of it, in the words of the extraction prompt: ``claims``, ``ends`` …"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,10 +40,11 @@ class ReplayModel(BaseChatModel):
         number = {turn.id: f"t{place}" for place, turn in enumerate(said(session), start=1)}
         facts = [
             {
-                "text": note.text,
-                "evidence": [number[turn] for turn in note.evidence if turn in number],
                 "kind": "fact",
                 "claims": [],
+                **note.more,
+                "text": note.text,
+                "evidence": [number[turn] for turn in note.evidence if turn in number],
             }
             for note in session.observations
         ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
+from langmemory.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
 from langmemory.evals.loaders.json_files import rows
 
 
@@ -25,7 +25,8 @@ def load_jsonl(path: Path) -> Corpus:
 
     `conversation` (default "main"), `at` (ISO 8601; without an offset it is UTC), `speaker` and
     `category` (default "question") may be left out; `evidence` may map ids to gains. Sessions
-    keep the order of the file.
+    keep the order of the file. A session may have `notes`, what a model wrote down of it: facts in
+    the form of the extraction prompt, whose `evidence` is ids of its turns.
     """
     sessions: dict[str, list[Session]] = defaultdict(list)
     asked: list[Mapping[str, Any]] = []
@@ -64,12 +65,19 @@ def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
             id=str(row["session"]),
             at=at.replace(tzinfo=at.tzinfo or UTC) if at else None,
             turns=turns,
+            observations=tuple(map(_jsonl_note, row.get("notes", ()))),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
             f"{path.name}: session {row.get('session')!r} needs 'session' and turns with 'id' "
-            f"and 'text', and an ISO 8601 'at' or none: {error!r}"
+            "and 'text', an ISO 8601 'at' or none, and notes with 'text' and 'evidence' or none: "
+            f"{error!r}"
         ) from error
+
+
+def _jsonl_note(note: Mapping[str, Any]) -> Observation:
+    more = {name: value for name, value in note.items() if name not in ("text", "evidence")}
+    return Observation(text=note["text"], evidence=tuple(map(str, note["evidence"])), more=more)
 
 
 def _jsonl_question(
