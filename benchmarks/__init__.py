@@ -1,0 +1,1 @@
+"""Speed against LangGraph's own stores, and what recall is tried on; see README.md."""

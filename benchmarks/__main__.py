@@ -184,8 +184,8 @@ class Bench:
         asked = np.array([embed(q.text) for q in dataset.queries], dtype=np.float32)
         for name, path in files.items():
             if path.exists():
-                print_ = footprint.in_fresh_process(name, path, dataset.size, BENCH, asked)
-                self.result.footprints.append(print_)
+                taken = footprint.in_fresh_process(name, path, dataset.size, BENCH, asked)
+                self.result.footprints.append(taken)
 
     def many_namespaces(self, dataset: Dataset) -> None:
         """A hundred facts for each of many users: one user's, and all of them by prefix."""

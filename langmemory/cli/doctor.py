@@ -16,6 +16,7 @@ import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
 from langmemory.errors import EmbeddingModelMismatchError, LangMemoryError
+from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.config import Config, ModelsConfig
@@ -171,12 +172,13 @@ def _file(config: Config) -> Iterator[Check]:
             state="fail", what="memory file", found=found, advice=RESTORE if damaged else ""
         )
         return
-    yield Check(state="ok", what="memory file", found=f"{path}: {stats.items:,} memories")
+    yield Check(state="ok", what="memory file", found=f"{path}: {memories(stats.items)}")
     for problem in problems:
         advice = RESTORE if problem.startswith("SQLite") else REBUILD
         yield Check(state="fail", what="consistency", found=problem, advice=advice)
     if not problems:
-        found = f"{stats.keywords:,} keyword rows and {stats.vectors:,} vectors agree with them"
+        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
+        found = f"{rows} and {vectors} agree with them"
         yield Check(state="ok", what="consistency", found=found)
     if unfinished:
         found = "the last one was interrupted: bytes of what is gone may be left in the file"

@@ -16,6 +16,7 @@ import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
+from langmemory.plurals import counted
 
 
 def export(
@@ -41,7 +42,7 @@ def export(
             rows += 1
     if file:
         again = f"langmemory import {shlex.quote(str(file))}"
-        typer.echo(f"Wrote {rows} rows to {file}; `{again}` takes them back")
+        typer.echo(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
 
 
 @contextmanager

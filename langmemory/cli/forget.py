@@ -17,6 +17,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import printable
 from langmemory.errors import ConfigError
+from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.types import Forgotten
@@ -50,7 +51,7 @@ def forget(
 ) -> None:
     """Forget for good: show what would go, ask, remove it from the file, and prove that it is gone.
 
-    Without --namespace, --owner and --entity mean the whole file.
+    Without --namespace, --owner and --entity mean the whole file, --key the namespace memories/me.
     """
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
@@ -78,7 +79,7 @@ def forget(
         return
     typer.echo(
         f"Forgotten ({done.run_id}): {_counted(done)}. The file was written anew; of "
-        f"{done.words} words that stood only there, 0 were found in it"
+        f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
     )
 
 
@@ -88,20 +89,21 @@ def _preview(found: Forgotten) -> list[str]:
     if found.memories > len(found.samples):
         lines.append(f"  … and {found.memories - len(found.samples):,} more")
     if found.facts_kept:
-        lines.append(f"{found.facts_kept:,} facts stay, because others said so too")
+        stay = "stays" if found.facts_kept == 1 else "stay"
+        lines.append(f"{counted(found.facts_kept, 'fact')} {stay}, because others said so too")
     return lines
 
 
 def _counted(found: Forgotten) -> str:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.kinds.items())
-    parts = [f"{found.memories:,} memories{f' ({kinds})' if kinds else ''}"]
-    for count, what in (
-        (found.history, "records of changes"),
-        (found.edges, "connections"),
-        (found.entities, "people and things"),
-        (found.reviews, "open questions"),
-        (found.notes, "notes of runs and jobs"),
+    parts = [memories(found.memories) + (f" ({kinds})" if kinds else "")]
+    for count, one, several in (
+        (found.history, "record of a change", "records of changes"),
+        (found.edges, "connection", "connections"),
+        (found.entities, "person or thing", "people and things"),
+        (found.reviews, "open question", "open questions"),
+        (found.notes, "note of a run or job", "notes of runs and jobs"),
     ):
         if count:
-            parts.append(f"{count:,} {what}")
+            parts.append(counted(count, one, several))
     return ", ".join(parts)

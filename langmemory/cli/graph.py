@@ -22,6 +22,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import json_text
 from langmemory.errors import EntityNameError
+from langmemory.plurals import counted
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
@@ -81,8 +82,9 @@ def graph(
                 typer.echo(json_text(part.to_json()))
             for file in (png, graphml):
                 if file is not None and str(file) != "-":
+                    entities = counted(len(part.entities), "entity", "entities")
                     typer.echo(
-                        f"Wrote {len(part.entities)} entities and {len(part.edges)} edges to {file}",
+                        f"Wrote {entities} and {counted(len(part.edges), 'edge')} to {file}",
                         err=as_json or graphml == Path("-"),
                     )
         elif name is not None:

@@ -41,7 +41,10 @@ def history(
         entries = store.history(where, key, viewer=viewer)
         hint = "" if entries else target.elsewhere(store)
     if not entries:
-        raise ConfigError(f"There never was a memory {key!r} in {'/'.join(where)}.{hint}")
+        raise ConfigError(
+            f"There never was a memory {key!r} in {'/'.join(where)}.{hint} "
+            "`langmemory search --explain` shows the keys of what it finds."
+        )
     if as_json:
         typer.echo(json_text([_row(entry) for entry in entries]))
         return

@@ -15,6 +15,7 @@ import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
 from langmemory.errors import ConfigError
+from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.importers import Format, ImportedMessage
@@ -179,11 +180,11 @@ def _progress(stream: BinaryIO, file: Path) -> Iterator[Callable[[], None]]:
 
 
 def _summary(report: ImportReport, file: Path, namespace: Namespace) -> str:
-    known = f", {report.known:,} were there already" if report.known else ""
+    known = f", {report.known:,} already there" if report.known else ""
     skipped = f", {report.skipped:,} skipped (system, tool or empty)" if report.skipped else ""
     if report.format == "export":
-        return f"Restored {report.added:,} memories of {file}{known}"
+        return f"Restored {memories(report.added)} of {file}{known}"
     return (
-        f"Added {report.added:,} messages of {report.threads:,} threads to "
+        f"Added {counted(report.added, 'message')} of {counted(report.threads, 'thread')} to "
         f"{'/'.join(namespace)}{known}{skipped}"
     )

@@ -48,7 +48,9 @@ def jobs(
             return
         if drop is not None:
             if not queue.drop([drop]):
-                raise ConfigError(f"There is no job {drop} that waits or was given up.")
+                raise ConfigError(
+                    f"There is no job {drop} that waits or was given up. `langmemory jobs` lists them."
+                )
             typer.echo(json.dumps({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
             return
         found, counts = queue.listed(limit=limit), queue.counts()

@@ -12,6 +12,7 @@ import typer
 from langmemory.cli.target import DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import printable
 from langmemory.errors import ConfigError
+from langmemory.plurals import counted
 
 
 def journal(
@@ -61,7 +62,7 @@ def journal(
                     "Where to? Set journal.path in config/memory.json, or pass --path FOLDER."
                 )
             different = JournalFiles(folder).rebuild(store)
-            typer.echo(f"{different} files of {folder} were changed")
+            typer.echo(f"Changed {counted(different, 'file')} of {folder}")
             return
         chosen: set[date] | None = None if day is None else {day.date()}
         pages = store.journal(target.namespace(), days=chosen)

@@ -9,6 +9,7 @@ import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
+from langmemory.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,9 @@ def reflect(
         if again:
             runs = store.read_again(target.namespace(), thread_id=thread, run_id=run)
             if not as_json:
-                console.print(f"{len(runs)} batches to be read again", style="dim")
+                console.print(
+                    f"{counted(len(runs), 'batch', 'batches')} to be read again", style="dim"
+                )
         waiting = [
             (one.namespace, one.thread_id)
             for one in store.unread_threads(target.namespace())
@@ -84,7 +87,7 @@ def reflect(
         console.print(f"Nothing is unread in {thread}." if thread else "Everything has been read.")
         return
     seconds = time.perf_counter() - started
-    console.print(f"\n{counted(totals)}, {seconds:.1f} s", style="dim")
+    console.print(f"\n{_came_to(totals)}, {seconds:.1f} s", style="dim")
 
 
 def batches(
@@ -113,7 +116,7 @@ def show_batch(
     namespace = tuple(batch["namespace"])
     console.print(
         Text.assemble(
-            (f"{batch['thread_id']}", "bold"), (f"  {len(batch['turns'])} turns", "dim"),
+            (f"{batch['thread_id']}", "bold"), (f"  {counted(len(batch['turns']), 'turn')}", "dim"),
             (f"  {done['run_id']}", "dim"),
         ),
         soft_wrap=True,
@@ -136,11 +139,11 @@ def text_of(store: MemoryStore, namespace: Namespace, key: str) -> str:
     return key if item is None else " ".join(str(item.value.get("text", key)).split())
 
 
-def counted(totals: dict[str, Any]) -> str:
+def _came_to(totals: dict[str, Any]) -> str:
     return (
-        f"{totals.get('runs', 0)} batches, {totals.get('added', 0)} added, "
+        f"{counted(totals.get('runs', 0), 'batch', 'batches')}, {totals.get('added', 0)} added, "
         f"{totals.get('superseded', 0)} superseded, {totals.get('reviews', 0)} to be answered, "
-        f"{totals.get('model_calls', 0)} model calls"
+        f"{counted(totals.get('model_calls', 0), 'model call')}"
     )
 
 

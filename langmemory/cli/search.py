@@ -16,6 +16,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
+from langmemory.plurals import counted
 
 
 def search(
@@ -62,5 +63,5 @@ def search(
         return
     console.print(results_list(recall) if console.narrow else results_table(recall))
     total = recall.trace.milliseconds.get("total")
-    notes = [f"{len(recall)} results", *([f"{total:.1f} ms"] if total else [])]
+    notes = [counted(len(recall), "result"), *([f"{total:.1f} ms"] if total else [])]
     console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim")

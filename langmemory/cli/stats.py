@@ -8,6 +8,7 @@ from dataclasses import asdict
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.plurals import counted
 
 
 def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
@@ -35,7 +36,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
         "vectors": f"{found.vectors:,}",
         "model": model,
         "keyword rows": f"{found.keywords:,}",
-        "history": f"{found.history:,} changes",
+        "history": counted(found.history, "change"),
         "reflection": f"{waiting:,} waiting, {dead:,} given up" if waiting or dead else "",
     }.items():
         if value:

@@ -4,7 +4,6 @@ from langmemory.context.budget import BudgetReport, ContextBudget, Summarization
 from langmemory.context.citations import (
     Usage,
     cited,
-    savings,
     successes,
     tally,
     usage,
@@ -16,7 +15,6 @@ from langmemory.context.notes import Note, note_id, note_of, notes_of
 from langmemory.context.render import full, index, timeline
 from langmemory.context.tokens import TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs
-from langmemory.context.turns import Zones, divide
 
 __all__ = [
     "BudgetReport",
@@ -28,11 +26,9 @@ __all__ = [
     "SummarizationLimits",
     "TokenCounter",
     "Usage",
-    "Zones",
     "cited",
     "count_text",
     "disclose",
-    "divide",
     "fit_tool_outputs",
     "full",
     "index",
@@ -42,7 +38,6 @@ __all__ = [
     "note_id",
     "note_of",
     "notes_of",
-    "savings",
     "successes",
     "tally",
     "timeline",

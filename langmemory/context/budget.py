@@ -7,14 +7,11 @@ that the same division holds for any window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
-from langmemory.context.turns import Zones, divide
 from langmemory.errors import ConfigError
 
 Level = Literal["peak", "good", "degrading", "poor"]
@@ -162,14 +159,6 @@ class ContextBudget:
                 self.summarised_turns if self.summarised_turns > self.verbatim_turns else None
             ),
         }
-
-    def divide(self, messages: Sequence[AnyMessage]) -> Zones:
-        """`messages` (without system message) as verbatim, summarised and older turns."""
-        return divide(
-            messages,
-            verbatim_turns=self.verbatim_turns,
-            summarised_turns=self.summarised_turns,
-        )
 
     def report(
         self, *, core_tokens: int, retrieved_tokens: int, conversation_tokens: int

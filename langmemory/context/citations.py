@@ -9,7 +9,7 @@ discovery tokens what it stands for: their difference is what remembering saved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import cast
 
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
@@ -104,16 +104,3 @@ def added(known: Usage, one: Usage) -> Usage:
         read_tokens=known["read_tokens"] + one["read_tokens"],
         discovery_tokens=one["discovery_tokens"],
     )
-
-
-def savings(counts: Iterable[Usage]) -> Mapping[str, int]:
-    """``discovery_tokens``, ``read_tokens`` and their difference ``saved_tokens``, over memories
-    that were cited at least once."""
-    used = [one for one in counts if one["referenced"]]
-    discovery = sum(one["discovery_tokens"] for one in used)
-    read = sum(one["read_tokens"] for one in used)
-    return {
-        "discovery_tokens": discovery,
-        "read_tokens": read,
-        "saved_tokens": discovery - read,
-    }

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.plurals import counted
 
 TRIMMED_CHARS = 800
 """What is left of a trimmed output: three quarters from its beginning, the rest from its end."""
@@ -23,7 +24,6 @@ def fit_tool_outputs(
     *,
     max_tokens: int,
     token_counter: TokenCounter = DEFAULT_COUNTER,
-    trimmed_chars: int = TRIMMED_CHARS,
 ) -> list[AnyMessage]:
     """`messages` with as many old tool outputs trimmed, then cleared, as `max_tokens` needs.
 
@@ -40,7 +40,7 @@ def fit_tool_outputs(
                 return fitted
             if not isinstance(message, ToolMessage):
                 continue
-            text = trimmed(message.text, trimmed_chars) if step == "trim" else CLEARED
+            text = trimmed(message.text, TRIMMED_CHARS) if step == "trim" else CLEARED
             short = message.model_copy(update={"content": text})
             saved = token_counter([message]) - token_counter([short])
             if saved > 0:
@@ -54,5 +54,5 @@ def trimmed(text: str, chars: int) -> str:
     if len(text) <= chars:
         return text
     tail = chars // 4
-    missing = len(text) - chars
-    return f"{text[: chars - tail]}\n[{missing} characters trimmed]\n{text[len(text) - tail :]}"
+    missing = counted(len(text) - chars, "character")
+    return f"{text[: chars - tail]}\n[{missing} trimmed]\n{text[len(text) - tail :]}"

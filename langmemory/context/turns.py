@@ -8,21 +8,10 @@ without its call, so an exchange stays or leaves as one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langmemory.context.marking import is_injected
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Zones:
-    """A conversation divided by age: the newest turns, those before them, the rest."""
-
-    verbatim: tuple[AnyMessage, ...]
-    summarised: tuple[AnyMessage, ...]
-    older: tuple[AnyMessage, ...]
-    """Neither shown nor summarised: within reach of recall only."""
 
 
 def is_human(message: BaseMessage) -> bool:
@@ -33,25 +22,6 @@ def is_human(message: BaseMessage) -> bool:
 def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
     """Index of the first message of each turn, oldest first."""
     return [index for index, message in enumerate(messages) if is_human(message)]
-
-
-def divide(messages: Sequence[AnyMessage], *, verbatim_turns: int, summarised_turns: int) -> Zones:
-    """Divide `messages` (without system message) into zones.
-
-    With 10 and 30: the last ten turns verbatim, the twenty before them summarised, older ones left
-    to recall. What precedes the first turn shares its zone.
-    """
-    starts = turn_starts(messages)
-
-    def boundary(turns: int) -> int:
-        return starts[-turns] if 0 < turns < len(starts) else 0 if turns else len(messages)
-
-    recent, middle = boundary(verbatim_turns), boundary(max(verbatim_turns, summarised_turns))
-    return Zones(
-        verbatim=tuple(messages[recent:]),
-        summarised=tuple(messages[middle:recent]),
-        older=tuple(messages[:middle]),
-    )
 
 
 def tool_call_ids(message: AnyMessage) -> set[str]:

@@ -32,6 +32,7 @@ from langmemory.embeddings.mock import MockEmbedder
 from langmemory.embeddings.private_loop import wait_for
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError
+from langmemory.plurals import counted
 
 QUERY_CACHE_SIZE = 256
 """Query vectors an embedder remembers: an agent turn asks the same question of several
@@ -247,8 +248,8 @@ class LangChainEmbedder:
             ) from error
         if vectors.ndim != 2 or len(vectors) != expected or vectors.shape[1] == 0:
             raise EmbeddingError(
-                f"Embedding model {self.model_id} answered shape {vectors.shape} to {expected} "
-                f"text(s); it must return one list of numbers for each text."
+                f"Embedding model {self.model_id} answered shape {vectors.shape} to "
+                f"{counted(expected, 'text')}; it must return one list of numbers for each text."
             )
         if self.dims not in (None, vectors.shape[1]):
             raise EmbeddingError(

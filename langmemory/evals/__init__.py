@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.evals.catalogue import SYSTEMS, ablations, named_systems
+from langmemory.evals.catalogue import ablations, named_systems
 from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
 from langmemory.evals.evaluation import Progress, evaluate
 from langmemory.evals.figure import plot
@@ -13,7 +13,6 @@ from langmemory.evals.table import render
 
 __all__ = [
     "SAMPLE",
-    "SYSTEMS",
     "Conversation",
     "Corpus",
     "Group",

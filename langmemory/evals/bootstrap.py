@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 RESAMPLES = 1000
+SEED = 0
 
 DIGITS = 6
 """Figures are rounded, so that the last bit of a sum makes no difference between machines."""
@@ -22,7 +23,7 @@ class Estimate:
     high: float
 
 
-def estimate(scores: Sequence[Mapping[str, float]], *, seed: int = 0) -> dict[str, Estimate]:
+def estimate(scores: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
     """Mean and interval of each score, over questions drawn again with replacement.
 
     With paired differences as scores this is the paired bootstrap: an interval that leaves out
@@ -30,12 +31,11 @@ def estimate(scores: Sequence[Mapping[str, float]], *, seed: int = 0) -> dict[st
 
     Args:
         scores: one mapping a question, all with the same names; at least one.
-        seed: of the draws; all names share them.
     """
     names = list(scores[0])
     values = np.array([[row[name] for name in names] for row in scores])
     count = len(scores)
-    draws = np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
+    draws = np.random.default_rng(SEED).integers(count, size=(RESAMPLES, count))
     draws += np.arange(RESAMPLES)[:, None] * count  # each resample counts in its own row
     times_drawn = np.bincount(draws.ravel(), minlength=RESAMPLES * count)
     means = times_drawn.reshape(RESAMPLES, count) @ values / count

@@ -20,20 +20,9 @@ from langmemory.evals.systems import (
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.types import Granularity
 
-SYSTEMS = (
-    "langmemory",
-    "facts",
-    "no-embedder",
-    "search",
-    "keyword",
-    "semantic",
-    "inmemory",
-    "sqlite",
-)
-
 
 def named_systems(
-    names: Sequence[str] = SYSTEMS,
+    names: Sequence[str] | None = None,
     *,
     presets: Sequence[str] = ("balanced",),
     kind: CorpusKind = "dialogue",
@@ -42,7 +31,7 @@ def named_systems(
     """Factories by the name a report shows.
 
     Args:
-        names: out of `SYSTEMS`. "langmemory" is `recall`, one system a preset; "facts" the first
+        names: which ones, all by default. "langmemory" is `recall`, one system a preset; "facts" the first
             preset over turns and the facts reflection makes of them; "no-embedder" the first preset
             without vectors; "search" the same store as any LangGraph application searches it,
             "keyword" and "semantic" the two arms of that; the rest are LangGraph's.
@@ -67,9 +56,10 @@ def named_systems(
         "inmemory": {"InMemoryStore": partial(in_memory_store, embeddings)},
         "sqlite": {"SqliteStore": partial(sqlite_store, embeddings)},
     }
-    if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"No system called {', '.join(unknown)}. There are {', '.join(SYSTEMS)}.")
-    return {name: factory for chosen in names for name, factory in known[chosen].items()}
+    chosen = known if names is None else names
+    if unknown := [name for name in chosen if name not in known]:
+        raise ConfigError(f"No system called {', '.join(unknown)}. There are {', '.join(known)}.")
+    return {shown: factory for name in chosen for shown, factory in known[name].items()}
 
 
 def ablations(

@@ -9,8 +9,9 @@ from time import perf_counter
 from langmemory.context.tokens import count_text
 from langmemory.evals.corpus import Conversation, Corpus, Question
 from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, score
-from langmemory.evals.report import Granularity, Outcome, Report, Split, SystemReport, summarise
+from langmemory.evals.report import Outcome, Report, Split, SystemReport, summarise
 from langmemory.evals.systems import Found, System, SystemFactory, SystemUnavailableError
+from langmemory.types import Granularity
 
 SESSION_TURNS = 50
 """How many turns a ranking of sessions is made from; 100 find no more of them (measured)."""

@@ -10,6 +10,7 @@ from typing import Any
 from langmemory.errors import with_extra
 from langmemory.evals.metrics import DEPTHS, WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Group, Report, SystemReport
+from langmemory.plurals import counted
 from langmemory.stores.graph.picture import fonts_of_any_script
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -59,7 +60,7 @@ def _draw(figure: Any, report: Report, systems: list[SystemReport], path: Path) 
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.25)
     figure.suptitle(
-        f"{report.corpus}: {report.questions} questions, {report.granularity} level; "
+        f"{report.corpus}: {counted(report.questions, 'question')}, {report.granularity} level; "
         "bars are 95 % intervals",
         parse_math=False,
     )

@@ -11,9 +11,7 @@ import numpy as np
 from langmemory.evals.bootstrap import Estimate, estimate
 from langmemory.evals.corpus import APART
 from langmemory.evals.metrics import METRICS
-
-Granularity = Literal["turn", "session"]
-"""What is ranked: single turns, or the sessions they were said in."""
+from langmemory.types import Granularity
 
 Split = Literal["all", "tuning", "held-out"]
 

@@ -1,4 +1,4 @@
-"""What is evaluated, behind one Protocol: our store by preset, single arms, LangGraph's own stores.
+"""What is evaluated, behind one Protocol, and LangGraph's own stores behind it; `ours` has langmemory.
 
 Every system stores texts under opaque keys and keeps the way back to turn ids in a `TurnKeys`
 outside of the store, so no id of the data set can be found by searching for it.
@@ -138,7 +138,9 @@ def sqlite_store(embeddings: Embeddings) -> StoreSystem:
     try:
         from langgraph.store.sqlite import SqliteStore
     except ImportError:
-        raise SystemUnavailableError("langgraph-checkpoint-sqlite is not installed") from None
+        raise SystemUnavailableError(
+            "langgraph-checkpoint-sqlite is not installed (pip install langgraph-checkpoint-sqlite)"
+        ) from None
     sqlite = _sqlite_with_extensions()
     resources = ExitStack()
     folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="langmemory-eval-"))

@@ -13,7 +13,9 @@ from rich.text import Text
 
 from langmemory.evals.bootstrap import Estimate
 from langmemory.evals.metrics import WITHIN_BUDGET
-from langmemory.evals.report import POOLED, Granularity, Report, Split, SystemReport
+from langmemory.evals.report import POOLED, Report, Split, SystemReport
+from langmemory.plurals import counted
+from langmemory.types import Granularity
 
 HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
     "turn": ("recall@1", "recall@5", "recall@10", WITHIN_BUDGET, "ndcg@10", "mrr"),
@@ -44,8 +46,8 @@ def columns_for(report: Report) -> int:
 
 def _parts(report: Report) -> Iterator[RenderableType]:
     yield Text(
-        f"{report.corpus}: {report.questions} questions, {report.turns} turns in "
-        f"{report.conversations} conversations, {report.granularity} level\n"
+        f"{report.corpus}: {counted(report.questions, 'question')}, {counted(report.turns, 'turn')} "
+        f"in {counted(report.conversations, 'conversation')}, {report.granularity} level\n"
     )
     yield _pooled(report)
     yield _by_category(report, "recall@10")
@@ -167,15 +169,15 @@ def _left_out(report: Report) -> Iterator[RenderableType]:
         if system.unavailable:
             yield Text(f"{system.name} not available: {system.unavailable}", style="yellow")
     if report.missing_evidence:
-        ids = sum(map(len, report.missing_evidence.values()))
+        ids = counted(sum(map(len, report.missing_evidence.values())), "evidence id")
         yield Text(
-            f"{ids} evidence ids of {len(report.missing_evidence)} questions name nothing that was "
-            "said; they are part of no score: "
+            f"In no conversation, and part of no score: {ids} of "
+            f"{counted(len(report.missing_evidence), 'question')}: "
             + _some([f"{q}: {' '.join(m)}" for q, m in report.missing_evidence.items()])
         )
     if report.unanswerable:
         yield Text(
-            f"{len(report.unanswerable)} questions have no evidence and are not scored: "
+            f"Not scored, having no evidence: {counted(len(report.unanswerable), 'question')}: "
             + _some(report.unanswerable)
         )
     if report.known_by_session:

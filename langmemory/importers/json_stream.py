@@ -12,7 +12,10 @@ from langmemory.errors import ImportFormatError
 CHUNK_BYTES = 1 << 16
 """First read of an array; doubled while one element does not fit, so that parsing stays linear."""
 
-NOT_UTF8 = "not UTF-8 text; save the file as UTF-8 and import it again"
+END = ""
+"""What stands for a character where the file ends."""
+
+NOT_UTF8 = "not UTF-8 text; save the file as UTF-8 and try again"
 UNREADABLE = (
     "holds JSON that Python does not read: nested too deeply, or a number of too many digits"
 )
@@ -49,15 +52,11 @@ def iterate_array(file: BinaryIO) -> Iterator[tuple[int, Any]]:
     """
     window = _Window(file)
     window.expect("[")
-    if window.peek() == "]":
-        return
-    while True:
-        line, value = window.element()
-        yield line, value
-        delimiter = window.peek()
-        if delimiter == "]":
-            return
-        window.expect(",")
+    delimiter = window.expect("]") if window.peek() == "]" else ","
+    while delimiter == ",":
+        yield window.element()
+        delimiter = window.expect(",", "]")
+    window.expect(END)
 
 
 class _Window:
@@ -72,19 +71,21 @@ class _Window:
         self._json = json.JSONDecoder()
 
     def peek(self) -> str:
-        """The next character that is not white space; "" at the end of the file."""
+        """The next character that is not white space, or `END`."""
         while True:
             stripped = self._text.lstrip()
             self._drop(len(self._text) - len(stripped))
             if self._text or not self._more():
                 return self._text[:1]
 
-    def expect(self, character: str) -> None:
+    def expect(self, *characters: str) -> str:
+        """Pass over the next character, which is one of these."""
         found = self.peek()
-        if found != character:
-            what = repr(found) if found else "the end of the file"
-            raise self._error(self.line, f"found {what}; expected {character!r}")
-        self._drop(1)
+        if found not in characters:
+            expected = " or ".join(map(_named, characters))
+            raise self._error(self.line, f"found {_named(found)}; expected {expected}")
+        self._drop(len(found))
+        return found
 
     def element(self) -> tuple[int, Any]:
         self.peek()
@@ -120,3 +121,7 @@ class _Window:
 
     def _error(self, line: int, problem: str) -> ImportFormatError:
         return ImportFormatError(f"{self.file.name}, line {line}: {problem}")
+
+
+def _named(character: str) -> str:
+    return "the end of the file" if character == END else repr(character)

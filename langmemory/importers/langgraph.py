@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from langmemory.errors import ImportFormatError
-from langmemory.importers.json_stream import UNREADABLE, iterate_array
+from langmemory.importers.json_stream import NOT_UTF8, UNREADABLE, iterate_array
 from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
 
 STATE_KEYS = frozenset({"messages", "values", "channel_values", "checkpoint"})
@@ -135,7 +135,7 @@ def _load_object(file: BinaryIO) -> Any:
     try:
         return json.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ImportFormatError(f"{file.name}: not UTF-8 text") from None
+        raise ImportFormatError(f"{file.name}: {NOT_UTF8}") from None
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg})"
         if error.msg == "Extra data":

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Question = Literal["when", "where", "who", "why", "how", "count", "preference", "relation", "now", "before"]
+Question = Literal[
+    "when", "where", "who", "why", "how", "count", "preference", "relation", "now", "before"
+]
 """What a question asks for; of what changes, ``now`` is what holds at last and ``before`` what held. A
 statement or an unrecognised question asks for none of them."""
 

@@ -54,7 +54,7 @@ def test_only_what_was_said_is_remembered(run: Run, tmp_path: Path) -> None:
     file.write_text(json.dumps(rows))
     said = run("import", file).stdout
     assert said == (
-        "Added 2 messages of 1 threads to memories/me, 3 skipped (system, tool or empty)\n"
+        "Added 2 messages of 1 thread to memories/me, 3 skipped (system, tool or empty)\n"
     )
 
 

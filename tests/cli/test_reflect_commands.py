@@ -185,7 +185,7 @@ def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> Non
     folder = tmp_path / "pages"
     assert "files of" in reflected("journal", "--rebuild", "--path", folder).stdout
     assert len(list(folder.rglob("*.md"))) > 3
-    assert reflected("journal", "--rebuild", "--path", folder).stdout.startswith("0 files")
+    assert reflected("journal", "--rebuild", "--path", folder).stdout.startswith("Changed 0 files")
 
 
 def test_a_journal_of_several_people_says_whose_it_is(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
@@ -108,19 +107,3 @@ def test_the_report_lives_in_a_graphs_state() -> None:
     config: Any = {"configurable": {"thread_id": "1"}}
     app.invoke({}, config)  # type: ignore[arg-type]
     assert app.get_state(config).values["budget"] == report == json.loads(json.dumps(report))
-
-
-def test_turns_are_divided_into_zones() -> None:
-    """Of 40 turns the newest 10 are verbatim, the 20 before them summarised, 10 left to recall;
-    a conversation of 10 is all verbatim."""
-    messages = [
-        message
-        for i in range(40)
-        for message in (HumanMessage(f"q{i}"), AIMessage(f"a{i}"), AIMessage(f"b{i}"))
-    ]
-    zones = ContextBudget().divide([AIMessage("welcome"), *messages])
-    assert [m.text for m in zones.verbatim[:2]] == ["q30", "a30"]
-    assert [m.text for m in zones.summarised[:1]] == ["q10"]
-    assert (len(zones.older), len(zones.summarised), len(zones.verbatim)) == (31, 60, 30)
-    short = ContextBudget().divide(messages[:30])
-    assert (len(short.verbatim), short.summarised, short.older) == (30, (), ())

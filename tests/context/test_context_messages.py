@@ -103,5 +103,5 @@ def test_tool_outputs_are_trimmed_before_they_are_cleared() -> None:
     trimmed = fit_tool_outputs(messages, max_tokens=total - 1)[2].text
     assert trimmed.startswith("head xxx")
     assert trimmed.endswith("x tail")
-    assert "[3210 characters trimmed]" in trimmed
+    assert "[3,210 characters trimmed]" in trimmed
     assert messages == conversation()

@@ -44,17 +44,23 @@ def test_interrupted_while_waiting_for_the_lock(tmp_path: Path, restored: None) 
     signal.signal(signal.SIGINT, interrupt)
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
+    begins = threading.Event()
 
     def release() -> None:
+        begins.wait(30)
         time.sleep(0.2)  # the write has begun to wait
         signal.raise_signal(signal.SIGINT)  # handled by the main thread when SQLite returns to it
         time.sleep(0.2)
         other.execute("COMMIT")
 
+    def put() -> None:
+        begins.set()
+        store.put(NS, "interrupted", {})
+
     thread = threading.Thread(target=release)
     thread.start()
     with pytest.raises(Interrupted):
-        store.put(NS, "interrupted", {})
+        put()
     thread.join()
     other.execute("BEGIN IMMEDIATE; COMMIT")  # nobody holds the lock
     store.put(NS, "after", {})

@@ -72,7 +72,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
 
 
 def embedder(url: str, model: str = "nomic-embed-text", dims: int | None = None) -> Embedder:
-    models = ModelsConfig(ollama_url=url, embedding_timeout_seconds=0.5)
+    models = ModelsConfig(ollama_url=url, embedding_timeout_seconds=1)
     return resolve_embedder(f"ollama:{model}", dims, config=Config(models=models))
 
 

@@ -232,12 +232,3 @@ def test_evidence_that_is_one_string_is_one_id(tmp_path: Path) -> None:
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "cat?"}')
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t0.5\n")
     assert dict(load(tmp_path).questions[0].evidence) == {"d": 0.5}
-
-
-@pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, "9" * 5_000])
-def test_json_that_python_does_not_read_is_an_error_of_the_file(tmp_path: Path, value: str) -> None:
-    """Nested too deeply, or a number of too many digits: the file is named, as for any other."""
-    path = tmp_path / "bomb.json"
-    path.write_text(f'[{{"sample_id": "a", "conversation": {value}}}]')
-    with pytest.raises(ImportFormatError, match=r"bomb\.json.*too deeply"):
-        load(path)

@@ -21,7 +21,7 @@ from langchain_core.messages import (
 
 from langmemory.cli.import_file import _batches
 from langmemory.errors import ImportFormatError
-from langmemory.importers import ImportedMessage, detect, read_messages, read_rows
+from langmemory.importers import ImportedMessage, detect, json_stream, read_messages, read_rows
 from langmemory.importers.json_stream import CHUNK_BYTES, iterate_array
 
 TALK = [
@@ -199,6 +199,19 @@ def test_big_arrays_are_read_element_by_element() -> None:
     assert rest[0][0] == 6
 
 
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_an_array_is_read_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Where a piece ends, inside a word, an escape or a number, makes no difference."""
+    monkeypatch.setattr(json_stream, "CHUNK_BYTES", size)
+    written = [{"a": 'x"]}, \\ é 😀', "b": [1.5e3, -12, None]}, {}, {"c": {"d": "\u2028"}}]
+    for values in (written, []):
+        for indent in (None, 1):
+            text = json.dumps(values, indent=indent, ensure_ascii=indent is None)
+            file = io.BytesIO(f"{text}\n\n".encode("utf-8-sig"))
+            file.name = "list.json"
+            assert [value for _, value in iterate_array(file)] == values
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -209,6 +222,10 @@ def test_big_arrays_are_read_element_by_element() -> None:
         ("[1, 2]", "line 1: found 1; expected"),
         ('[{"role": "user", "content": "a"},\n oops]', "line 2: not JSON"),
         ('[{"role": "user", "content": "a"}', "line 1: found the end of the file; expected ','"),
+        (
+            '[{"role": "user", "content": "a"}]\n[]',
+            "line 2: found '['; expected the end of the file",
+        ),
         ('{"role": "user"\n', "line 1: not a JSON object"),
         ('{"role": "user", "content": "a"}\n\n{"role": }\n', "line 3: not JSON"),
         ('{"role": "user", "content": "a"}\n[1]\n', "line 2: list; expected a JSON object"),

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.plurals import counted
 from langmemory.stores.graph.layout import places
 from langmemory.stores.graph.routing import bends, ends_of, label_places
 from langmemory.stores.graph.subgraph import MISSING, Subgraph
@@ -294,7 +295,8 @@ def _draw_arrow(
 def _draw_title(figure: Any, graph: Subgraph, left_out: int, size: Any) -> None:
     centre = next((one.name for one in graph.entities if one.key == graph.centre), None)
     namespace = "/".join(graph.entities[0].namespace) if graph.entities else "Nothing is known yet"
-    counts = f"{len(graph.entities)} people and things, {len(graph.edges) - len(graph.over)} claims"
+    things = counted(len(graph.entities), "person or thing", "people and things")
+    counts = f"{things}, {counted(len(graph.edges) - len(graph.over), 'claim')}"
     if graph.over:
         counts += f", {len(graph.over)} past"
     if left_out:

@@ -1,0 +1,21 @@
+"""Numbers with what they count."""
+
+from __future__ import annotations
+
+import pytest
+
+from langmemory.plurals import counted, memories
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 turns"), (1, "1 turn"), (2, "2 turns"), (1200, "1,200 turns")]
+)
+def test_one_is_singular(count: int, said: str) -> None:
+    """Only one thing is in the singular, and large numbers can be read."""
+    assert counted(count, "turn") == said
+
+
+def test_a_plural_of_its_own() -> None:
+    """What takes no "s" is named with its plural."""
+    assert [counted(n, "batch", "batches") for n in (1, 2)] == ["1 batch", "2 batches"]
+    assert [memories(n) for n in (1, 2)] == ["1 memory", "2 memories"]
