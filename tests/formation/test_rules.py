@@ -73,6 +73,7 @@ ENGLISH = [
     ("I'm not a fan of horror movies.", "Lena dislikes horror movies"),
     ("I don't like crowded trains.", "Lena dislikes crowded trains"),
     ("My favourite colour is green.", "Lena favourite_colour green"),
+    ("My favourite colour is red.", "Lena favourite_colour red"),
     ("I play the cello.", "Lena has_hobby cello"),
     ("We switched from MySQL to PostgreSQL last month.", "Lena uses PostgreSQL"),
     ("We decided to sell the old Volvo.", "Lena decided to sell the old Volvo"),

@@ -174,7 +174,7 @@ ENGLISH = Grammar(
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
         r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|have|has|do|did|can|will|eat|ate|go|got|get|"
         r"need|want|think|know|"
-        r"feel|felt|\w+ed\b(?!\s+\w)|everyone|people|so|such|more|most|some|any|one|each|"
+        r"feel|felt|\w{2,}ed\b(?!\s+\w)|everyone|people|so|such|more|most|some|any|one|each|"
         r"here|there|one's|i|we|not|"
         r"love|bullshit|nonsense|mornings|work(?!ing)|"
         r"too|better|best|as|way|thing|things|stuff|idea|talking|working with|reading this)\b"
