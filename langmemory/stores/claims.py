@@ -32,6 +32,7 @@ _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
 Terms = frozenset[str]
+
 MOST_STEPS: Final = 3
 """Relations that one question follows: what the children of Lena's sister are allergic to."""
 MOST_BEYOND: Final = 16
@@ -89,6 +90,39 @@ def claims_asked(
         Their ids, and the square of the share of the words that each meets, 0..1; less where it is
         not the newest.
     """
+    near, mine = _asked_about(connection, scope, text, terms, names, speakers)
+    asked = relations_asked(text, terms, relations_of(connection, near)) if near else {}
+    if not asked:
+        return Found(*NOTHING)
+    before = "before" in asks
+    known = scope
+    if before:
+        place, viewer = scope.scope.namespace, scope.scope.viewer
+        known = compile_scope(Scope(namespace=place, viewer=viewer, statuses=("superseded",)))
+    answers = _followed(connection, known, terms, near, asked, mine)
+    always = framing(terms)
+    if before:  # "before Valencia" names what came after
+        always = always.union(*near.values())
+    score: dict[int, float] = {}
+    for one, worth in _worth(answers):
+        share = len((one.met | always).intersection(terms)) / len(terms)
+        worth = share**2 * (1.0 if "when" in asks else worth)
+        score[one.claim.item] = max(score.get(one.claim.item, 0.0), worth)
+    if before:
+        score = _of_sources(connection, scope, score)
+    best = sorted(score, key=lambda item: (-score[item], -item))[:limit]
+    return Found(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
+
+
+def _asked_about(
+    connection: Connection,
+    scope: CompiledScope,
+    text: str,
+    terms: Sequence[str],
+    names: Iterable[str],
+    speakers: Iterable[str],
+) -> tuple[Mapping[int, set[str]], set[int]]:
+    """Entities a question is about, with its words that name each; and those it means by "I" alone."""
     norms = {normalised(name): frozenset(split_words(name)) for name in names}
     near: defaultdict[int, set[str]] = defaultdict(set)
     for norm, entity in graph.by_names(connection, scope, list(norms)):
@@ -99,17 +133,18 @@ def claims_asked(
         mine = {entity for _, entity in graph.by_names(connection, scope, spoken)} - near.keys()
         for entity in mine:
             near[entity] |= own
-    asked = relations_asked(text, terms, relations_of(connection, near)) if near else {}
-    if not asked:
-        return Found(*NOTHING)
-    always = framing(terms)
-    before = "before" in asks
-    if before:  # "before Valencia" names what came after
-        always = always.union(*near.values())
-    told = scope
-    if before:
-        place, viewer = scope.scope.namespace, scope.scope.viewer
-        scope = compile_scope(Scope(namespace=place, viewer=viewer, statuses=("superseded",)))
+    return near, mine
+
+
+def _followed(
+    connection: Connection,
+    scope: CompiledScope,
+    terms: Sequence[str],
+    near: Mapping[int, set[str]],
+    asked: Mapping[str, Terms],
+    mine: set[int],
+) -> list[_Answer]:
+    """What the relations claim of some entities, and of whom these claims lead to."""
     answers = step = _answers(connection, scope, terms, near, asked, mine)
     for _ in range(min(len(asked), MOST_STEPS) - 1):
         beyond: defaultdict[int, set[str]] = defaultdict(set)
@@ -120,18 +155,18 @@ def claims_asked(
         further = {entity: beyond[entity] for entity in newest}
         step = _answers(connection, scope, terms, further, asked, set()) if further else []
         answers = [*answers, *step]
-    score: dict[int, float] = {}
-    for one, worth in _worth(answers):
-        share = len((one.met | always).intersection(terms)) / len(terms)
-        worth = 1.0 if "when" in asks else worth
-        score[one.claim.item] = max(score.get(one.claim.item, 0.0), share**2 * worth)
-    if before:
-        derived, sources = families(connection, told, np.array(list(score), np.int64))
-        of_fact, score = score, {}
-        for fact, turn in zip(derived.tolist(), sources.tolist(), strict=True):
-            score[turn] = max(score.get(turn, 0.0), of_fact[fact])
-    best = sorted(score, key=lambda item: (-score[item], -item))[:limit]
-    return Found(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
+    return answers
+
+
+def _of_sources(
+    connection: Connection, scope: CompiledScope, score: Mapping[int, float]
+) -> dict[int, float]:
+    """The scores of facts as those of the turns in scope that they were derived from."""
+    derived, sources = families(connection, scope, np.array(list(score), np.int64))
+    of_turn: dict[int, float] = {}
+    for fact, turn in zip(derived.tolist(), sources.tolist(), strict=True):
+        of_turn[turn] = max(of_turn.get(turn, 0.0), score[fact])
+    return of_turn
 
 
 def _worth(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, float]]:
