@@ -20,7 +20,7 @@ from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
-from langmemory.recall.source import CandidateSource, Floats, Found, Ids, Rows
+from langmemory.recall.source import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
@@ -135,9 +135,14 @@ def with_claims(
 ) -> tuple[Pool, Found]:
     """The pool together with what claims what the query asks, and that; where it asks what was before,
     with the turns that told it."""
-    speakers = dict.fromkeys(name for name in pool.rows.speaker if name)
-    names = possible_names(query.text, intent)
-    found = source.claims(query.text, query.terms, names, speakers, intent.asks, limit)
+    asked = ClaimQuery(
+        text=query.text,
+        terms=query.terms,
+        names=possible_names(query.text, intent),
+        speakers={name for name in pool.rows.speaker if name},
+        asks=intent.asks,
+    )
+    found = source.claims(asked, limit)
     missing = found.ids[~np.isin(found.ids, pool.rows.ids)]
     if len(missing):
         pool = extended(source, pool, source.rows(missing), vector)

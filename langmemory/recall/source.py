@@ -39,6 +39,20 @@ class KeywordQuery:
     """BM25 column weights."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimQuery:
+    """A question for what memories claim."""
+
+    text: str
+    terms: Sequence[str]
+    """Its words worth looking up."""
+    names: Iterable[str]
+    """What in it may be a name, as it is spelled; not looked at while there is no graph."""
+    speakers: Iterable[str]
+    """Whom it may mean by "I"."""
+    asks: Collection[Question]
+
+
 class Found(NamedTuple):
     """Ids with a score each, best first."""
 
@@ -161,19 +175,10 @@ class CandidateSource(Protocol):
         looked at while there is no graph."""
         ...
 
-    def claims(
-        self,
-        text: str,
-        terms: Sequence[str],
-        names: Iterable[str],
-        speakers: Iterable[str],
-        asks: Collection[Question],
-        limit: int,
-    ) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
         """Memories that claim what a query asks of whom it names, at most ``limit``; where it asks what
         was before, what the claims were derived from that hold no longer. Scores are 0..1, the more
-        of its terms a claim meets. The ``names`` are as for `entity`, the ``speakers`` whom it may
-        mean by "I"; neither is looked at while there is no graph."""
+        of its terms a claim meets."""
         ...
 
     def memories(self, ids: Ids) -> list[Memory]:

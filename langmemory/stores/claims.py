@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,8 +17,8 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.relations.questions import FIRST_PERSON, framing, relations_asked
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
 from langmemory.formation.relations.vocabulary import normalised as relation_named
-from langmemory.lexicon import Question, is_unspaced, split_words
-from langmemory.recall.source import Found
+from langmemory.lexicon import is_unspaced, split_words
+from langmemory.recall.source import ClaimQuery, Found
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.graph.claims import ClaimRow, claims_about, relations_of
@@ -60,15 +60,7 @@ class _Answer(NamedTuple):
 
 
 def claims_asked(
-    connection: Connection,
-    scope: CompiledScope,
-    *,
-    text: str,
-    terms: Sequence[str],
-    names: Iterable[str],
-    speakers: Iterable[str],
-    asks: Collection[Question],
-    limit: int,
+    connection: Connection, scope: CompiledScope, query: ClaimQuery, limit: int
 ) -> Found:
     """Facts in scope that claim what a question asks of whom it names, the best first.
 
@@ -76,25 +68,16 @@ def claims_asked(
     first, unless it asks when; what holds no longer answers where nothing else does. Where it asks what
     was before, it is the turns in scope that told what has given way since.
 
-    Args:
-        connection: The file.
-        scope: What may be found.
-        text: The question.
-        terms: Its words worth looking up.
-        names: What in it may be a name.
-        speakers: Whom it may mean by "I".
-        asks: What it asks for.
-        limit: Facts at most.
-
     Returns:
-        Their ids, and the square of the share of the words that each meets, 0..1; less where it is
-        not the newest.
+        Their ids, at most ``limit``, and the square of the share of the words that each meets, 0..1;
+        less where it is not the newest.
     """
-    near, mine = _asked_about(connection, scope, text, terms, names, speakers)
-    asked = relations_asked(text, terms, relations_of(connection, near)) if near else {}
+    terms = query.terms
+    near, mine = _asked_about(connection, scope, query)
+    asked = relations_asked(query.text, terms, relations_of(connection, near)) if near else {}
     if not asked:
         return Found(*NOTHING)
-    before = "before" in asks
+    before = "before" in query.asks
     known = scope
     if before:
         place, viewer = scope.scope.namespace, scope.scope.viewer
@@ -106,7 +89,7 @@ def claims_asked(
     score: dict[int, float] = {}
     for one, worth in _worth(answers):
         share = len((one.met | always).intersection(terms)) / len(terms)
-        worth = share**2 * (1.0 if "when" in asks else worth)
+        worth = share**2 * (1.0 if "when" in query.asks else worth)
         score[one.claim.item] = max(score.get(one.claim.item, 0.0), worth)
     if before:
         score = _of_sources(connection, scope, score)
@@ -115,21 +98,16 @@ def claims_asked(
 
 
 def _asked_about(
-    connection: Connection,
-    scope: CompiledScope,
-    text: str,
-    terms: Sequence[str],
-    names: Iterable[str],
-    speakers: Iterable[str],
+    connection: Connection, scope: CompiledScope, query: ClaimQuery
 ) -> tuple[Mapping[int, set[str]], set[int]]:
     """Entities a question is about, with its words that name each; and those it means by "I" alone."""
-    norms = {normalised(name): frozenset(split_words(name)) for name in names}
+    norms = {normalised(name): frozenset(split_words(name)) for name in query.names}
     near: defaultdict[int, set[str]] = defaultdict(set)
     for norm, entity in graph.by_names(connection, scope, list(norms)):
-        near[entity] |= norms[norm].intersection(terms)
+        near[entity] |= norms[norm].intersection(query.terms)
     mine = set[int]()
-    if (own := _own_words(text, terms)) is not None:
-        spoken = [normalised(name) for name in speakers]
+    if (own := _own_words(query.text, query.terms)) is not None:
+        spoken = [normalised(name) for name in query.speakers]
         mine = {entity for _, entity in graph.by_names(connection, scope, spoken)} - near.keys()
         for entity in mine:
             near[entity] |= own

@@ -6,7 +6,7 @@ is read, embedded and compared anew for each recall, as far as it is no more tha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -15,9 +15,10 @@ import numpy as np
 
 from langmemory.embeddings import StaticEmbedder
 from langmemory.errors import EmbeddingError
-from langmemory.lexicon import Question, keyword_terms
+from langmemory.lexicon import keyword_terms
 from langmemory.recall.ranking import joined
 from langmemory.recall.source import (
+    ClaimQuery,
     Edges,
     Floats,
     Found,
@@ -213,16 +214,8 @@ class PastSource:
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
         return self._present.entity(names, ids, limit)
 
-    def claims(
-        self,
-        text: str,
-        terms: Sequence[str],
-        names: Iterable[str],
-        speakers: Iterable[str],
-        asks: Collection[Question],
-        limit: int,
-    ) -> Found:
-        return self._present.claims(text, terms, names, speakers, asks, limit)
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
+        return self._present.claims(query, limit)
 
     # Asked of items.
 

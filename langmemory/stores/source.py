@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.formation.entities.spelling import normalised
-from langmemory.lexicon import Question
 from langmemory.recall.source import (
     UNKNOWN_TIME,
+    ClaimQuery,
     Edges,
     Floats,
     Found,
@@ -120,21 +120,10 @@ class SnapshotSource:
         norms = list(dict.fromkeys(normalised(name) for name in names))
         return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
-    def claims(
-        self,
-        text: str,
-        terms: Sequence[str],
-        names: Iterable[str],
-        speakers: Iterable[str],
-        asks: Collection[Question],
-        limit: int,
-    ) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
         if graph.is_empty(self._snapshot.connection):
             return Found(*candidates.NOTHING)
-        return claims_asked(
-            self._snapshot.connection, self._scope,
-            text=text, terms=terms, names=names, speakers=speakers, asks=asks, limit=limit,
-        )  # fmt: skip
+        return claims_asked(self._snapshot.connection, self._scope, query, limit)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

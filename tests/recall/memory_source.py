@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import apsw
 import numpy as np
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.lexicon import Question, index_text
+from langmemory.lexicon import index_text
 from langmemory.recall.source import (
     UNKNOWN_TIME,
+    ClaimQuery,
     Edges,
     Floats,
     Found,
@@ -205,15 +206,7 @@ class MemorySource:
         best = np.array([*sorted(known), *sorted(found - known)[:limit]], dtype=np.int64)
         return Found(best, np.ones(len(best), dtype=np.float32))
 
-    def claims(
-        self,
-        text: str,
-        terms: Sequence[str],
-        names: Iterable[str],
-        speakers: Iterable[str],
-        asks: Collection[Question],
-        limit: int,
-    ) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
         return Found(np.empty(0, np.int64), np.empty(0, np.float32))
 
     def memories(self, ids: Ids) -> list[Memory]:
