@@ -14,7 +14,12 @@ import numpy as np
 
 from langmemory.formation.entities.roles import MY, SELF
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.relations.questions import FIRST_PERSON, framing, relations_asked
+from langmemory.formation.relations.questions import (
+    FIRST_PERSON,
+    framing,
+    plain_words,
+    relations_asked,
+)
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.lexicon import is_unspaced, split_words
@@ -74,7 +79,10 @@ def claims_asked(
     """
     terms = query.terms
     near, mine = _asked_about(connection, scope, query)
-    asked = relations_asked(query.text, terms, relations_of(connection, near)) if near else {}
+    if not near:
+        return Found(*NOTHING)
+    used = relations_of(connection, graph.roots(connection, near), plain_words(terms))
+    asked = relations_asked(query.text, terms, used)
     if not asked:
         return Found(*NOTHING)
     before = "before" in query.asks

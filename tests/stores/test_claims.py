@@ -164,3 +164,20 @@ def test_every_relation_asked_for_is_one_that_is_kept() -> None:
     assert not _WORDS.keys() - BY_NAME.keys()
     for name, words in _WORDS.items():
         assert all(name in relations_asked("", [word]) for word in words.split())
+
+
+def test_of_very_many_relations_those_with_most_of_the_words_are_followed(
+    store: MemoryStore,
+) -> None:
+    """A model may have named hundreds of relations with one word: the question's others decide."""
+    changes = [
+        change
+        for number in range(100)
+        for change in fact(
+            f"p{number}", f"Picture {number}.", "person/lena", f"paints_{number}", literal="x"
+        )
+    ]
+    wall = fact("wall", "Terracotta it is.", "person/lena", "paints_walls_in", literal="Terracotta")
+    apply(store, "pictures", *changes, *wall)
+    found = store.recall("What does Lena paint her walls in?", NAMESPACE, limit=3)
+    assert found.results[0].memory.key == "wall"

@@ -108,6 +108,9 @@ _PHRASES: Final[Mapping[str, str]] = {
 }
 """Of several words, which ask for nothing else then."""
 
+MOST_NAMED: Final = 16
+"""Relations named by a model that one question asks for."""
+
 _FRAME: Final = """name names called now days moment still currently today old previous former earlier
     originally first before use used heiße heißt jetzt noch aktuell alte alten alter früher frühere
     früheren ehemalige vorher davor damals llama llamo nombre ahora todavía actual antiguo antigua
@@ -136,7 +139,7 @@ def relations_asked(
     """The relations that the ``terms`` of a question ask for, and by which of these each.
 
     Those ``used``, as a model may have named them, are asked for by the words they are made of:
-    "gym" for ``goes_to_gym``.
+    "gym" for ``goes_to_gym``; those with the most of the words, at most `MOST_NAMED`.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
     folded = text.casefold()
@@ -146,17 +149,24 @@ def relations_asked(
         for relations in within or [_ASKED.get(word, []) for word in _words_in(term)]:
             for relation in relations:
                 found[relation].add(term)
-    plain = {_singular(without_marks(term)): term for term in terms}
+    plain = plain_words(terms)
+    named: dict[str, set[str]] = {}
     for relation in used:
         if relation not in BY_NAME and not relation.startswith((NO_LONGER, PLANNED)):
-            for word in relation.split("_"):
-                if (asking := plain.get(_singular(word))) is not None:
-                    found[relation].add(asking)
+            words = map(_singular, relation.split("_"))
+            if asking := {plain[word] for word in words if word in plain}:
+                named[relation] = asking
+    found |= dict(sorted(named.items(), key=lambda one: (-len(one[1]), one[0]))[:MOST_NAMED])
     if favoured := {term for term in terms if FAVOURITE.intersection(_words_in(term))}:
         for term in set(terms) - favoured:
             what = "colour" if term == "color" else term
             found[f"favourite_{what}"] = {*favoured, term}
     return {relation: frozenset(words) for relation, words in found.items()}
+
+
+def plain_words(terms: Iterable[str]) -> dict[str, str]:
+    """The terms by what of them may be in the name of a relation: without marks, in the singular."""
+    return {_singular(without_marks(term)): term for term in terms}
 
 
 def framing(terms: Iterable[str]) -> frozenset[str]:

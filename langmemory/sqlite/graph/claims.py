@@ -15,6 +15,8 @@ from langmemory.sqlite.scope.scopes import CompiledScope
 
 MOST: Final = 64
 """Claims of one entity under one relation that are read, the newest."""
+MOST_NAMED: Final = 20_000
+"""Claims whose relations are looked through (a millisecond)."""
 MOST_OBJECT: Final = 512
 """Claims with one entity as their object that are looked through, the newest."""
 
@@ -32,16 +34,16 @@ class ClaimRow(NamedTuple):
     """Since when it holds, in microseconds."""
 
 
-def relations_of(connection: Connection, entities: Iterable[int]) -> set[str]:
-    """The relations that these entities (links not followed) are the subject of, for any viewer."""
+def relations_of(
+    connection: Connection, entities: Iterable[int], words: Collection[str]
+) -> set[str]:
+    """The relations that these entities (links not followed) are the subject of, for any viewer, and
+    whose names have one of the words in them."""
     rows = connection.execute(
-        "WITH RECURSIVE named (subject, relation) AS ("
-        "SELECT c.value, (SELECT min(relation) FROM edge WHERE subject = c.value) FROM carray(?) c "
-        "UNION SELECT n.subject, (SELECT min(e.relation) FROM edge e "
-        "WHERE e.subject = n.subject AND e.relation > n.relation) "
-        "FROM named n WHERE n.relation IS NOT NULL) "
-        "SELECT DISTINCT relation FROM named WHERE relation IS NOT NULL",
-        (id_array(entities),),
+        "SELECT DISTINCT relation FROM (SELECT e.relation FROM carray(?) c "
+        "CROSS JOIN edge e ON e.subject = c.value LIMIT ?) "
+        "WHERE EXISTS (SELECT 1 FROM carray(?) w WHERE instr(relation, w.value))",
+        (id_array(entities), MOST_NAMED, apsw.carray(tuple(words))),
     )
     return {str(row[0]) for row in rows}
 
