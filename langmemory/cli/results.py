@@ -25,6 +25,7 @@ REASONS = {
     "answers": "answers",
     "temporal": "time",
     "graph": "connection",
+    "claim": "claims it",
 }
 """Signals between 0 and 1 that are named when they are strong."""
 

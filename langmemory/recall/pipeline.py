@@ -260,7 +260,7 @@ def rank(
         score=score,
         settled=settled,
         order=order,
-        channels=candidates.channels,
+        channels=candidates.channels | ({"claim": claims.ids} if len(claims.ids) else {}),
         hops=hops,
         folded=np.flatnonzero(folded),
     )

@@ -181,3 +181,13 @@ def test_of_very_many_relations_those_with_most_of_the_words_are_followed(
     apply(store, "pictures", *changes, *wall)
     found = store.recall("What does Lena paint her walls in?", NAMESPACE, limit=3)
     assert found.results[0].memory.key == "wall"
+
+
+def test_an_explanation_says_that_it_was_looked_up(store: MemoryStore) -> None:
+    """The claim is a channel with a rank, and a part of the score."""
+    found = store.recall("Who is Lena's employer?", NAMESPACE, limit=1, explain=True)
+    best = found.results[0]
+    assert best.parts["claim"] == 1
+    assert best.explanation is not None
+    assert best.explanation.ranks["claim"] == 1
+    assert found.trace.candidates["claim"] > 0
