@@ -26,7 +26,7 @@ ENGLISH = Language(
             r"\b(latest|newest|most recent|still|any ?more)\b",
         ),
         "before": (
-            r"\b(before|previous(ly)?|former(ly)?|earlier|used to|originally|back then|at first|once)\b",
+            r"\b(before|previous(ly)?|former(ly)?|earlier|used to|originally|back then|at first)\b",
             r"\b(did|was|were)\b.*\b(live|living|stay|work|working|have|own|drive|date|dating)\b",
             r"\b(lived|worked|ex|my old|had been)\b",
         ),

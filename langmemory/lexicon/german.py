@@ -29,7 +29,7 @@ GERMAN = Language(
             r"\b(noch|heutzutage|neueste\w*)\b",
         ),
         "before": (
-            r"\b(früher\w*|vorher|davor|zuvor|ehemalig\w*|damals|ursprünglich|zuerst|einst|bevor|ex)\b",
+            r"\b(früher\w*|vorher|davor|zuvor|ehemalig\w*|damals|ursprünglich|einst|bevor|ex)\b",
             r"\b(wohnte|wohntest|gewohnt|lebte|lebtest|gelebt|arbeitete|arbeitetest|gearbeitet|hatte)\b",
         ),
         "count": (r"^\W*wie (viele?|oft)\b",),

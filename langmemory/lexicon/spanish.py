@@ -29,7 +29,7 @@ SPANISH = Language(
             r"\b(ahora|actual(es|mente)?|hoy en día|todavía|aún|en este momento|sigue|más recientes?)\b",
         ),
         "before": (
-            r"\b(antes|anterior(es|mente)?|antigu[oa]s?|previ[oa]s?|al principio|entonces|ex)\b",
+            r"\b(antes|anterior(es|mente)?|antigu[oa]s?|previ[oa]s?|al principio|ex)\b",
             r"\b(vivía[ns]?|vivió|viviste|trabajaba[ns]?|trabajó|trabajaste|tenía[ns]?)\b",
         ),
         "count": (r"^\W*(cu[aá]nt[oa]s?|con qu[eé] frecuencia)\b",),

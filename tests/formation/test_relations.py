@@ -48,3 +48,8 @@ def test_inverse_claims_are_turned_round() -> None:
     assert canonical(employs) == Claim(subject="Lena", relation="works_at", object="Initech")
     literal = Claim(subject="Ida", relation="child of", object="a teacher", object_is_entity=False)
     assert canonical(literal).subject == "Ida"
+
+
+def test_what_somebody_drives_is_given_up_when_it_is_sold() -> None:
+    """A car of which no more is known than who drives it is owned, which selling it ends."""
+    assert normalised("drives").name == "owns" == normalised("sold").ends

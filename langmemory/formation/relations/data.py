@@ -298,7 +298,8 @@ RELATIONS: tuple[Relation, ...] = (
         values="one",
         object="place",
         phrases=phrases(
-            """live in; lives at; lives on; lives; living in; lives in city; lives in the city of; home city;
+            """live in; lives at; lives on; lives; living in; lives in city; lives in the city of;
+            home city;
             city of residence; place of residence; resides in; resident of; residence; home is in;
             based in; moved to; moves to; moving to; relocated to; moved into; settled in; stays in;
             wohnt in; lebt in; wohnhaft in; zog nach; zieht nach; gezogen nach; umgezogen nach;
@@ -476,8 +477,8 @@ RELATIONS: tuple[Relation, ...] = (
         name="owns",
         object="thing",
         phrases=phrases(
-            """has; have; bought; got; owner of; possesses; purchased; besitzt; hat; kaufte; gekauft;
-            tiene; posee; compró; 有; 拥有; 买了"""
+            """has; have; bought; got; owner of; possesses; purchased; drives; besitzt; hat; kaufte;
+            gekauft; fährt; tiene; posee; compró; conduce; 有; 拥有; 买了; 开"""
         ),
     ),
     Relation(
@@ -494,8 +495,8 @@ RELATIONS: tuple[Relation, ...] = (
         values="usually one",
         object="thing",
         phrases=phrases(
-            """has car; has van; has truck; owns car; car; vehicle; drives; drives car; fährt; hat auto;
-            auto; fahrzeug; tiene coche; coche; conduce; 开; 开车; 有车; 车"""
+            """has car; has van; has truck; owns car; car; vehicle; drives car; hat auto; auto; fahrzeug;
+            tiene coche; coche; 开车; 有车; 车"""
         ),
     ),
     Relation(
