@@ -114,14 +114,18 @@ class SnapshotSource:
             return hops.NOTHING.ids
         return hops.outdated(self._snapshot.connection, self._scope, ids)
 
+    @cached_property
+    def _nobody_known(self) -> bool:
+        return graph.is_empty(self._snapshot.connection)
+
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
-        if graph.is_empty(self._snapshot.connection):
+        if self._nobody_known:
             return Found(*candidates.NOTHING)
         norms = list(dict.fromkeys(normalised(name) for name in names))
         return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
     def claims(self, query: ClaimQuery, limit: int) -> Found:
-        if graph.is_empty(self._snapshot.connection):
+        if self._nobody_known:
             return Found(*candidates.NOTHING)
         return claims_asked(self._snapshot.connection, self._scope, query, limit)
 
