@@ -77,7 +77,7 @@ class Edges(NamedTuple):
     weights: Floats
     """float32[m], 0..1: less where many memories speak of what connects the two."""
     labels: Sequence[str]
-    """One readable step for each, e.g. ``"Ada -works_at-> Initech"``."""
+    """One readable step for each, e.g. ``"Ada -works_at-> Initech"``; empty unless it is explained."""
     related: NDArray[np.bool_]
     """bool[m]: whether a person or thing connects the two; the others are evidence of each other."""
 

@@ -172,11 +172,13 @@ def _best(found: Sequence[Version], query: str, limit: int) -> set[int]:
 class PastSource:
     """`SnapshotSource` over a file as it was: what has not changed comes from there."""
 
-    def __init__(self, snapshot: Snapshot, past: Past, *, exact: bool = False) -> None:
+    def __init__(
+        self, snapshot: Snapshot, past: Past, *, exact: bool = False, labelled: bool = False
+    ) -> None:
         self._snapshot = snapshot
         self._past = past
         scope = saying_the_same(snapshot.scoped(past.scope, alive_at_us=past.alive_at_us))
-        self._present = SnapshotSource(snapshot, scope, exact=exact)
+        self._present = SnapshotSource(snapshot, scope, exact=exact, labelled=labelled)
         self._versions = {one.item: one for one in past.versions}
         self._ids = np.array([one.item for one in past.versions], np.int64)
         self._writes = dict(zip(self._versions, past.writes, strict=True))

@@ -169,13 +169,14 @@ def run(
         )
     if scope.as_of is not None or scope.known_at is not None:  # what has ended since is an answer
         preset = preset.model_copy(update={"stale_factor": 1.0})
+    explain = options.get("explain", False)
     source: CandidateSource
     if past is None:
         compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-        source = SnapshotSource(snapshot, compiled, exact=exact)
+        source = SnapshotSource(snapshot, compiled, exact=exact, labelled=explain)
     else:
         past = past.current(snapshot)
-        source = PastSource(snapshot, past, exact=exact)
+        source = PastSource(snapshot, past, exact=exact, labelled=explain)
         degraded = (*degraded, *past.degraded)
     recall = pipeline.run(
         query,
@@ -191,7 +192,7 @@ def run(
         degraded=degraded,
         expander=expander,
         reranker=reranker,
-        explain=options.get("explain", False),
+        explain=explain,
     )
     return recall if budget is None else within(recall, budget)
 

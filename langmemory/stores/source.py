@@ -34,11 +34,20 @@ from langmemory.types import Memory
 class SnapshotSource:
     """Candidates of one scope, from one snapshot of the file."""
 
-    def __init__(self, snapshot: Snapshot, scope: CompiledScope, *, exact: bool = False) -> None:
-        """``exact``: let no sign bits choose which vectors are compared."""
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        *,
+        exact: bool = False,
+        labelled: bool = False,
+    ) -> None:
+        """``exact``: let no sign bits choose which vectors are compared; ``labelled``: say in words what
+        each edge is."""
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
+        self._labelled = labelled
 
     def dense(self, vector: Floats, limit: int) -> Found:
         # The last of so many candidates hardly matter: no need to be exact there.
@@ -97,7 +106,8 @@ class SnapshotSource:
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         if self._unconnected:
             return Edges(*hops.NOTHING)
-        return Edges(*hops.steps(self._snapshot.connection, self._scope, ids, fan_out))
+        connection = self._snapshot.connection
+        return Edges(*hops.steps(connection, self._scope, ids, fan_out, labelled=self._labelled))
 
     def families(self, ids: Ids) -> tuple[Ids, Ids]:
         if self._unconnected:

@@ -70,7 +70,7 @@ def found(recall: Recall) -> list[str]:
 
 
 def source(snapshot: object, scope: Scope) -> SnapshotSource:
-    return SnapshotSource(snapshot, compile_scope(scope))  # type: ignore[arg-type]
+    return SnapshotSource(snapshot, compile_scope(scope), labelled=True)  # type: ignore[arg-type]
 
 
 def test_a_two_hop_question_finds_the_end_of_the_chain(store: MemoryStore) -> None:

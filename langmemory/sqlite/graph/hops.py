@@ -61,8 +61,11 @@ def rarity(memories: int) -> float:
     return 1 / log2(max(memories, 2))
 
 
-def steps(connection: Connection, scope: CompiledScope, items: Ids, fan_out: int) -> Steps:
-    """Memories in scope one step from these, at most ``fan_out`` from each, the strongest.
+def steps(
+    connection: Connection, scope: CompiledScope, items: Ids, fan_out: int, *, labelled: bool
+) -> Steps:
+    """Memories in scope one step from these, at most ``fan_out`` from each, the strongest; their labels
+    are empty where they are not asked for.
 
     A step leads from a memory to what it was derived from, back, or to another memory that speaks
     of the same entity (links followed).
@@ -96,7 +99,9 @@ def steps(connection: Connection, scope: CompiledScope, items: Ids, fan_out: int
         ids=np.array([other for _, other, _, _ in pairs], np.int64),
         origins=np.array([place for place, _, _, _ in pairs], np.int64),
         weights=np.array([weight for _, _, weight, _ in pairs], np.float32),
-        labels=_labels(connection, scope, root, [(other, over) for _, other, _, over in pairs]),
+        labels=_labels(connection, scope, root, [(other, over) for _, other, _, over in pairs])
+        if labelled
+        else [""] * len(pairs),
         related=np.array([isinstance(over, int) for _, _, _, over in pairs], np.bool_),
     )
 
