@@ -23,6 +23,7 @@ from langmemory.lexicon.passages import passages, sentence_starts
 from langmemory.lexicon.spanish import SPANISH
 from langmemory.lexicon.writing import (
     SIGNS,
+    compared,
     index_text,
     is_unspaced,
     split_words,
@@ -39,6 +40,7 @@ __all__ = [
     "Language",
     "Question",
     "Unit",
+    "compared",
     "detect_language",
     "index_text",
     "is_correction",

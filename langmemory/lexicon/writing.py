@@ -5,7 +5,7 @@ Japanese would be a single word that no query matches, and a Hindi word would fa
 vowel signs. Here both is rewritten, in Python, in the index and in queries: runs of scripts without
 spaces as overlapping pairs of characters, about as good as a dictionary segmenter for ranking (Kwok
 1997, Nie et al. 2000; what Lucene's CJKAnalyzer does), and without a dictionary to ship; signs that
-belong to the letter before them as letters of their own.
+belong to the letter before them as letters of their own; words of inflecting languages as their stems.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import re
 import unicodedata
 from itertools import pairwise
 from typing import Final
+
+from langmemory.lexicon.stems import stems
 
 _AS_LETTERS: Final = {
     code: chr(code - first + private)
@@ -65,7 +67,7 @@ def index_text(text: str) -> str:
 
 def as_indexed(text: str) -> str:
     """A text of `split_words` as it stands in the index."""
-    return text if text.isascii() else text.translate(_AS_LETTERS)
+    return text if text.isascii() else stems(text).translate(_AS_LETTERS)
 
 
 def split_words(text: str) -> list[str]:
@@ -99,8 +101,14 @@ def _unified(text: str) -> str:
     return _UNREAD.sub("", text)
 
 
+def compared(word: str) -> str:
+    """A word of `split_words` as it is compared with others: "zoe" for "zoë", a stem for a word of an
+    inflecting language in another script than Latin."""
+    return word if word.isascii() else without_marks(stems(word))
+
+
 def without_marks(word: str) -> str:
-    """A word as the keyword index compares it: "zoe" for "zoë"."""
+    """ "zoe" for "zoë"."""
     if word.isascii():
         return word
     letters = unicodedata.normalize("NFD", word)

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import split_words, without_marks
+from langmemory.lexicon import compared, split_words
 from langmemory.recall.interaction import Texts
 from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
@@ -20,12 +20,12 @@ _SHORTEST_GENITIVE = 3
 def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
     """Those of the speakers whom the words of a query name, by any word of their name, also in the
     genitive of languages that write it without an apostrophe: "Annas"."""
-    asked = set(map(without_marks, words))
+    asked = set(map(compared, words))
     asked |= {word.removesuffix("s") for word in asked if len(word) > _SHORTEST_GENITIVE}
     return {
         name
         for name in set(speakers)
-        if name and asked.intersection(map(without_marks, split_words(name)))
+        if name and asked.intersection(map(compared, split_words(name)))
     }
 
 

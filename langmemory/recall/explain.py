@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from langmemory.lexicon import split_words, without_marks
+from langmemory.lexicon import compared, split_words
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
 from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
@@ -110,12 +110,12 @@ def evidence_of(value: Mapping[str, Any]) -> tuple[str, ...]:
 def matched_words(query: Query, text: str) -> tuple[str, ...]:
     """The query's words that stand in a text, also as beginnings of longer ones ("paint" in
     "painted"), in the query's order."""
-    words = set(map(without_marks, split_words(text)))
+    words = set(map(compared, split_words(text)))
 
     def stands(term: str) -> bool:
         return term in words or (len(term) > 3 and any(word.startswith(term) for word in words))
 
-    return tuple(term for term in query.terms if stands(without_marks(term)))
+    return tuple(term for term in query.terms if stands(compared(term)))
 
 
 def intent_facts(intent: Intent, query: Query) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import split_words, without_marks
+from langmemory.lexicon import compared, split_words
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.derivation import Families
@@ -183,7 +183,7 @@ def signals(
         said_at = rows.said_at if families is None else families.said_at(rows.said_at)
         found["latest"] = cues.latest(said_at, half_life_days=preset.half_life_days)
     if vocabulary is not None and texts is not None:
-        names = {without_marks(word) for name in named for word in split_words(name)}
+        names = {compared(word) for name in named for word in split_words(name)}
         found |= _text_signals(texts, rows, query, intent, vocabulary, preset, names, origins)
     session = context.sessions(rows.thread, rows.said_at)
     evidence = fuse(found, SESSION_EVIDENCE, method="sum")
@@ -220,7 +220,7 @@ def _text_signals(
     found: dict[str, Floats] = {}
     if "when" in intent.asks:
         found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)
-    words = [term for term in query.terms if without_marks(term) not in names] or list(query.terms)
+    words = [term for term in query.terms if compared(term) not in names] or list(query.terms)
     tokens = vocabulary.encode(" ".join(words))
     if len(tokens) == 0:
         return found

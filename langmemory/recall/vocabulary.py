@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.embeddings.static import StaticEmbedder, TokenIds
-from langmemory.lexicon import LANGUAGES, is_unspaced, split_words, without_marks
+from langmemory.lexicon import LANGUAGES, compared, is_unspaced, split_words, without_marks
 
 Flags = NDArray[np.bool_]
 
@@ -32,8 +32,8 @@ HASHED: Final = 1 << 15
 """Token ids from here on are hashes of words; the table ends before."""
 _IDS: Final = 1 << 16
 _STEM: Final = 5
-"""Letters of a word of another script that count: cutting words there does for their inflections
-what a stemmer does (McNamee and Mayfield 2004)."""
+"""Letters of the stem of a word of another script that count: cutting words there does for their
+inflections what a stemmer does (McNamee and Mayfield 2004), and more where there is one."""
 _DATE = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.")
 _DATE_WORD: Final = "14.2."
 ASSISTANT: Final = _IDS - 1
@@ -143,7 +143,7 @@ def _is_foreign(word: str) -> bool:
 def _hashed(word: str) -> int:
     """The token of a word of its own."""
     if _is_foreign(word) and not is_unspaced(word):
-        word = word[:_STEM]
+        word = compared(word)[:_STEM]
     return HASHED + crc32(word.encode("utf-8", "replace")) % (ASSISTANT - HASHED)
 
 

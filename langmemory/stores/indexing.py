@@ -256,11 +256,10 @@ class Indexing:
                     for text, digest in zip(pending.texts, pending.hashes, strict=True)
                 ]
             )
-        split = _static.tokenize([draft.text for draft in drafts]) if tokens else None
         return Embedded(
             vectors=vectors,
             hashes=pending.hashes,
-            tokens=None if split is None else _tokens(split, drafts),
+            tokens=tokens_of(drafts) if tokens else None,
         )
 
     def check_model(self, found: ModelSetting, path: str) -> None:
@@ -364,6 +363,11 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
 
 _SAID_BY_ASSISTANT = ("role", "assistant")
 """What the value of such a turn has."""
+
+
+def tokens_of(drafts: Sequence[Draft]) -> list[bytes]:
+    """Token ids of their readable texts, for late interaction."""
+    return _tokens(_static.tokenize([draft.text for draft in drafts]), drafts)
 
 
 def _tokens(split: Sequence[TokenIds], drafts: Sequence[Draft]) -> list[bytes]:

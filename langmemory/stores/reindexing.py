@@ -19,7 +19,13 @@ from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.index import keywords, vectors
 from langmemory.sqlite.records.items import IndexFields
 from langmemory.stores import verbatim
-from langmemory.stores.indexing import Draft, IndexConfig, Indexing, resolve_indexing
+from langmemory.stores.indexing import (
+    Draft,
+    IndexConfig,
+    Indexing,
+    resolve_indexing,
+    tokens_of,
+)
 from langmemory.types import Namespace
 
 BATCH: Final = 256
@@ -97,17 +103,23 @@ def redrafted(
 
 
 def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
-    """Write the whole keyword index anew from the items; how many. In a write transaction."""
+    """Write the whole keyword index anew from the items, and the tokens of texts of other scripts; how
+    many items. In a write transaction."""
     keywords.delete_all(connection)
     count = after = 0
     while rows := connection.execute(
-        f"SELECT {COLUMNS}, i.namespace FROM {TABLES} WHERE i.id > ? ORDER BY i.id LIMIT {BATCH}",
+        f"SELECT {COLUMNS}, i.namespace, i.tokens IS NOT NULL FROM {TABLES} WHERE i.id > ? "
+        f"ORDER BY i.id LIMIT {BATCH}",
         (after,),
     ).fetchall():
         after = rows[-1][0]
         written, turns = [], []
+        split: dict[int, Draft] = {}
         for row in rows:
-            body = reindexed(indexing, _stored(row)).write.body
+            draft = reindexed(indexing, _stored(row))
+            body = draft.write.body
+            if row[9] and not draft.text.isascii():
+                split[row[0]] = draft
             if body is None:
                 continue
             written.append((row[0], keywords.namespace_tokens(connection, row[8]), body, ""))
@@ -115,6 +127,10 @@ def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
                 turns.append(row[0])
         keywords.write(connection, written, fresh=True)
         verbatim.refresh_contexts(connection, turns)
+        connection.executemany(
+            "UPDATE item SET tokens = ? WHERE id = ?",
+            zip(tokens_of(list(split.values())), split, strict=True),
+        )
         count += len(written)
     keywords.found(connection)
     return count

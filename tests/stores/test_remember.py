@@ -182,6 +182,24 @@ def test_the_day_of_a_turn_is_by_the_clock_of_who_said_it(tmp_path: Path) -> Non
         assert found(store) == ["12"]
 
 
+def test_words_of_other_scripts_are_read_anew_as_they_are_written_today(tmp_path: Path) -> None:
+    """What an older version stored finds what a turn of today would: by its words, and by their tokens."""
+    said = ["Марина купила сестре книги", "Έχω δύο γάτες", "I like tea."]
+    with MemoryStore(tmp_path / "m.db") as store:
+        store.remember(NS, [("user", text) for text in said], thread_id="t", at=AT)
+        read = "SELECT tokens FROM item ORDER BY id"
+        fresh = store.conn.execute(read).fetchall()
+        with store._engine.write() as connection:
+            connection.execute("UPDATE item SET tokens = x'0100'")
+            rebuild_keywords(connection, store._indexing)
+        written = store.conn.execute(read).fetchall()
+        assert written[:2] == fresh[:2]
+        assert written[2] == (b"\x01\x00",)  # of Latin letters: nothing has changed
+        found = store.recall("книга для сестры", NS, limit=1, explain=True).results[0]
+        assert found.memory.text == said[0]
+        assert found.explanation.matched_words == ("книга", "сестры")
+
+
 def test_times_are_aware_and_exact(store: MemoryStore) -> None:
     """A message's own time counts before the call's, whatever its zone or form; naive means UTC."""
     plus_two = timezone(timedelta(hours=2))

@@ -15,7 +15,7 @@ from typing import Final
 
 import apsw
 
-from langmemory.lexicon import SIGNS
+from langmemory.lexicon import SIGNS, index_text
 from langmemory.sqlite.file.connection import Connection, Database
 from langmemory.sqlite.file.values import from_json, readable_text, to_json
 
@@ -318,7 +318,7 @@ def found_terms(connection: Connection, words: Iterable[str]) -> bool:
     )
     try:
         connection.executemany(
-            "INSERT INTO temp.probe (body) VALUES (?)", [(word,) for word in words]
+            "INSERT INTO temp.probe (body) VALUES (?)", [(index_text(word),) for word in words]
         )
         row = connection.execute(
             "SELECT EXISTS (SELECT 1 FROM temp.probe_term p CROSS JOIN temp.keyword_term k "

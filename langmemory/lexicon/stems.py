@@ -1,0 +1,53 @@
+"""Stems of words in scripts of inflecting languages: what the keyword index has instead of them.
+
+SQLite's ``porter`` tokenizer does this for Latin letters, by the rules of English. Which language a
+word of another script is in, its letters tell well enough: the rules of Russian bring most forms of a
+Ukrainian word together too, once they can read its letters. The rules are Snowball's (Porter 2001,
+https://snowballstem.org).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, Final
+
+_LETTERS: Final = {
+    "greek": "\u0370-\u03ff\u1f00-\u1fff",
+    "russian": "\u0400-\u052f",
+    "armenian": "\u0531-\u0587",
+    "arabic": "\u0620-\u06d3\u06d5\u06ee-\u06ef\u06fa-\u06ff\u0750-\u077f\u0870-\u08c9",
+    "hindi": "\u0900-\u0963\u0971-\u097f",
+}
+"""Letters, and the signs that belong to them, to the rules for them."""
+_WORD: Final = re.compile("|".join(f"(?P<{name}>[{each}]+)" for name, each in _LETTERS.items()))
+_READ_AS: Final = str.maketrans("іїєґў", "ииегу")
+"""Ukrainian and Belarusian letters for the rules of Russian."""
+_KEPT: Final = 65_536
+"""Words whose stems are remembered: to find one takes some 0.05 to 0.2 ms."""
+_LOCK: Final = threading.Lock()
+"""A stemmer keeps the word it is at."""
+
+
+def stems(text: str) -> str:
+    """The text with the stems of such words, case-folded, in their place. A stem's stem may be
+    another: what has been written so is not written so again."""
+    return _WORD.sub(lambda word: _stem(str(word.lastgroup), word[0].casefold()), text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _stem(rules: str, word: str) -> str:
+    if rules == "russian":
+        word = word.translate(_READ_AS)
+    with _LOCK:
+        return str(_stemmer(rules).stemWord(word)) or word
+
+
+@cache
+def _stemmer(rules: str) -> Any:
+    # The classes, not `snowballstemmer.stemmer`: it gives PyStemmer's where that is installed, whose
+    # rules may be of another version, and one file is written by many processes.
+    module = import_module(f"snowballstemmer.{rules}_stemmer")
+    return getattr(module, f"{rules.capitalize()}Stemmer")()
