@@ -248,7 +248,7 @@ def reasons(result: RecallResult) -> list[str]:
         lines.append("found by " + ", ".join(f"{name} #{at}" for name, at in why.ranks.items()))
     signals = {n: v for n, v in result.parts.items() if n not in ("relevance",) and v > 0}
     if signals:
-        strongest = sorted(signals.items(), key=lambda part: -part[1])
+        strongest = sorted(signals.items(), key=lambda part: -round(part[1], 2))
         lines.append(" ".join(f"{name} {value:.2f}" for name, value in strongest))
     if why is not None:
         changed = {n: v for n, v in why.multipliers.items() if abs(v - 1) > 0.005}
