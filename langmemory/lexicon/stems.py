@@ -25,6 +25,8 @@ _LETTERS: Final = {
 _WORD: Final = re.compile("|".join(f"(?P<{name}>[{each}]+)" for name, each in _LETTERS.items()))
 _READ_AS: Final = str.maketrans("іїєґў", "ииегу")
 """Ukrainian and Belarusian letters for the rules of Russian."""
+_LONGEST: Final = 64
+"""Letters of a word; what is longer is none, and stays as it is."""
 _KEPT: Final = 65_536
 """Words whose stems are remembered: to find one takes some 0.05 to 0.2 ms."""
 _LOCK: Final = threading.Lock()
@@ -34,7 +36,12 @@ _LOCK: Final = threading.Lock()
 def stems(text: str) -> str:
     """The text with the stems of such words, case-folded, in their place. A stem's stem may be
     another: what has been written so is not written so again."""
-    return _WORD.sub(lambda word: _stem(str(word.lastgroup), word[0].casefold()), text)
+    return _WORD.sub(_in_text, text)
+
+
+def _in_text(word: re.Match[str]) -> str:
+    folded = word[0].casefold()
+    return folded if len(folded) > _LONGEST else _stem(str(word.lastgroup), folded)
 
 
 @lru_cache(maxsize=_KEPT)

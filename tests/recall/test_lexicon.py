@@ -226,6 +226,12 @@ def test_words_of_one_stem_are_compared_as_one() -> None:
     assert compared("marina") != compared("marines")
 
 
+def test_what_is_too_long_for_a_word_is_found_as_it_is(fts: apsw.Connection) -> None:
+    """A key or a run of letters of any length is looked up whole, and not remembered."""
+    assert found(fts, "код " + "книгами" * 100, "книгами" * 100)
+    assert not found(fts, "код " + "книгами" * 100, "книгам" * 100)
+
+
 def test_stems_are_the_same_in_all_threads() -> None:
     """Several threads write and ask at once."""
     words = [
