@@ -24,6 +24,7 @@ from langgraph.types import Command
 from langmemory import MemoryStore
 from langmemory.errors import ConfigError
 from langmemory.middleware import MemoryMiddleware
+from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
 from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import open_store
@@ -228,6 +229,19 @@ def test_what_is_no_store_is_said_to_be_none(given: Any) -> None:
     """A path, or the class: the error names it and says what to pass."""
     agent = create_agent(ScriptedModel(), middleware=[MemoryMiddleware(given)])
     with pytest.raises(ConfigError, match=r"no store but .*MemoryStore\(\"memory.db\"\)"):
+        agent.invoke(message("Hi"), run("t1"))
+
+
+def test_what_is_no_budget_and_no_blocks_is_named(store: BaseStore) -> None:
+    """Names alone for the core blocks, and a budget that is text, are named with what to pass."""
+    names: Any = ["human", "task"]
+    with pytest.raises(ConfigError, match=r"\['human', 'task'\]; pass a dict of their labels"):
+        MemoryMiddleware(store, core=names)
+    with pytest.raises(ConfigError, match=r"\['human', 'task'\]; pass a dict of their labels"):
+        RecallNode(store=store, core=names).invoke(message("Hi"), run("t1"))
+    text: Any = "400"
+    agent = create_agent(ScriptedModel(), middleware=[MemoryMiddleware(store, budget=text)])
+    with pytest.raises(ConfigError, match="budget is '400'; pass tokens"):
         agent.invoke(message("Hi"), run("t1"))
 
 

@@ -62,7 +62,13 @@ class DisclosureBudget:
 
     @classmethod
     def of(cls, total: int) -> DisclosureBudget:
-        """Divide `total` as the default divides 400: 3/8, 2/8, 3/8."""
+        """Divide `total` as the default divides 400: 3/8, 2/8, 3/8.
+
+        Raises:
+            ConfigError: It is no number, or negative.
+        """
+        if not isinstance(total, int | float):
+            raise ConfigError(f"budget is {total!r:.80}; pass tokens, or a DisclosureBudget")
         mandates, guardrails = total * 3 // 8, total // 4
         return cls(
             mandates=mandates, guardrails=guardrails, references=total - mandates - guardrails

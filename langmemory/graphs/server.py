@@ -28,7 +28,8 @@ async def open_store() -> AsyncIterator[MemoryStore]:
     The server calls this once per thread, all on one file, passes no configuration and never
     expires anything. So ``index`` and ``ttl`` of the ``store`` entry in langgraph.json are read
     from where the server puts them, ``LANGGRAPH_STORE``, and the store expires its items itself.
-    As LangGraph has it, ``embed`` may be a file and what is in it, ``"./embeddings.py:embed"``.
+    As LangGraph has it, ``embed`` may be a file and what is in it, ``"./embeddings.py:embed"``, and
+    reading an item prolongs its life unless ``refresh_on_read`` of ``ttl`` is false.
 
     Raises:
         ConfigError: a setting is wrong.
@@ -36,7 +37,7 @@ async def open_store() -> AsyncIterator[MemoryStore]:
     settings = json.loads(os.environ.get("LANGGRAPH_STORE") or "{}")
     # Opening touches the file system, which the server forbids on its event loop.
     store = await asyncio.to_thread(
-        lambda: MemoryStore(index=_index(settings.get("index")), ttl=settings.get("ttl"))
+        lambda: MemoryStore(index=_index(settings.get("index")), ttl=_ttl(settings.get("ttl")))
     )
     try:
         if store.ttl_config:
@@ -44,6 +45,12 @@ async def open_store() -> AsyncIterator[MemoryStore]:
         yield store
     finally:
         await store.aclose()
+
+
+def _ttl(ttl: Any) -> Any:
+    """The TTL config with the default that langgraph.json documents, where `MemoryStore` has that of
+    SqliteStore."""
+    return {"refresh_on_read": True, **ttl} if isinstance(ttl, dict) else ttl
 
 
 def _index(index: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 from langgraph.store.base import BaseStore, Item
 
 from langmemory.context.escape import quoted_lines
-from langmemory.errors import LangMemoryError
+from langmemory.errors import ConfigError, LangMemoryError
 from langmemory.types import HistoryEntry, Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]
@@ -103,6 +103,9 @@ class CoreMemory:
         limits: characters by label; else what a block was last written with, else
             `LIMIT_CHARACTERS`.
         editor: who edits; kept with each version.
+
+    Raises:
+        ConfigError: The labels say not what belongs in each.
     """
 
     def __init__(
@@ -116,7 +119,7 @@ class CoreMemory:
     ) -> None:
         self.store = store
         self.namespace = (*namespace, "core")
-        self.labels = labels
+        self.labels = check_labels(labels)
         self.limits = limits
         self.editor = editor
 
@@ -258,6 +261,16 @@ class CoreMemory:
             version=_version(value),
             limit=self.limits.get(label) or int(value.get("limit", LIMIT_CHARACTERS)),
         )
+
+
+def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels; ConfigError for what is no mapping of them."""
+    if not isinstance(labels, Mapping):
+        raise ConfigError(
+            f"The core blocks are {labels!r:.80}; pass a dict of their labels and what belongs in each, "
+            "such as {'human': 'lasting facts about the person'}."
+        )
+    return labels
 
 
 def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:

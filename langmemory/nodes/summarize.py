@@ -27,6 +27,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from langmemory.chat_models import as_chat_model
 from langmemory.context.summarization import (
     DEFAULT_EXISTING_SUMMARY_PROMPT,
     DEFAULT_FINAL_SUMMARY_PROMPT,
@@ -53,7 +54,7 @@ def summarize_messages(
     messages: list[AnyMessage],
     *,
     running_summary: RunningSummary | Mapping[str, Any] | None,
-    model: LanguageModelLike,
+    model: LanguageModelLike | str,
     max_tokens: int,
     max_tokens_before_summary: int | None = None,
     max_summary_tokens: int = 256,
@@ -72,7 +73,7 @@ def summarize_messages(
             an id. The leading system message is never summarized.
         running_summary: what the last call returned, also as the dict a checkpointer may make of
             it. Messages it covers are left out, and a new summary extends it.
-        model: writes the summaries.
+        model: writes the summaries; also its name ("ollama:qwen3:8b").
         max_tokens: most tokens of the result after a summarization, and of the messages given to
             `model`, of which the oldest are dropped when there are more.
         max_tokens_before_summary: tokens of new messages that start a summarization and, at least,
@@ -96,6 +97,7 @@ def summarize_messages(
     Raises:
         ValueError: a message has no id or was summarized before (ids must be unique), or
             `max_summary_tokens` is not below `max_tokens`, or a number is not above 0.
+        ConfigError: no model has that name, or its package is missing.
     """
     prepared = plan(
         messages,
@@ -115,6 +117,7 @@ def summarize_messages(
     )
     if prepared.prompt is None:
         return prepared.unchanged()
+    model = _model(model)
     try:
         answer = model.invoke(prepared.prompt)
     except GraphBubbleUp:  # an interrupt is no failure
@@ -128,7 +131,7 @@ async def asummarize_messages(
     messages: list[AnyMessage],
     *,
     running_summary: RunningSummary | Mapping[str, Any] | None,
-    model: LanguageModelLike,
+    model: LanguageModelLike | str,
     max_tokens: int,
     max_tokens_before_summary: int | None = None,
     max_summary_tokens: int = 256,
@@ -159,6 +162,7 @@ async def asummarize_messages(
     )
     if prepared.prompt is None:
         return prepared.unchanged()
+    model = _model(model)
     try:
         answer = await model.ainvoke(prepared.prompt)
     except GraphBubbleUp:
@@ -166,6 +170,11 @@ async def asummarize_messages(
     except Exception as error:
         return prepared.failed(error)
     return prepared.summarized(answer)
+
+
+def _model(model: LanguageModelLike | str) -> LanguageModelLike:
+    """The model, also by its name: a name asked would be a failure like any, and told to nobody."""
+    return as_chat_model(model) if isinstance(model, str) else model
 
 
 class SummarizationNode(Runnable[Any, dict[str, Any]]):
@@ -183,7 +192,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
     def __init__(
         self,
         *,
-        model: LanguageModelLike,
+        model: LanguageModelLike | str,
         max_tokens: int,
         max_tokens_before_summary: int | None = None,
         max_summary_tokens: int = 256,
@@ -199,7 +208,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         summarised_turns: int | None = None,
     ) -> None:
         self.name = name
-        self.model = model
+        self.model = _model(model)
         self.max_tokens = max_tokens
         self.max_tokens_before_summary = max_tokens_before_summary
         self.max_summary_tokens = max_summary_tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -10,7 +11,6 @@ from typing import Any, Self
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
-from langgraph.pregel import Pregel
 from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
@@ -44,7 +44,8 @@ class LocalReflectionExecutor:
         store: See `ReflectionExecutor`.
         name: Which jobs it takes; None is the reflector's own name.
         lanes: How many namespaces are reflected at a time; 0 leaves the work to other processes.
-        run_async: Call ``ainvoke``, on an event loop of its own: for reflectors that are only async.
+        run_async: Call ``ainvoke``, on an event loop of its own: for reflectors that are only async. An
+            async function needs no telling.
         debounce: When turns that `RememberNode` hands over are reflected; None is what the store's
             configuration says under ``reflection``.
         options: How jobs are retried, leased and kept; None likewise.
@@ -70,7 +71,7 @@ class LocalReflectionExecutor:
         self._namespace = getattr(reflector, "namespace", None)
         self.name = name or self._reflector.get_name()
         self._lanes = lanes
-        self._run_async = run_async
+        self._run_async = run_async or inspect.iscoroutinefunction(reflector)
         self._debounce = debounce
         self._options = options
         self._clock = clock
@@ -80,8 +81,8 @@ class LocalReflectionExecutor:
         self._worker: Worker | None = None
         self._shut = False
         self._store = store
-        if store is None and isinstance(self._reflector, Pregel):
-            self._store = self._reflector.store
+        if store is None:  # a graph's, or a manager's
+            self._store = getattr(self._reflector, "store", None)
         if self._store is not None:
             self._bind(self._store)
 
@@ -119,10 +120,15 @@ class LocalReflectionExecutor:
 
         Raises:
             InvalidValueError: The payload has no JSON form.
-            ConfigError: No store, the reflector's namespace cannot be filled in, or no time at which
-                it would be due.
+            ConfigError: No store, another payload, the reflector's namespace cannot be filled in, or no
+                time at which it would be due.
         """
         jobs = self._bind(self._store)
+        if not isinstance(payload, tuple | Mapping):
+            raise ConfigError(
+                f"The payload is a {type(payload).__name__}; pass a dict such as "
+                '{"messages": […]}, or a namespace.'
+            )
         if isinstance(payload, tuple):
             assert self._debounce is not None  # bound
             thread = _given_thread(config) if thread_id is FROM_CONFIG else thread_id

@@ -5,7 +5,12 @@ from __future__ import annotations
 from importlib.resources import files
 
 from langmemory.errors import DatabaseError, SchemaVersionError
-from langmemory.sqlite.file.connection import APPLICATION_ID, Connection, Database
+from langmemory.sqlite.file.connection import (
+    APPLICATION_ID,
+    Connection,
+    Database,
+    refuse_checkpointer,
+)
 from langmemory.sqlite.file.settings import initialise
 from langmemory.sqlite.index import keywords
 
@@ -72,6 +77,7 @@ def _check(connection: Connection, path: str, newest: int) -> None:
             f"{path} is a SQLite database of another application "
             f"(application_id {application}). Name another file."
         )
+    refuse_checkpointer(connection, path)
     if found > newest:
         raise SchemaVersionError(
             f"{path} has schema version {found}, this langmemory knows up to {newest}. "

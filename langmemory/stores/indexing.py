@@ -98,7 +98,10 @@ class Indexing:
             InvalidValueError: The value has no JSON form; nothing is written.
         """
         if not isinstance(value, Mapping):
-            raise ConfigError(f"The value of {key!r} is a {type(value).__name__}; pass a dict.")
+            raise ConfigError(
+                f"The value of {key!r} is a {type(value).__name__}; pass a dict, of a pydantic model "
+                "its model_dump()."
+            )
         if index is not None and index is not False and not isinstance(index, list | tuple):
             raise ConfigError(
                 f"index is {index!r:.80}; pass a list of paths, False for no index, or None."

@@ -29,6 +29,13 @@ class Opening(Generic[StoreT]):
         self._cls, self._path, self._options = cls, path, options
         self._store: StoreT | None = None
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"This store is not open yet, and has no {name!r}. Write `with "
+            f"{self._cls.__name__}.from_conn_string(…) as store:` (or `async with`), or open it by "
+            f"{self._cls.__name__}(path)."
+        )
+
     def _open(self) -> StoreT:
         return self._cls(self._path, **self._options)
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeVar
 
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -24,7 +26,26 @@ ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, OwnershipError)
 
 
 class _MemoryTool(StructuredTool):
-    """A tool whose schema says ``required`` even when nothing is, as some providers insist."""
+    """A tool whose schema says ``required`` even when nothing is, as some providers insist, and that
+    may be called with text: a JSON object of its arguments, as a provider's API hands them over, else
+    the first of them."""
+
+    def run(self, tool_input: str | dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        return super().run(self._arguments(tool_input), *args, **kwargs)
+
+    async def arun(self, tool_input: str | dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        return await super().arun(self._arguments(tool_input), *args, **kwargs)
+
+    def _arguments(self, given: str | dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(given, str):
+            return given
+        try:
+            read = json.loads(given)
+        except ValueError:
+            read = None
+        if isinstance(read, dict) and read.keys() <= self.args.keys():
+            return read
+        return {next(iter(self.args)): given}
 
     @functools.cached_property
     def tool_call_schema(self) -> ArgsSchema:
@@ -70,10 +91,14 @@ def refuse(message: str) -> ToolException:
 
 
 def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
-    """`call`, with `ARGUMENTS_FAULT` as an answer."""
+    """`call`, with `ARGUMENTS_FAULT` as an answer.
+
+    Other frameworks (CrewAI, AutoGen) call this function of a tool themselves, without a config.
+    """
 
     @functools.wraps(call)
     def telling(*args: Any, **kwargs: Any) -> Any:
+        kwargs.setdefault("config", RunnableConfig())
         try:
             return call(*args, **kwargs)
         except ARGUMENTS_FAULT as error:
@@ -85,6 +110,7 @@ def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
 def _atelling(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(call)
     async def telling(*args: Any, **kwargs: Any) -> Any:
+        kwargs.setdefault("config", RunnableConfig())
         try:
             return await call(*args, **kwargs)
         except ARGUMENTS_FAULT as error:

@@ -11,7 +11,13 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field, create_model
 
-from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
+from langmemory.nodes.core_memory import (
+    BLOCKS,
+    CoreBlock,
+    CoreMemory,
+    CoreMemoryError,
+    check_labels,
+)
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
@@ -33,9 +39,12 @@ def create_core_memory_tools(
         limits: characters by label; a block keeps the limit it was written with.
         viewer: template of the person on whose behalf the model edits; None is the application.
         store: used instead of the graph's store, or outside a graph.
+
+    Raises:
+        ConfigError: the labels say not what belongs in each.
     """
     template = NamespaceTemplate(namespace)
-    what = "; ".join(f"{label}: {purpose}" for label, purpose in labels.items())
+    what = "; ".join(f"{label}: {purpose}" for label, purpose in check_labels(labels).items())
 
     def edit(config: RunnableConfig, name: str, change: Callable[[CoreMemory], CoreBlock]) -> str:
         target, scope = run_of(config, store, name, viewer)

@@ -133,15 +133,17 @@ def create_manage_memory_tool(
 
 
 def _as_uuid(id: Any) -> Any:
-    """A model that was shown a memory block knows memories by the ids there, which are no UUIDs."""
+    """A model that was shown a memory block knows memories by the ids there, which are no UUIDs; nor
+    are the keys of turns and facts, which a search shows beside those of memories made here."""
     if isinstance(id, str):
         try:
             return uuid.UUID(id)
         except ValueError:
             raise PydanticCustomError(
                 "memory_id",
-                "Input should be a valid UUID, the key of a memory as a search shows it; ids like "
-                "R:1a2b3c4d are for reading",
+                "Input should be a valid UUID, the key of a memory made with this tool, as a search shows "
+                "it. Others, with keys like fact/1a2b or ids like R:1a2b3c4d, are for reading, and for "
+                "memory_archive where you have it; what is so now is a new memory",
             ) from None
     return id
 

@@ -114,3 +114,26 @@ def test_a_dropped_store_is_freed_while_another_is_opened(
     store.put(NS, "k", {"text": "x"})
     store.close()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_checkpointer_on_the_same_file_is_refused_before_it_does_harm(tmp_path: Path) -> None:
+    """Whoever opens both on one file, as with LangGraph's SqliteStore, is told at the first write, or
+    when the file is opened again; nothing is damaged, and without its tables the file opens."""
+    path = tmp_path / "agent.db"
+    store = MemoryStore(path)
+    store.put(NS, "before", {"text": "x"})
+    saver = sqlite3.connect(path)
+    saver.execute("CREATE TABLE checkpoints (thread_id TEXT)")
+    saver.commit()
+    for _ in range(2):
+        with pytest.raises(DatabaseError, match=r"agent\.db is also the file of a checkpointer"):
+            store.put(NS, "after", {"text": "x"})
+    store.close()
+    saver.close()
+    with pytest.raises(DatabaseError, match="file of its own"):
+        MemoryStore(path)
+    saver = sqlite3.connect(path)
+    saver.execute("DROP TABLE checkpoints")
+    saver.close()
+    with MemoryStore(path) as store:
+        assert [item.key for item in store.search(NS)] == ["before"]

@@ -53,3 +53,24 @@ async def test_an_embedder_that_is_not_there_is_named(configured: Any, embed: st
     with pytest.raises(ConfigError, match=rf"'{embed}', which cannot be loaded .*Name a file"):
         async with open_store():
             pass
+
+
+@pytest.mark.parametrize(
+    ("ttl", "prolongs"),
+    [({"default_ttl": 60}, True), ({"default_ttl": 60, "refresh_on_read": False}, False)],
+)
+async def test_reading_prolongs_a_life_as_langgraph_json_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ttl: dict[str, Any], prolongs: bool
+) -> None:
+    """Under the server, what is read lives on, unless ``refresh_on_read`` says otherwise."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LANGGRAPH_STORE", json.dumps({"path": "./store.py:open_store", "ttl": ttl}))
+    async with open_store() as store:
+        await store.aput(("a",), "dog", {"text": "The dog is called Bello."})
+
+        def ends() -> int:
+            return int(store.conn.execute("SELECT expires_at FROM item").fetchone()[0])
+
+        before = ends()
+        assert await store.aget(("a",), "dog") is not None
+        assert (ends() > before) is prolongs

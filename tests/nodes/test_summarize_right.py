@@ -24,6 +24,7 @@ from langgraph.graph import START, MessagesState, StateGraph, add_messages
 from langgraph.types import interrupt
 
 from langmemory.context import ContextBudget, is_injected, mark_injected
+from langmemory.errors import ConfigError
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT
 from langmemory.short_term import (
     RunningSummary,
@@ -455,3 +456,14 @@ def test_a_summary_of_another_middleware_is_summarized() -> None:
     )
     summarize([theirs, ai("1"), human("2"), ai("3"), human("4")], model=scribe, max_tokens=4)
     assert any("about bees" in message.text for message in scribe.asked[0])
+
+
+def test_a_model_may_be_given_by_its_name() -> None:
+    """A name that no model has is told when the node is made: asked as if it were a model, it would
+    fail like one, and the conversation would grow and grow."""
+    node = SummarizationNode(model="ollama:qwen3:8b", max_tokens=3, max_summary_tokens=1)
+    assert node.model.model == "qwen3:8b"
+    with pytest.raises(ConfigError, match="'nobody:x' cannot be made"):
+        SummarizationNode(model="nobody:x", max_tokens=3, max_summary_tokens=1)
+    with pytest.raises(ConfigError, match="'nobody:x' cannot be made"):
+        summarize([human("1"), ai("2"), human("3"), ai("4")], model="nobody:x", max_tokens=2)

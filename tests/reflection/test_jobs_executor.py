@@ -130,6 +130,27 @@ async def test_submitting_from_an_event_loop_never_waits(store: MemoryStore) -> 
     other.shutdown()
 
 
+def test_an_async_function_is_a_reflector_without_being_told_so(store: MemoryStore) -> None:
+    """It is awaited on a loop of the worker's own."""
+
+    async def reflect(payload: dict[str, Any]) -> int:
+        await asyncio.sleep(0)
+        return int(payload["n"])
+
+    with ReflectionExecutor(reflect, store=store, options=OFTEN) as executor:
+        assert executor.submit({"n": 1}).result(10) == 1
+
+
+@pytest.mark.parametrize("wrong", ["I live in Porto.", [("user", "I live in Porto.")], None])
+def test_what_is_no_payload_is_refused_at_once(store: MemoryStore, wrong: Any) -> None:
+    """Text or messages alone say what to pass instead."""
+    with (
+        ReflectionExecutor(reflector(), store=store) as executor,
+        pytest.raises(ConfigError, match=r"The payload is a \w+; pass a dict such as"),
+    ):
+        executor.submit(wrong, ANNA)
+
+
 @pytest.mark.parametrize("ours", [True, False], ids=["langmemory", "langmem"])
 def test_langmems_users_find_what_they_know(ours: bool, store: MemoryStore) -> None:
     """The same script ends alike with both: the store comes from the graph, the thread from its

@@ -20,7 +20,12 @@ from pydantic import BaseModel
 
 from langmemory import MemoryStore
 from langmemory.context.marking import mark_injected
-from langmemory.errors import ConfigError, ExtractionError, ModelUnavailableError
+from langmemory.errors import (
+    ConfigError,
+    ExtractionError,
+    LangMemoryError,
+    ModelUnavailableError,
+)
 from langmemory.reflection.managers.memory_manager import create_memory_manager
 from langmemory.reflection.managers.schemas import Memory, RemoveDoc
 from langmemory.reflection.managers.store_manager import create_memory_store_manager
@@ -411,6 +416,8 @@ def test_what_is_not_supported_says_so() -> None:
     model = ScriptedModel()
     for options in (
         {"schemas": [dict]},
+        {"schemas": Triple},
+        {"schemas": [Triple, type("Triple", (BaseModel,), {})]},
         {"default": "a", "default_factory": lambda config: "b"},
         {"default": {"nom": 1}, "schemas": [Triple]},
     ):
@@ -418,8 +425,69 @@ def test_what_is_not_supported_says_so() -> None:
             create_memory_store_manager(model, **options)
     with pytest.raises(TypeError):
         create_memory_store_manager(model, unknown=1)  # type: ignore[call-arg]
-    with pytest.raises(ConfigError, match="string"):
-        create_memory_manager(model).invoke({**says("x"), "existing": [3]})
+    for existing in ([3], "Anna likes tea."):
+        with pytest.raises(ConfigError, match="string"):
+            create_memory_manager(model).invoke({**says("x"), "existing": existing})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_an_input_that_is_none_is_named(store: BaseStore, asynchronous: bool) -> None:
+    """Messages without the dict around them, or a single one, are told so before any model is asked."""
+    model = ScriptedModel()
+    managers: tuple[Any, ...] = (
+        create_memory_manager(model),
+        create_memory_store_manager(model, store=store),
+    )
+    one = HumanMessage("x")
+    for manager in managers:
+        for given, words in (([one], "list; pass {"), ({"messages": one}, "pass a list of them")):
+            if asynchronous:
+                with pytest.raises(LangMemoryError, match=words):
+                    await manager.ainvoke(given, CONFIG)
+            else:
+                with pytest.raises(LangMemoryError, match=words):
+                    manager.invoke(given, CONFIG)
+    assert model.prompts == []
+
+
+def test_what_was_removed_is_no_memory_any_more() -> None:
+    """The result of one pass can be given to the next as it is."""
+    removal = {"action": "delete", "id": "m1"}
+    model = ScriptedModel(script=[changes(removal)], otherwise=changes())
+    manager = create_memory_manager(model, enable_deletes=True)
+    given = [("1", Memory(content="Anna has a cat")), ("2", Memory(content="Anna has a dog"))]
+    left = manager.invoke({**says("The cat died."), "existing": given})
+    assert [type(one.content) for one in left] == [RemoveDoc, Memory]
+    assert manager.invoke({**says("x"), "existing": left}) == [given[1]]
+    assert "RemoveDoc" not in shown(model.prompts[-1])
+
+
+async def test_after_a_run_its_store_can_be_read(store: BaseStore) -> None:
+    """As LangMem documents: made without a store and used in a graph, the manager is asked for the
+    memories outside of it; another graph's run has its own store all the same."""
+    model = ScriptedModel(otherwise=changes(insert({"content": "Anna has a dog"})))
+    manager = create_memory_store_manager(model)
+    with pytest.raises(ConfigError, match="has no store"):
+        manager.search(config=CONFIG)
+
+    def chat(over: BaseStore) -> Any:
+        @entrypoint(store=over)
+        async def chat(text: str) -> int:
+            await manager.ainvoke(says(text))
+            return len(manager.search())
+
+        return chat
+
+    assert manager.store is None
+    assert await chat(store).ainvoke("I have a dog", CONFIG) == 1
+    assert manager.store is store
+    assert [item.value.content for item in manager.search(config=CONFIG)] == ["Anna has a dog"]
+    assert [item.key for item in await manager.asearch(config=CONFIG)] == [
+        item.key for item in store.search(PLACE)
+    ]
+    other = InMemoryStore()
+    assert await chat(other).ainvoke("I have a dog", CONFIG) == 1
+    assert len(other.search(PLACE)) == len(store.search(PLACE)) == 1
 
 
 class Employee(BaseModel):

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -191,6 +191,28 @@ async def test_what_an_object_holds_may_not_nest_deeper_either(depth: int) -> No
     with pytest.raises(InvalidValueError, match="deeper than 200 levels"):
         store.batch([PutOp(NS, "other", {"a": 1}), PutOp(NS, "k", value)])
     assert store.search(NS) == []
+
+
+def test_numbers_of_numpy_are_stored_as_numbers(store: MemoryStore) -> None:
+    """Scores and counts come from embedders as such."""
+    store.put(NS, "k", {"score": np.float32(0.5), "count": np.int64(3), "seen": np.bool_(True)})
+    item = store.get(NS, "k")
+    assert item is not None
+    assert item.value == {"score": 0.5, "count": 3, "seen": True}
+    assert [one.key for one in store.search(NS, filter={"count": {"$gt": 2}})] == ["k"]
+
+
+def test_a_value_with_half_a_character_says_how_to_mend_it(store: MemoryStore) -> None:
+    """Half of a surrogate pair is named with the words before it, and the way out."""
+    with pytest.raises(InvalidValueError, match=r"I like tea.*Repair it, for example"):
+        store.put(NS, "k", {"text": "I like tea \ud83d"})
+    assert store.search(NS) == []
+
+
+def test_a_store_that_is_not_opened_yet_says_so(tmp_path: Path) -> None:
+    """Calling what `from_conn_string` returns names the two ways to open it."""
+    with pytest.raises(AttributeError, match=r"not open yet, and has no 'put'. Write `with Memory"):
+        MemoryStore.from_conn_string(str(tmp_path / "m.db")).put(NS, "k", {})  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("wrong", ["5", b"5", True, -1, 2.0, 2.5, float("nan"), None, []])

@@ -115,6 +115,7 @@ async def test_bad_calls_are_answered_with_langmems_words(call: dict[str, Any]) 
     [
         ({}, {"action": "update", "id": "the tea one", "content": "x"}, "id: .*valid UUID"),
         ({}, {"action": "delete", "id": "R:1a2b3c4d"}, "id: .*as a search shows it"),
+        ({}, {"action": "delete", "id": "fact/7a0082ef1677acb1"}, "id: .*for memory_archive"),
         ({}, {"action": "forget", "id": ID}, "action: .*'create', 'update' or 'delete'"),
         ({"actions_permitted": ("create",)}, {"action": "delete", "id": ID}, "action: "),
         ({"schema": Profile}, {"content": {"age": 3}}, r"content\.name: Field required"),
@@ -171,3 +172,42 @@ def test_what_is_permitted_is_one_of_the_actions() -> None:
     unknown: Any = ("create", "remove")
     with pytest.raises(ValueError, match="'remove'; possible are 'create', 'update', 'delete'"):
         create_manage_memory_tool(("memories",), actions_permitted=unknown)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_text_may_be_the_arguments_as_a_provider_hands_them_over(asynchronous: bool) -> None:
+    """A loop of one's own passes what the model's API gives, JSON; other text is the first argument,
+    as in LangMem, also where it is JSON of something else."""
+    store = InMemoryStore()
+    manage = create_manage_memory_tool("memories", store=store)
+    search = create_search_memory_tool("memories", store=store)
+
+    async def call(tool: BaseTool, given: str) -> str:
+        answer: str = await tool.ainvoke(given) if asynchronous else tool.invoke(given)
+        return answer
+
+    plain, other = "Anna likes tea.", '{"cake": "cherry"}'
+    for given in (json.dumps({"action": "create", "content": "Anna has a cat."}), plain, other):
+        assert (await call(manage, given)).startswith("created memory")
+    kept = [item.value["content"] for item in store.search(("memories",))]
+    assert kept == ["Anna has a cat.", plain, other]
+    assert "call again" in await call(manage, json.dumps({"action": "drop"}))
+    found = [json.loads(await call(search, given)) for given in ('{"query": "x", "limit": 1}', "x")]
+    assert [len(each) for each in found] == [1, 3]
+
+
+async def test_the_function_of_a_tool_can_be_called_by_itself() -> None:
+    """As in LangMem: CrewAI and AutoGen take it out of the tool, and have no config to pass."""
+    answers = []
+    for create_manage, create_search in (
+        (langmem.create_manage_memory_tool, langmem.create_search_memory_tool),
+        (create_manage_memory_tool, create_search_memory_tool),
+    ):
+        store = InMemoryStore()
+        manage = create_manage("memories", store=store)
+        search = create_search("memories", store=store)
+        made = [manage.func(content="tea"), await manage.coroutine(content="cake", action="create")]
+        found = [search.func(query="x", limit=1), await search.coroutine(query="x")]
+        shown = [[item["value"] for item in json.loads(each)] for each in found]
+        answers.append(([UUID.sub("ID", one) for one in made], shown))
+    assert answers[0] == answers[1]

@@ -270,10 +270,10 @@ def test_parallel_edits_of_one_block_are_all_kept(store: BaseStore) -> None:
         ("search_memory", {"query": "x", "offset": -5}, "offset -5"),
         ("search_memory", {"query": "x", "filter": {"a": {"$nope": 1}}}, "filter is .*or leave it"),
         ("search_memory", {"query": "x", "filter": {"$and": 3}}, "filter is .*non-empty list"),
-        ("manage_memory", {"content": "half \ud800"}, "surrogates not allowed"),
+        ("manage_memory", {"content": "half \ud800"}, "half of a surrogate pair"),
         ("manage_memory", {"content": "x", "action": "update"}, "must provide a MEMORY ID"),
-        ("core_memory_append", {"block": "human", "content": "\ud800"}, "surrogates"),
-        ("memory_archive", {"id": "fact", "reason": "\ud800"}, "surrogates"),
+        ("core_memory_append", {"block": "human", "content": "\ud800"}, "half of a surrogate pair"),
+        ("memory_archive", {"id": "fact", "reason": "\ud800"}, "half of a surrogate pair"),
     ],
 )
 @pytest.mark.parametrize("mode", ["sync", "async"])

@@ -63,6 +63,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         """The memories after the conversation.
 
         Raises:
+            ConfigError: The input is no dict, or an existing memory is none.
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its answers could not be used.
         """
@@ -98,6 +99,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         self, input: Mapping[str, Any]
     ) -> Generator[tuple[Asker, Question[Changes]], Answered[Changes], list[ExtractedMemory]]:
         """Yields what to ask, takes what it means, returns the memories."""
+        check_input(input)
         given = self._known(input.get("existing") or ())
         known = {one.id: one for one in given}
         talk = conversation(input.get("messages") or ())
@@ -128,6 +130,8 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         ]
 
     def _known(self, existing: Sequence[Any]) -> list[Known]:
+        if isinstance(existing, str):
+            raise ConfigError("existing is a string; pass a list of memories.")
         first, schema = next(iter(self.schemas.items()))
         found = []
         for one in existing:
@@ -135,6 +139,8 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
                 found.append(Known(id=str(uuid.uuid4()), kind=first, content=schema(content=one)))
             elif isinstance(one, Sequence) and len(one) in (2, 3):
                 content = one[-1]
+                if isinstance(content, RemoveDoc):  # handed back by the run that removed it
+                    continue
                 kind = type(content).__name__ if isinstance(content, BaseModel) else first
                 found.append(
                     Known(id=str(one[0]), kind=one[1] if len(one) == 3 else kind, content=content)
@@ -169,7 +175,8 @@ def create_memory_manager(
         enable_deletes: True: memories that became wrong are returned as `RemoveDoc`.
 
     Raises:
-        ConfigError: A schema is no pydantic class, or the model's package is missing.
+        ConfigError: A schema is no pydantic class, two have one name, or the model's package is
+            missing.
     """
     return MemoryManager(
         as_chat_model(model),
@@ -177,6 +184,15 @@ def create_memory_manager(
         instructions=instructions,
         permits=Permits(insert=enable_inserts, update=enable_updates, delete=enable_deletes),
     )
+
+
+def check_input(input: Any) -> None:
+    """Raises ConfigError for what is no dict, such as the messages alone."""
+    if not isinstance(input, Mapping):
+        raise ConfigError(
+            f'The input is a {type(input).__name__}; pass {{"messages": […]}}, or await the manager '
+            "with the messages alone."
+        )
 
 
 def conversation(messages: Sequence[Message]) -> str:

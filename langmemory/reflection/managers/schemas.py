@@ -54,14 +54,25 @@ def checked_schemas(schemas: Sequence[Schema] | None) -> tuple[Schema, ...]:
     """The schemas; `Memory` where there are none.
 
     Raises:
-        ConfigError: One is no pydantic class.
+        ConfigError: One is no pydantic class, two have one name, or it is no list of them.
     """
+    if isinstance(schemas, type):
+        raise ConfigError(
+            f"schemas is the class {schemas.__name__}; pass a list: [{schemas.__name__}]"
+        )
+    names: set[str] = set()
     for schema in schemas or ():
         if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
             raise ConfigError(
                 f"schema {schema!r:.80} is not supported: each must be a class derived from "
                 "pydantic.BaseModel"
             )
+        if schema.__name__ in names:
+            raise ConfigError(
+                f"Two schemas are called {schema.__name__!r}, by which memories of one are told from "
+                "those of the other. Rename one of them."
+            )
+        names.add(schema.__name__)
     return tuple(schemas or (Memory,))
 
 

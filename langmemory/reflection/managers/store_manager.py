@@ -22,13 +22,14 @@ from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.managers.memory_manager import (
     INSTRUCTIONS,
     MemoryManager,
+    check_input,
     conversation,
 )
 from langmemory.reflection.managers.passes import REASON, Pass
 from langmemory.reflection.managers.proposals import Permits
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
 from langmemory.reflection.managers.stored_memories import StoredMemories
-from langmemory.stores import MemoryStore
+from langmemory.stores import MemoryStore, verbatim
 
 QUERY_CHARS = 2_000
 """So much of the end of a conversation is a query where no model writes one."""
@@ -104,12 +105,14 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """What was put into the store, changed memories first.
 
         Raises:
-            ConfigError: There is no store, or a variable of the namespace is missing.
+            ConfigError: There is no store, a variable of the namespace is missing, or the input is
+                no dict.
             ModelUnavailableError: A model could not be asked; nothing was changed.
             ExtractionError: The model's answers could not be used; nothing was changed. Where those
                 of the query model cannot, the conversation's last words are the query.
         """
         config = ensure_config(config)
+        check_input(input)
         run = self._begin(config)
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
@@ -144,6 +147,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
     ) -> list[dict[str, Any]]:
         """`invoke` without blocking the loop."""
         config = ensure_config(config)
+        check_input(input)
         run = self._begin(config)
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
@@ -179,12 +183,12 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         return await self.ainvoke({"messages": messages})
 
     def _begin(self, config: RunnableConfig) -> Pass:
-        store, namespace = self._place(config)
+        store, namespace = self._place(config, by_hand=False)
         return Pass(store=store, namespace=namespace)
 
     def _own_queries(self, input: Mapping[str, Any]) -> list[str | None]:
         """The last message, the end of the conversation, and anything at all to fill up with."""
-        messages = input.get("messages") or ()
+        messages = verbatim.listed(input.get("messages") or ())
         last, whole = conversation(messages[-1:]), conversation(messages)
         texts = dict.fromkeys(text[-QUERY_CHARS:] for text in (last, whole) if text)
         return [*texts, None]
@@ -255,7 +259,7 @@ def create_memory_store_manager(
 
     Raises:
         ConfigError: Two defaults, a default that fits no schema, a schema that is no pydantic
-            class, or a model whose package is missing.
+            class, two schemas of one name, or a model whose package is missing.
     """
     checked = checked_schemas(schemas)
     if default is not None:

@@ -11,7 +11,7 @@ from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, Sea
 from pydantic import BaseModel
 
 from langmemory.nodes.namespaces import NamespaceTemplate
-from langmemory.nodes.node import run_of
+from langmemory.nodes.node import current_runtime, run_of
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
 
@@ -38,7 +38,8 @@ class FoundMemoryItem(SearchItem):
 
 
 class StoredMemories:
-    """Reading and writing them by hand, as LangMem's manager offers it.
+    """Reading and writing them by hand, as LangMem's manager offers it: also after a run, and outside
+    it, in the store of that run.
 
     Args:
         schemas: By name.
@@ -58,7 +59,13 @@ class StoredMemories:
         self.schemas = schemas
         self.namespace = namespace
         self._store = store
+        self._last_store: BaseStore | None = None
         self._default_factory = default_factory
+
+    @property
+    def store(self) -> BaseStore | None:
+        """The store it was given, else that of the last run; None before any."""
+        return self._last_store if self._store is None else self._store
 
     def get_namespace(self, config: RunnableConfig | None = None) -> Namespace:
         """The namespace of the run under way, or of ``config``."""
@@ -135,9 +142,13 @@ class StoredMemories:
         store, namespace = self._place(ensure_config(config))
         await store.adelete(namespace, key)
 
-    def _place(self, config: RunnableConfig) -> tuple[BaseStore, Namespace]:
-        """Store and namespace of the run."""
-        store, scope = run_of(config, self._store, "memory manager")
+    def _place(
+        self, config: RunnableConfig, *, by_hand: bool = True
+    ) -> tuple[BaseStore, Namespace]:
+        """Store and namespace of the run. By hand, outside of one, the store is that of the last."""
+        given = self.store if by_hand and current_runtime() is None else self._store
+        store, scope = run_of(config, given, "memory manager")
+        self._last_store = store
         return store, self.namespace.resolve(scope)
 
     def _default(self, namespace: Namespace, config: RunnableConfig) -> SearchItem | None:

@@ -189,6 +189,7 @@ class Database:
             self._writer.set_wal_hook(self._after_commit)
         self.schema_version: int | None = None
         """Of the file, once set up; what is written by an older one would not fit it."""
+        self._schema_changes: int | None = None
         self.housekeeping: Callable[[], None] | None = None
         """Called by the background thread after a checkpoint; may write."""
 
@@ -424,6 +425,10 @@ class Database:
                 "another langmemory while it was open here; nothing was written. Restart this "
                 "process with that langmemory."
             )
+        changes = connection.pragma("schema_version")
+        if changes != self._schema_changes:  # somebody made or dropped a table since
+            refuse_checkpointer(connection, self.path)
+            self._schema_changes = changes
 
     def leave(self) -> bool:
         """In a forked child: close the connections of the parent; False, and none is closed, where
@@ -574,6 +579,19 @@ def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:
         if found is None or not found.tidy():
             return
         del found
+
+
+def refuse_checkpointer(connection: apsw.Connection, path: str) -> None:
+    """Raise DatabaseError where LangGraph's SqliteSaver keeps its checkpoints in this file, too: it has
+    a SQLite of its own, and within a few turns two of them in one process damage the file."""
+    tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'checkpoints'"
+    if connection.execute(tables).get:
+        raise DatabaseError(
+            f"{path} is also the file of a checkpointer (it has the table checkpoints), which would "
+            "damage it: SqliteSaver brings another SQLite into this process. Nothing was written. Give "
+            "the checkpointer a file of its own, and drop its tables checkpoints and writes from this "
+            "one, with sqlite3 and no other process on it."
+        )
 
 
 def _ours_or_empty(connection: Connection) -> bool:

@@ -14,6 +14,8 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, Final
 
+import numpy as np
+
 from langmemory.errors import InvalidValueError
 
 LONG_STRING: Final = 64
@@ -35,7 +37,8 @@ def to_json(value: Mapping[str, Any]) -> str:
     """The value as JSON text.
 
     What JSON has no word for is written as LangGraph's SqliteStore writes it: dates and times in
-    ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects.
+    ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects;
+    numbers of numpy, which embedders score with, as numbers.
 
     Raises:
         InvalidValueError: A key is not a string, something cannot be written without loss, or an
@@ -51,6 +54,11 @@ def to_json(value: Mapping[str, Any]) -> str:
         raise InvalidValueError(
             f"The value nests deeper than {MAX_DEPTH} levels, within an object it holds. Store it "
             "flatter, or as a string."
+        ) from error
+    except UnicodeEncodeError as error:
+        raise InvalidValueError(
+            f"The value holds half of a surrogate pair, in {error.object[: error.start][-40:]!r} and what "
+            "follows. Repair it, for example with text.encode('utf-8', 'replace').decode()."
         ) from error
     except (TypeError, ValueError) as error:
         raise InvalidValueError(
@@ -77,6 +85,8 @@ def as_json(value: object) -> Any:
         return str(value)
     if isinstance(value, enum.Enum):
         return value.value
+    if isinstance(value, np.generic):
+        return value.item()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, Mapping):
