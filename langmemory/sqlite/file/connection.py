@@ -589,8 +589,9 @@ def refuse_checkpointer(connection: apsw.Connection, path: str) -> None:
         raise DatabaseError(
             f"{path} is also the file of a checkpointer (it has the table checkpoints), which would "
             "damage it: SqliteSaver brings another SQLite into this process. Nothing was written. Give "
-            "the checkpointer a file of its own, and drop its tables checkpoints and writes from this "
-            "one, with sqlite3 and no other process on it."
+            "the checkpointer a file of its own, a copy of this one if its threads are to go on, and "
+            "drop its tables checkpoints and writes from this one, with sqlite3 and no other process "
+            "on it."
         )
 
 
