@@ -34,6 +34,8 @@ class Batch:
     """In the order they were said."""
     before: tuple[Turn, ...] = ()
     """A few turns before them, read by an earlier run: for understanding, not for facts."""
+    tokens: int | None = None
+    """So many are meant to be read in one call: a longer turn is read in parts. None: whole."""
     again: int = 0
     """How often just these turns were read before: the run was let go, or they were edited."""
     read_at: int | None = None

@@ -122,6 +122,8 @@ class KnownFact:
     """Keys of its sources."""
     told_at: datetime | None = None
     """When the latest of them was said, where they tell."""
+    heard: tuple[str, ...] = ()
+    """What they say, of a fact that corrects something: it may name what it takes back."""
 
 
 class Knowledge(Protocol):

@@ -142,7 +142,7 @@ class Steps:
         if batch is None and before is not None:  # but for what was edited or came late meanwhile
             batch = store.next_batch(namespace, thread_id, batch_tokens=self.batch_tokens)
         return {
-            "batch": packed(batch) if batch else None,
+            "batch": packed(replace(batch, tokens=self.batch_tokens)) if batch else None,
             "plans": 0,
             "identities": None,
             "verdicts": [],

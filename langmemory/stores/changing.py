@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,26 +13,32 @@ from typing import Any
 import numpy as np
 
 from langmemory.changes import (
+    Change,
     ChangeSet,
     DecideReview,
     Facets,
     Option,
     ReadAgain,
     RemoveMemory,
+    SetStatus,
     UpdateMemory,
 )
 from langmemory.errors import ChangeError
-from langmemory.formation.facts import EXTRACTION_FAILED
+from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.formation.planning.dependants import dependants
+from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.records import items, reviews, runs
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
+from langmemory.stores.changes.reviews import is_moot
 from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.journal import Journaling, follow
-from langmemory.stores.knowledge import knowledge
+from langmemory.stores.knowledge import StoreKnowledge, came_after, knowledge
 from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
 from langmemory.types import Applied, Namespace, Review, Run
@@ -231,8 +237,53 @@ class Changing(Journaling):
     def _undo(self, connection: Connection, undoing: Undoing, dry_run: bool) -> Applied:
         with rehearsal(connection, dry_run):
             self._claim_model(connection, [draft.write for draft in undoing.drafts])
-            applied = undoing.write(connection, now_us())
+            now = now_us()
+            applied, back = undoing.write(connection, now)
+            learned = self._learned_since(connection, undoing.run_id, back, now)
+            if learned is not None:
+                caught_up = applying.apply(connection, learned, {}, now)
+                applied = replace(
+                    applied,
+                    lines=(*applied.lines, *caught_up.lines),
+                    changed=tuple(dict.fromkeys((*applied.changed, *caught_up.changed))),
+                )
         return replace(applied, dry_run=dry_run)
+
+    def _learned_since(
+        self, connection: Connection, run_id: str, back: Mapping[str, int], now: int
+    ) -> ChangeSet | None:
+        """What has become of facts that an undo brings back, by what was learned while the run stood:
+        a run of its own, which can be undone as an undo cannot."""
+        run = runs.find(connection, run_id)
+        undo = runs.UNDO + run_id
+        if run is None or not back or not came_after(connection, min(back.values()), undo):
+            return None
+        known = StoreKnowledge(
+            self._engine,
+            self._indexing,
+            run.namespace,
+            alive_at_us=self._searching.alive_at_us(),
+            within=connection,
+        )
+        found = [fact for key in back if (fact := known.by_key(key)) is not None]
+        facts = [Statement.of_known(one) for one in found if one.memory.status != "archived"]
+        changes = tuple(
+            caught_up(
+                facts,
+                lambda mine, other: other not in back and known.learned_after(other, back[mine]),
+                known,
+                from_us(now),
+            )
+        )
+        if not changes:
+            return None
+        return ChangeSet(
+            namespace=run.namespace,
+            run_id=f"since/{run_id}",
+            kind="correction",
+            reason=f"learned while {run_id} stood",
+            changes=changes,
+        )
 
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
         """What changed memory on its own in a namespace and below it, newest first."""
@@ -302,15 +353,16 @@ class Changing(Journaling):
 
         Args:
             namespace: Prefix by whole labels; ``()`` is the whole store.
-            open_only: Leave out those that are decided.
+            open_only: Leave out those that are decided, and those that nothing is left to decide of:
+                what they ask about was deleted, or a core block says by now what they would add.
             viewer: Who is asking; None is the application. A viewer gets only questions about
                 memories they may read.
         """
         namespace = self._check_namespace(namespace, may_be_empty=True)
         with self._engine.read() as snapshot:
-            return reviews.listed(
-                snapshot.connection, namespace, open_only=open_only, viewer=viewer
-            )
+            connection = snapshot.connection
+            found = reviews.listed(connection, namespace, open_only=open_only, viewer=viewer)
+            return [one for one in found if not (open_only and is_moot(connection, one))]
 
     async def areviews(
         self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
@@ -357,9 +409,16 @@ class Changing(Journaling):
             self._engine, self._indexing, review.namespace, alive_at_us=alive_at_us
         ) as known:
             changes = tuple(founded(changes, known))
+            asked_at = known.last_of(review.run_id)
             derived = (
                 *decided(changes, known),
                 *dependants(known, review.namespace, changes),
+                *caught_up(
+                    [*_approved(changes, known)],
+                    lambda _, other: known.learned_after(other, asked_at),
+                    known,
+                    datetime.now(UTC),
+                ),
             )
         return ChangeSet(
             namespace=review.namespace,
@@ -369,6 +428,15 @@ class Changing(Journaling):
             changes=(*changes, *derived, DecideReview(id=review_id, option=option)),
             note={"review": review_id, "option": option, **({"by": by} if by else {})},
         )
+
+
+def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Statement]:
+    """Facts that a decision makes hold, which nothing new was compared with while they waited."""
+    for change in changes:
+        if isinstance(change, SetStatus) and change.status == "active":
+            fact = known.by_key(change.key)
+            if fact is not None and fact.memory.status in ("pending", "approved"):
+                yield replace(Statement.of_known(fact), waiting=False)
 
 
 @contextmanager

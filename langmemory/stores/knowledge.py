@@ -17,6 +17,7 @@ from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.sqlite.background import reflected
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.file import namespaces
+from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import maybe_datetime
 from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.graph import graph
@@ -40,6 +41,12 @@ BELIEVED: Final[tuple[Status, ...]] = ("pending", "approved", "active")
 
 _BOTH_WAYS: Final = {name for name, relation in BY_NAME.items() if relation.symmetric}
 
+_CAME: Final = (
+    "(h.action = 'add' OR (h.action = 'restore' "
+    "AND (h.facets IS NULL OR h.facets ->> '$.status' IS NOT NULL)))"
+)
+"""Rows of the history, ``h``, since which a memory may stand beside others."""
+
 OVERFETCH: Final = 32
 """See `candidates.nearest`: what is not found among the nearest is stored twice."""
 
@@ -60,9 +67,11 @@ class StoreKnowledge:
         namespace: Namespace,
         *,
         alive_at_us: int | None = None,
+        within: Connection | None = None,
     ) -> None:
-        """See `MemoryStore.knowledge`."""
+        """See `MemoryStore.knowledge`; ``within`` a transaction, that is what is read."""
         self._engine = engine
+        self._within = within
         self._indexing = indexing
         self._namespace = namespace
         facts = Scope(namespace=namespace, kinds=DERIVED)
@@ -136,19 +145,7 @@ class StoreKnowledge:
     def about(
         self, subject: str, relation: str | None = None, *, past: bool = False
     ) -> Sequence[KnownFact]:
-        reading = self._now()
-        view = reading.past if past else reading.view
-        found = view.of_key(subject)
-        if found is None:
-            return ()
-        edges = view.touching([found], relation)
-        return reading.facts(
-            dict.fromkeys(
-                edge.item
-                for edge in edges
-                if edge.subject == found or (edge.object == found and edge.relation in _BOTH_WAYS)
-            )
-        )
+        return self._now().about(subject, relation, past)
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
@@ -217,6 +214,25 @@ class StoreKnowledge:
         )
         return next(iter(self._facts(rows)), None)
 
+    def learned_after(self, key: str, seq: int) -> bool:
+        """Whether a memory came, or came back, after this place in the history."""
+        reading = self._now()
+        row = reading.connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM item i JOIN history h ON h.item = i.id "
+            f"WHERE i.namespace = ? AND i.key = ? AND h.seq > ? AND {_CAME})",
+            (reading.namespace, key, seq),
+        ).fetchone()
+        return bool(row[0])
+
+    def last_of(self, run: str) -> int:
+        """The last place of a run in the history; 0 where it left nothing there."""
+        row = (
+            self._now()
+            .connection.execute("SELECT coalesce(max(seq), 0) FROM history WHERE run = ?", (run,))
+            .fetchone()
+        )
+        return int(row[0])
+
     def entities(self, norm: str) -> Sequence[Entity]:
         return self._now().view.called(norm)
 
@@ -227,7 +243,10 @@ class StoreKnowledge:
 
     def _now(self) -> _Reading:
         if self._reading is None:
-            snapshot = self._held.enter_context(self._engine.read())
+            if self._within is None:
+                snapshot = self._held.enter_context(self._engine.read())
+            else:
+                snapshot = Snapshot(self._engine, self._within)
             self._reading = _Reading(snapshot, self._indexing, self._namespace, self._believed)
             if self._seq is None:
                 self._seq = self._reading.seq()
@@ -253,6 +272,7 @@ class _Reading:
         self._everything = compile_scope(Scope(namespace=namespace))
         self._known: dict[int, KnownFact] = {}
         self._deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
+        self._about: dict[tuple[str, str | None, bool], list[KnownFact]] = {}
         self._comparable: Selection | None = None
         model = snapshot.model()
         self._same_model = model.model is not None and indexing.serves(model)
@@ -269,6 +289,23 @@ class _Reading:
     def seq(self) -> int:
         row = self.connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()
         return int(row[0])
+
+    def about(self, subject: str, relation: str | None, past: bool) -> list[KnownFact]:
+        """As `Knowledge.about`. A batch asks the same of one person for each of its facts."""
+        asked = (subject, relation, past)
+        if asked not in self._about:
+            view = self.past if past else self.view
+            found = view.of_key(subject)
+            edges = [] if found is None else view.touching([found], relation)
+            self._about[asked] = self.facts(
+                dict.fromkeys(
+                    edge.item
+                    for edge in edges
+                    if edge.subject == found
+                    or (edge.object == found and edge.relation in _BOTH_WAYS)
+                )
+            )
+        return self._about[asked]
 
     def nearest(self, vector: Floats, limit: int) -> tuple[Ids, Floats]:
         """Ids and cosines of facts, best first."""
@@ -334,14 +371,18 @@ class _Reading:
                 )
             evidence: dict[int, list[str]] = defaultdict(list)
             told_us: dict[int, int] = {}
-            for item, key, said_us in self.connection.execute(
-                "SELECT v.item, o.key, CASE o.kind WHEN 'episodic' THEN o.valid_at END "
-                "FROM carray(?) c "
-                "CROSS JOIN evidence v ON v.item = c.value "
+            heard: dict[int, list[str]] = defaultdict(list)
+            for item, key, said_us, said in self.connection.execute(
+                "SELECT v.item, o.key, CASE o.kind WHEN 'episodic' THEN o.valid_at END, "
+                "CASE i.value ->> '$.corrects' WHEN 1 THEN o.value ->> '$.content' END "
+                "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+                "CROSS JOIN evidence v ON v.item = i.id "
                 "CROSS JOIN item o ON o.id = v.source ORDER BY v.item, v.source",
                 (apsw.carray(unknown),),
             ):
                 evidence[item].append(key)
+                if isinstance(said, str):
+                    heard[item].append(said)
                 if said_us is not None:
                     told_us[item] = max(said_us, told_us.get(item, said_us))
             for memory in items.memories(self.connection, unknown):
@@ -350,8 +391,18 @@ class _Reading:
                     claims=tuple(claims[memory.id]),
                     evidence=tuple(evidence[memory.id]),
                     told_at=maybe_datetime(told_us.get(memory.id)),
+                    heard=tuple(heard[memory.id]),
                 )
         return [self._known[one] for one in ids if one in self._known]
+
+
+def came_after(connection: Connection, seq: int, run: str) -> bool:
+    """Whether anything came, or came back, after this place in the history, but for what a run did."""
+    row = connection.execute(
+        f"SELECT EXISTS (SELECT 1 FROM history h WHERE h.seq > ? AND {_CAME} AND h.run IS NOT ?)",
+        (seq, run),
+    ).fetchone()
+    return bool(row[0])
 
 
 @contextmanager

@@ -73,6 +73,8 @@ def _may_exclude(
     nearly the same words; and where nobody knows how many it has, to what is the same but for the
     value, or says that something changed."""
     near = _one_word_apart(new, old)
+    if _takes_back(old, new):
+        return near
     if new.corrects or relation.values == "many":
         return new.corrects and near
     if mine != new.claims[0] or theirs != old.claims[0] or new.kind == old.kind == "event":
@@ -89,9 +91,11 @@ def _values_compared(
         new=new, old=old, about="contradiction", undecided="both_true" if unknown else "unclear"
     )
     if new.corrects and new.said_at >= old.said_at:
-        return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+        return _corrected(pair)
     if new.corrects and not relation.is_single:
         return None  # it takes back something said before that
+    if _takes_back(old, new):
+        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
     if set(new.evidence) & set(old.evidence) and not speaks_of_change(new):
         return replace(pair, verdict="both_true", reason="said in one breath")
     if _part_of(mine, theirs):
@@ -141,7 +145,9 @@ def _tastes(new: Statement, old: Statement) -> Pair | None:
         return None
     pair = Pair(new=new, old=old, about="contradiction", reason="the opposite of it")
     if new.corrects and new.said_at >= old.said_at:
-        return replace(pair, verdict="supersedes", until=_never(old))
+        return _corrected(pair)
+    if _takes_back(old, new):
+        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
     second = later(new, old)
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
@@ -174,10 +180,22 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
             return None  # an earlier time of the same is over, this one began later
         return replace(pair, until=_never(old), reason="over before it was said to hold")
     if new.corrects:
-        return replace(pair, verdict="supersedes", until=_never(old), reason=NEVER_TRUE)
+        return _corrected(pair)
     if new.said_at < old.told_at:
         return replace(pair, until=new.start, reason=SAID_AGAIN)
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
+
+
+def _corrected(pair: Pair) -> Pair:
+    """The known fact never was true, unless it was said again after the correction."""
+    if pair.new.said_at < pair.old.told_at:
+        return replace(pair, until=_never(pair.old), reason=SAID_AGAIN)
+    return replace(pair, verdict="supersedes", until=_never(pair.old), reason=NEVER_TRUE)
+
+
+def _takes_back(old: Statement, new: Statement) -> bool:
+    """Whether a known correction may be one of what is told only now, and was said before it."""
+    return old.corrects and not old.new and new.said_at < old.said_at
 
 
 def _called_off(new: Statement, old: Statement) -> Pair | None:
@@ -195,10 +213,10 @@ def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) ->
     """The new fact is known to be over: news that comes late; a later beginning is a new one."""
     if not _same_object(mine, theirs) or new.start >= old.start or new.end <= old.start:
         return None
-    return Pair(
-        new=new, old=old, about="contradiction", verdict="supersedes",
-        reason="it is known to be over",
-    )  # fmt: skip
+    pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes")
+    if _takes_back(old, new):
+        return replace(pair, comes_late=True, reason=NEVER_TRUE)
+    return replace(pair, reason="it is known to be over")
 
 
 def _calls_off(mine: Claim, theirs: Claim) -> bool:

@@ -64,7 +64,7 @@ def groups(
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
-        for pair in _few(_settled(_not_of_many(found), candidates)):
+        for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
                 loser, until = gives_way(pair)
@@ -93,6 +93,32 @@ def _few(pairs: list[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.verdict is not None or pair.old.key not in left_out]
 
 
+def _late(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
+    """What a known correction takes back though it comes late stands against nothing else: what it
+    names, the last time that was so, and another value for a time when there is only its own."""
+    others = [one for one in candidates if pairs and one.key != pairs[0].new.key]
+    kept = []
+    for pair in pairs:
+        if pair.comes_late and not _is_taken_back(pair, others):
+            found = compared(pair.new, replace(pair.old, corrects=False))
+            kept += [found] if found is not None else []
+        else:
+            kept.append(pair)
+    return [pair for pair in kept if pair.comes_late] or kept
+
+
+def _is_taken_back(pair: Pair, others: Iterable[Statement]) -> bool:
+    new, old = pair.new, pair.old
+    values = values_of(old, new)
+    if not is_named(values, old):
+        return normalised(new.claims[0].relation).is_single and old.start <= new.start
+    return not any(
+        new.start < one.start and one.said_at < old.said_at and values & values_of(old, one)
+        for one in others
+        if one.key != old.key
+    )
+
+
 def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     """A correction takes back what it names ("in Kiel, not in Bonn"), or the one value that stands.
     Of several, nobody knows which; and to what it does not take back it is news."""
@@ -103,9 +129,10 @@ def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     ]
     if len(taken) < 2:
         return pairs
-    named = _latest([pair for pair in taken if _is_named(pair)], candidates)
+    named = [pair for pair in taken if is_named(values_of(pair.new, pair.old), pair.new)]
+    named = _latest(named, candidates)
     meant = named or [pair for pair in taken if not pair.old.past] or taken
-    doubtful = not named and len({_values(pair) for pair in meant}) > 1
+    doubtful = not named and len({values_of(pair.new, pair.old) for pair in meant}) > 1
     if doubtful:
         meant = [replace(pair, verdict=None, reason="which one is corrected") for pair in meant]
     since = min(pair.old.start for pair in meant)
@@ -128,16 +155,16 @@ def _latest(named: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     return [one for one in named if not any(one.old.start < at <= last for at in others)]
 
 
-def _values(pair: Pair) -> frozenset[str]:
-    """What the known fact of a pair says of whom the new one speaks of."""
-    subjects = {claim.subject for claim in pair.new.claims}
-    return frozenset(claim.object for claim in pair.old.claims if claim.subject in subjects)
+def values_of(correction: Statement, other: Statement) -> frozenset[str]:
+    """What another fact says of whom a correction speaks of."""
+    subjects = {claim.subject for claim in correction.claims}
+    return frozenset(claim.object for claim in other.claims if claim.subject in subjects)
 
 
-def _is_named(pair: Pair) -> bool:
-    """Whether the new fact, or who told it, names a value of the known one."""
-    said = set(split_words(f"{pair.new.text} {pair.new.heard}"))
-    words = (split_words(spoken_name(value)) for value in _values(pair))
+def is_named(values: Iterable[str], correction: Statement) -> bool:
+    """Whether a correction, or who told it, names one of these values."""
+    said = set(split_words(f"{correction.text} {correction.heard}"))
+    words = (split_words(spoken_name(value)) for value in values)
     return any(bool(one) and said.issuperset(one) for one in words)
 
 
@@ -151,9 +178,15 @@ def _candidates(
 ) -> Iterator[Statement]:
     """Facts that claim something of the same subject under a relation that concerns the new one."""
     for claim in new.claims:
-        for relation in _concerned(claim.relation, corrects=new.corrects):
+        concerned = _concerned(claim.relation, corrects=new.corrects)
+        for relation in concerned:
             for known in knowledge.about(claim.subject, relation, past=True):
                 yield Statement.of_known(known)
+        if claim.relation not in concerned:  # of many values, one may have been corrected before
+            for known in knowledge.about(claim.subject, claim.relation, past=True):
+                one = Statement.of_known(known) if "corrects" in known.memory.value else None
+                if one is not None and one.corrects:
+                    yield one
         for other in told:
             if any(
                 theirs.subject == claim.subject

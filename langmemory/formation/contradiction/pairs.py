@@ -31,6 +31,8 @@ class Pair:
     reason: str = ""
     until: datetime | None = None
     """When the fact that gives way stopped being true, where it is not when the other began."""
+    comes_late: bool = False
+    """The known fact corrects what the new one says, which was said before it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +58,8 @@ def gives_way(pair: Pair) -> tuple[Statement, datetime]:
     is known of a later time.
     """
     new, old = pair.new, pair.old
+    if pair.comes_late:
+        return new, new.start  # it never was true
     if pair.until is not None:
         return old, pair.until
     if later(new, old) is old:

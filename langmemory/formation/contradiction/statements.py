@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -87,7 +87,7 @@ class Statement:
             ends=_is_end(fact.claims),
             corrects=fact.corrects,
             occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
-            heard=_heard(fact, batch) if batch else "",
+            heard=_heard(fact.claims, _said(fact, batch)) if batch else "",
             evidence=fact.evidence,
             new=True,
         )
@@ -116,11 +116,13 @@ class Statement:
             said_at=said_at,
             told_at=max(known.told_at or said_at, said_at),
             ends=_is_end(known.claims),
+            corrects=memory.value.get("corrects") is True,
             protected=memory.pinned or memory.verified,
             waiting=memory.status in ("pending", "approved"),
             past=past,
             never_held=past and memory.superseded_by is None and end <= start,
             occasion=_occasion(kind, _told_for(memory.value)),
+            heard=_heard(known.claims, known.heard),
             evidence=known.evidence,
         )
 
@@ -210,15 +212,18 @@ def _start(
 _SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")
 
 
-def _heard(fact: Fact, batch: Batch) -> str:
-    if not fact.claims:
+def _said(fact: Fact, batch: Batch) -> Iterator[str]:
+    return (turn.text for key in fact.evidence if (turn := batch.turn(key)) is not None)
+
+
+def _heard(claims: tuple[Claim, ...], said: Iterable[str]) -> str:
+    if not claims:
         return ""
-    words = split_words(spoken_name(fact.claims[0].object))
+    words = split_words(spoken_name(claims[0].object))
     return " ".join(
         sentence
-        for key in fact.evidence
-        if (turn := batch.turn(key)) is not None
-        for sentence in _SENTENCE.split(turn.text)
+        for text in said
+        for sentence in _SENTENCE.split(text)
         if set(words) & set(split_words(sentence))
     )
 

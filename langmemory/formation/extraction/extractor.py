@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import Answered, Asker, Method, Question
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.entities.roles import SELF
@@ -21,16 +24,28 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
+from langmemory.formation.extraction.parts import parts
 from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
-from langmemory.formation.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary
+from langmemory.formation.facts import (
+    READ_IN_PART,
+    Claim,
+    CoreSuggestion,
+    Extraction,
+    Fact,
+    SessionSummary,
+)
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.prompts import prompt
 from langmemory.formation.relations.vocabulary import PLANNED, normalised
+from langmemory.formation.repetition import joined
+from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.times import find
 from langmemory.lexicon import detect_language
 from langmemory.lexicon.language import word_set
+
+logger = logging.getLogger("langmemory.formation")
 
 MAX_NAMES = 100
 """Known names shown to the model."""
@@ -71,7 +86,8 @@ class Extractor(Protocol):
 
 
 class ModelExtractor:
-    """Extraction by a chat model: one call a batch, a second one if its answer cannot be used.
+    """Extraction by a chat model: one call a batch, a second one if its answer cannot be used. A turn
+    that is longer than a batch is meant to be (`Batch.tokens`) takes one call a part, see `parts`.
 
     Args:
         model: Any LangChain chat model. Give it a time limit of its own (``client_kwargs`` or
@@ -94,13 +110,23 @@ class ModelExtractor:
         """As `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
-        return _extraction(batch, self._asker.ask(self._question(batch, names)))
+        asked, cut = parts(batch)
+        found: list[Extraction] = []
+        for part in asked:
+            with _counted(found):
+                found.append(_extraction(part, self._asker.ask(self._question(part, names))))
+        return _together(batch, found, cut)
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """`extract` without blocking the loop."""
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
-        return _extraction(batch, await self._asker.aask(self._question(batch, names)))
+        asked, cut = parts(batch)
+        found: list[Extraction] = []
+        for part in asked:
+            with _counted(found):
+                found.append(_extraction(part, await self._asker.aask(self._question(part, names))))
+        return _together(batch, found, cut)
 
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
         turns = len(batch.turns)
@@ -108,6 +134,41 @@ class ModelExtractor:
             messages=(SystemMessage(self._system), HumanMessage(_request(batch, names))),
             read=lambda raw: read(raw, turns=turns),
         )
+
+
+@contextmanager
+def _counted(found: Sequence[Extraction]) -> Iterator[None]:
+    """An answer that cannot be used comes with the calls of those before it."""
+    try:
+        yield
+    except ExtractionError as error:
+        error.model_calls += sum(one.model_calls for one in found)
+        raise
+
+
+def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction:
+    """What was made of the parts of a batch, ``cut`` turns of which were not read whole."""
+    if cut:
+        logger.warning(
+            "read_in_part turns=%d thread=%s: of each the first and last %d characters",
+            cut, batch.thread_id, MOST_READ // 2,
+        )  # fmt: skip
+    if len(found) == 1:
+        return found[0]
+    summaries = [one.summary for one in found if one.summary is not None]
+    return Extraction(
+        facts=tuple(joined(fact for one in found for fact in one.facts)),
+        summary=SessionSummary(
+            text=" ".join(one.text for one in summaries),
+            decisions=tuple(each for one in summaries for each in one.decisions),
+            open_points=tuple(each for one in summaries for each in one.open_points),
+        )
+        if summaries
+        else None,
+        core=tuple(each for one in found for each in one.core),
+        model_calls=sum(one.model_calls for one in found),
+        dropped=(*(each for one in found for each in one.dropped), *(READ_IN_PART,) * cut),
+    )
 
 
 def _has_words(turn: Turn) -> bool:

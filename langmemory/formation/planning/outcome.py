@@ -17,8 +17,9 @@ from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
-from langmemory.formation.planning.remainder import phrase, remainder
-from langmemory.formation.planning.restoring import restored
+from langmemory.formation.planning.comparison import over
+from langmemory.formation.planning.remainder import remainders
+from langmemory.formation.planning.restoring import corrected_since, restored
 from langmemory.formation.relations.vocabulary import normalised
 
 
@@ -147,10 +148,22 @@ class Outcome:
                 found = restored(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
+        yield from self._corrected_before()
         yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
+
+    def _corrected_before(self) -> Iterator[UpdateMemory]:
+        """What a known correction says was so since what it takes back was said, of which one hears
+        only now."""
+        since: dict[str, datetime] = {}
+        for one in self.pairs:
+            new, old = one.pair.new, one.pair.old
+            if one.pair.comes_late and one.verdict == "supersedes" and not self.waits(new.key):
+                since[old.key] = min(new.start, since.get(old.key, new.start))
+        for key, start in since.items():
+            yield from corrected_since(key, start, self.knowledge)
 
     def _giving_way(self) -> Iterator[tuple[Pair, Supersede | UpdateMemory]]:
         """Pairs of which one gives way to what does not wait, the earliest ends first."""
@@ -188,27 +201,17 @@ class Outcome:
             return
         known = self.knowledge.by_key(old.key)
         claims = known.claims if known else self.facts[old.key].claims
-        for claim, fact in remainder(old, claims, told, self.knowledge, gone=gone):
-            ends = [self.all_names.get(key, "") for key in (claim.subject, claim.object)]
-            if not claim.object_is_entity or not all(ends):
-                continue
-            fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
-            if self.knowledge.by_key(fact_key(fact)) is None:
-                yield fact_key(fact), fact
+        yield from remainders(old, claims, told, self.knowledge, self.all_names, gone=gone)
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
-        """How one of two gives way: news of what is over gives way to what is known; what is over
-        only in future holds until then. Nothing gives way to what waits, but for the new fact of
-        the pair, whose approval may bring it about."""
-        loser, until = gives_way(pair)
+        """How one of two gives way: news of what is over gives way to what is known. Nothing gives
+        way to what waits, but for the new fact of the pair, whose approval may bring it about."""
+        loser, _ = gives_way(pair)
         winner = pair.old if loser.key == pair.new.key else pair.new
         by = self._repeats.get(winner.key, winner.key)
         if self.waits(loser.key) or self.waits(pair.old.key) or by == loser.key:
             return None
-        reason = pair.reason or "contradicted"
-        if until > self.now:
-            return UpdateMemory(key=loser.key, facets=Facets(invalid_at=until), reason=reason)
-        return Supersede(key=loser.key, by=by, invalid_at=until, reason=reason)
+        return over(pair, self.now, by=by)
 
     def _come_about(self) -> dict[str, Fact]:
         corrected: dict[str, datetime] = {}

@@ -10,17 +10,16 @@ from langmemory.changes import (
     Change,
     Facets,
     LinkEntities,
-    Merge,
     OpenReview,
     SetStatus,
-    Supersede,
 )
 from langmemory.formation.batch import digest
-from langmemory.formation.contradiction.pairs import Pair, gives_way
+from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.contradiction.statements import fact_key
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.ownership import owner_of
+from langmemory.formation.planning.comparison import supersedes_known, which_holds
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges, rest_memories
@@ -36,13 +35,8 @@ def undecided(outcome: Outcome) -> Iterator[OpenReview]:
         pair = one.pair
         waits = outcome.waits(pair.new.key) or outcome.waits(pair.old.key)
         if one.verdict == "unclear" and not waits and not pair.old.past:
-            yield OpenReview(
-                id=_id(outcome, pair.about, pair.new.key, pair.old.key),
-                about=pair.about,
-                question=_which(pair),
-                memories=(pair.new.key, pair.old.key),
-                options=_either(outcome, pair),
-            )
+            rest = _rest(outcome, pair, supersedes_known(pair))
+            yield which_holds(outcome.batch.namespace, pair, rest)
 
 
 def approvals(outcome: Outcome) -> Iterator[OpenReview]:
@@ -148,22 +142,6 @@ def whole_run(
 
 def _id(outcome: Outcome, about: str, *parts: str) -> str:
     return question_id(about, outcome.batch.namespace, *parts)
-
-
-def _which(pair: Pair) -> str:
-    asked = "Do these say the same?" if pair.about == "duplicate" else "Which of these holds?"
-    return f"{asked} ({pair.reason})" if pair.reason else asked
-
-
-def _either(outcome: Outcome, pair: Pair) -> Options:
-    loser, until = gives_way(pair)
-    until = pair.old.start if loser.key == pair.new.key else until
-    new = Supersede(key=pair.old.key, by=pair.new.key, invalid_at=until)
-    if pair.about == "duplicate":
-        same = Merge(key=pair.old.key, others=(pair.new.key,))
-        return {"same": (same,), "different": (), "new": (new,)}
-    old = Supersede(key=pair.new.key, by=pair.old.key, invalid_at=pair.new.start)
-    return {"new": (*_rest(outcome, pair, new), new), "old": (old,), "both": ()}
 
 
 def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:

@@ -7,10 +7,11 @@ than the one that changed becomes a fact of its own, of the same evidence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from langmemory.formation.contradiction.statements import BEGINNING, Statement
+from langmemory.formation.contradiction.statements import BEGINNING, Statement, fact_key
 from langmemory.formation.facts import Claim, Fact, Knowledge
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 
@@ -47,6 +48,25 @@ def remainder(
         if phrase(claim.relation) and not _known_otherwise(claim, {over.key, *gone}, knowledge):
             kept.append(claim)
             yield claim, _fact(over, claim)
+
+
+def remainders(
+    over: Statement,
+    claims: Sequence[Claim],
+    told: Collection[Claim],
+    knowledge: Knowledge,
+    names: Mapping[str, str],
+    *,
+    gone: Collection[str] = (),
+) -> Iterator[tuple[str, Fact]]:
+    """The facts of `remainder` that nobody made yet, by key; ``names`` are those of entities, by key."""
+    for claim, fact in remainder(over, claims, told, knowledge, gone=gone):
+        ends = [names.get(key, "") for key in (claim.subject, claim.object)]
+        if not claim.object_is_entity or not all(ends):
+            continue
+        fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
+        if knowledge.by_key(fact_key(fact)) is None:
+            yield fact_key(fact), fact
 
 
 def phrase(relation: str) -> str:

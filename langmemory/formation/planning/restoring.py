@@ -1,11 +1,13 @@
-"""What had given way to a fact that never was true. By itself, for a store asks it when a review is
-decided, and more may have changed since it was opened."""
+"""What had given way to a fact that never was true, and since when its correction holds. By itself, for
+a store asks it when a review is decided, and more may have changed since it was opened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemory
+from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import Knowledge
 from langmemory.formation.relations.vocabulary import normalised
@@ -48,6 +50,35 @@ def restored(
             ):
                 end = Facets(invalid_at=since if instead else None)
                 yield UpdateMemory(key=one.key, facets=end, reason=_REASON)
+
+
+def corrected_since(key: str, start: datetime, knowledge: Knowledge) -> Iterator[UpdateMemory]:
+    """A known correction holds since what it takes back was said, of which one hears only now; what it
+    had taken back for want of that held until then.
+
+    Args:
+        key: of the correction.
+        start: of what it takes back.
+    """
+    known = knowledge.by_key(key)
+    if known is None or "when" in known.memory.value:
+        return
+    old = Statement.of_known(known)
+    others = [Statement.of_known(one) for one in knowledge.gave_way_to(key)]
+    instead = [
+        one for one in others if one.end <= one.start and not is_named(values_of(old, one), old)
+    ]
+    moves = old.start > start or old.start in [one.start for one in instead]
+    if old.protected or not moves or any(start <= one.start < one.end for one in others):
+        return
+    reason = "it was so since that was said"
+    yield UpdateMemory(key=key, facets=Facets(valid_at=start), reason=reason)
+    begins = sorted((start, *(one.start for one in instead)))
+    for one in others:
+        if one.start < start and (one.end > start or one in instead):
+            until = next(at for at in begins if at > one.start)
+            reason = "what took its place began then"
+            yield UpdateMemory(key=one.key, facets=Facets(invalid_at=until), reason=reason)
 
 
 def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]:

@@ -128,6 +128,8 @@ def _value(fact: Fact, names: Mapping[str, str]) -> dict[str, Any]:
             "precision": fact.when.precision,
         }
     value["said_at"] = fact.said_at.isoformat()
+    if fact.corrects:
+        value["corrects"] = True
     if fact.privacy != "shared":
         value |= {"owner": fact.owner, "privacy": fact.privacy}
     return value

@@ -66,8 +66,9 @@ def update(run: ChangeRun, write: Write | None, change: UpdateMemory) -> None:
     entities = [run.entity(key) for key in change.mentions]
     new += graph_rows.mention(run.connection, item, entities, run.id)
     lost = evidence.withdraw(run.connection, item, run.items(change.withdrawn))
+    action: HistoryAction = "archive" if change.facets.status == "archived" else "update"
     if not run.revise(
-        change.key, item, change, "update", facets, write=write, touched=bool(new), withdrawn=lost
+        change.key, item, change, action, facets, write=write, touched=bool(new), withdrawn=lost
     ):
         raise Unchanged("is so already")
 

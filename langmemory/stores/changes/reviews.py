@@ -1,13 +1,55 @@
-"""Changes of reviews as rows: opened and decided."""
+"""Changes of reviews as rows: opened and decided; and which questions nothing is left of."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
 from langmemory.changes import WITHDRAWN, DecideReview, OpenReview, WithdrawReview
 from langmemory.errors import ChangeError
+from langmemory.formation.wording import wording
+from langmemory.lexicon import detect_language
+from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
-from langmemory.sqlite.records import reviews
+from langmemory.sqlite.records import items, reviews
 from langmemory.stores.changes.run import ChangeRun, Unchanged
-from langmemory.types import Review
+from langmemory.types import Namespace, Review
+
+Options = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The changes behind each option, as JSON."""
+
+
+def is_moot(connection: Connection, review: Review) -> bool:
+    """Whether an open question needs no answer: what it asks about is gone, or a core block says by
+    now what it would add."""
+    there = [items.find(connection, review.namespace, key) is not None for key in review.memories]
+    match review.about:
+        case "contradiction" | "duplicate":
+            return not all(there)
+        case "run":
+            return not any(there)
+        case "core":
+            options = reviews.options(connection, review.id)
+            return not any(there) or _is_said(connection, review.namespace, options)
+        case "approval" | "dependant" | "entity":
+            return not there[0]
+    return False
+
+
+def _is_said(connection: Connection, namespace: Namespace, options: Options) -> bool:
+    """Whether the core block has a line that says what was suggested for it."""
+    value = next((dict(one["value"]) for one in options.get("add", ()) if one.get("value")), {})
+    block = items.find(connection, (*namespace, "core"), str(value.get("block")))
+    if block is None:
+        return False
+    [memory] = items.memories(connection, np.array([block]))
+    text = str(value.get("text", ""))
+    language = detect_language(text).code
+    wanted = wording(text, language)
+    lines = (wording(line, language) for line in str(memory.value.get("content", "")).splitlines())
+    return any(wanted.words <= line.words and wanted.agrees(line) for line in lines)
 
 
 def open_review(run: ChangeRun, change: OpenReview) -> None:
@@ -26,15 +68,17 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
         raise Unchanged("was asked before")
     if any(run.find(key) is None for key in change.memories):
         raise Unchanged("a memory it is about was deleted")
+    options = {
+        option: [one.model_dump(mode="json") for one in changes]
+        for option, changes in change.options.items()
+    }
+    if change.about == "core" and _is_said(run.connection, namespace, options):
+        raise Unchanged("the block says so already")
     review = Review(
         id=id, namespace=namespace, about=change.about, question=change.question,
         memories=change.memories, options=tuple(change.options), run_id=run.id,
         opened_at=from_us(run.now_us),
     )  # fmt: skip
-    options = {
-        option: [one.model_dump(mode="json") for one in changes]
-        for option, changes in change.options.items()
-    }
     reviews.insert(run.connection, review, run.namespace, options, run.now_us)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -59,6 +59,15 @@ class Trail:
         return last is None or last.action != "delete" or last.run is None
 
     @property
+    def may_hold_again(self) -> bool:
+        """Whether the run changed if, for what time or for whom it holds."""
+        if self.gone or self.added:
+            return self.comes_back
+        return not self.columns.keys().isdisjoint(
+            ("status", "valid_at", "invalid_at", *history.WHOSE)
+        )
+
+    @property
     def comes_back(self) -> bool:
         """Whether it was there before the run, which removed it."""
         return self.gone and self.removed and not self.stays_gone
@@ -97,8 +106,10 @@ class Undoing:
             found.drafts.append(draft)
         return found
 
-    def write(self, connection: Connection, now_us: int) -> Applied:
-        """Bring everything back, in a transaction, once the drafts are finished.
+    def write(self, connection: Connection, now_us: int) -> tuple[Applied, Mapping[str, int]]:
+        """Bring everything back, in a transaction, once the drafts are finished. Also returns the
+        keys of what may be believed, or hold for a time or somebody, as it was not while the run stood;
+        each with the place of the run in the history.
 
         Raises:
             ChangeError, UndoRefusedError: See `MemoryStore.undo`.
@@ -107,7 +118,7 @@ class Undoing:
         undo = runs.UNDO + run.id
         if run.undone_by is not None:
             line = f"run {run.id} was undone before, by {run.undone_by}"
-            return Applied(run_id=undo, lines=(line,), repeated=True)
+            return Applied(run_id=undo, lines=(line,), repeated=True), {}
         trails = _trails(connection, run)
         _check(connection, run.id, trails)
         reason = f"undo of {run.id}"
@@ -120,7 +131,8 @@ class Undoing:
         runs.mark_undone(connection, run.id, undo)
         verbatim.refresh_around(connection, [trail.item for trail in trails])
         changed = tuple(trail.key for trail in trails if not trail.gone or trail.comes_back)
-        return Applied(run_id=undo, lines=tuple(lines), changed=changed)
+        back = {trail.key: trail.last_seq for trail in trails if trail.may_hold_again}
+        return Applied(run_id=undo, lines=tuple(lines), changed=changed), back
 
     def _bring_back(
         self, connection: Connection, trails: list[Trail], undo: str, reason: str, now_us: int
