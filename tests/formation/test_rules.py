@@ -154,7 +154,7 @@ CHINESE = [
     ("我出生在成都。", "Lena born_in 成都"),
     ("我上周搬到了上海。", "Lena lives_in 上海"),
     ("我现在在谷歌工作。", "Lena works_at 谷歌"),
-    ("我姐姐叫小美，她住在上海。", "小美 sister_of Lena"),
+    ("我姐姐叫小美，她住在上海。", "小美 sister_of Lena; 小美 lives_in 上海"),
     ("我对花生过敏。", "Lena allergic_to 花生"),
     ("我不喜欢香菜。", "Lena dislikes 香菜"),
     ("我的生日是5月3日。", "Lena born_on 5月3日"),

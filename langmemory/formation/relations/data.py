@@ -184,6 +184,37 @@ RELATIONS: tuple[Relation, ...] = (
         ),
     ),
     Relation(
+        name="flatmate_of",
+        symmetric=True,
+        phrases=phrases(
+            """roommate of; housemate of; shares flat with; flatmate; roommate; housemate; has flatmate;
+            has roommate; mitbewohner von; mitbewohnerin von; mitbewohner; mitbewohnerin; compañero de piso;
+            compañera de piso; 室友"""
+        ),
+    ),
+    Relation(
+        name="lives_with",
+        symmetric=True,
+        phrases=phrases(
+            "shares home with; living with; moved in with; wohnt mit; lebt mit; zog mit zusammen; vive "
+            "con; convive con; 和住在一起"
+        ),
+    ),
+    Relation(
+        name="teacher_of",
+        phrases=phrases(
+            "coach of; tutor of; instructor of; lehrer von; lehrerin von; trainer von; trainerin von; "
+            "profesor de; profesora de; entrenador de; entrenadora de; 的老师; 的教练"
+        ),
+    ),
+    Relation(
+        name="landlord_of",
+        phrases=phrases(
+            "landlady of; landlord; landlady; vermieter von; vermieterin von; vermieter; vermieterin; "
+            "casero de; casera de; casero; casera; 房东"
+        ),
+    ),
+    Relation(
         name="knows",
         symmetric=True,
         phrases=phrases("met; acquainted with; met with; kennt; conoce; conoce a; 认识"),
@@ -272,11 +303,27 @@ RELATIONS: tuple[Relation, ...] = (
         phrases=phrases("follows diet; eats diet; ernährung; ernährt sich; dieta; 饮食"),
     ),
     Relation(
+        name="does_not_eat",
+        object="literal",
+        phrases=phrases(
+            """doesn't eat; do not eat; cannot eat; can't eat; does not drink; doesn't drink; isst kein; isst
+            keine; isst keinen; trinkt kein; trinkt keinen; no come; no bebe; 不吃; 不喝"""
+        ),
+    ),
+    Relation(
         name="allergic_to",
         object="literal",
         phrases=phrases(
             "allergy; has allergy; allergy to; has allergy to; allergisch gegen; allergisch auf; "
             "alérgico a; alérgica a; 对过敏; 过敏"
+        ),
+    ),
+    Relation(
+        name="takes_medication",
+        object="literal",
+        phrases=phrases(
+            """medication; takes medicine; on medication; prescribed; nimmt medikament; medikament; toma
+            medicamento; medicación; 服用; 吃药"""
         ),
     ),
     Relation(
@@ -363,6 +410,33 @@ RELATIONS: tuple[Relation, ...] = (
         subject="organisation",
         object="person",
         phrases=phrases("employer of; hired; has employee; beschäftigt; emplea; contrató; 雇佣"),
+    ),
+    Relation(
+        name="workplace",
+        object="literal",
+        phrases=phrases("works in a; works at a; kind of workplace; arbeitet in einer; trabaja en un"),
+    ),
+    Relation(
+        name="working_hours",
+        values="usually one",
+        object="literal",
+        phrases=phrases(
+            "works hours; hours of work; arbeitszeit; arbeitsstunden; horario de trabajo; jornada; 工作时间"
+        ),
+    ),
+    Relation(
+        name="rent",
+        values="usually one",
+        object="literal",
+        phrases=phrases(
+            "pays rent; pays in rent; rent of; miete; zahlt miete; alquiler; paga de alquiler; 房租"
+        ),
+    ),
+    Relation(
+        name="charges",
+        values="usually one",
+        object="literal",
+        phrases=phrases("charges a price of; rate; hourly rate; stundensatz; tarifa; cobra; 收费"),
     ),
     Relation(
         name="left_job_at",

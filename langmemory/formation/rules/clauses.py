@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Literal
 
 from langmemory.formation.rules.grammar import TIME
@@ -17,7 +18,7 @@ MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
 MOST_READ = 100_000
 """Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
-write themselves when they paste (0.7 s)."""
+write themselves when they paste (1 s)."""
 TakesBack = Literal["surely", "perhaps"]
 """Whether somebody corrects what was said: "I meant", or "no", which may answer a question."""
 FIRST_TIME = 0xE000
@@ -55,29 +56,95 @@ class Clause:
     text: str
     times: tuple[Found, ...]
     """Of the whole sentence, in order."""
+    certain: bool
+    """Whether what it says holds; who it names is named in any case."""
 
     def time(self, character: str) -> Found:
         return self.times[ord(character) - FIRST_TIME]
 
 
-def clauses(text: str, patterns: Patterns, said_at: datetime) -> Iterator[list[Clause]]:
-    """The clauses of each sentence that says something for certain.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """One sentence of a turn."""
+
+    said: str
+    clauses: tuple[Clause, ...]
+    """Those of its statement; none where it only asks, supposes, jokes or quotes."""
+
+
+def read_sentences(text: str, patterns: Patterns, said_at: datetime) -> Iterator[Sentence]:
+    """The sentences of a text, to where it begins to tell of what is not: "Imagine …".
 
     Args:
         text: of the speaker's `own_words`.
         patterns: of its language.
         said_at: what times are resolved against.
     """
-    for sentence in sentences(_ends(text)):
+    for written, following in pairwise((*sentences(_ends(text)), "")):
+        sentence = patterns.places.sub(lambda place: place[0].title(), written)
+        if patterns.frames.search(sentence):
+            return
         bare = plainly_said(sentence)
-        if bare is None or _QUESTION.search(bare) or patterns.unclear.search(bare):
-            continue
-        times = tuple(find(bare, said_at=said_at, language=patterns.grammar.code))
-        masked = bare
-        for number, found in reversed(list(enumerate(times))):
-            masked = f"{masked[: found.start]} {chr(FIRST_TIME + number)} {masked[found.end :]}"
-        parts = [part for part in patterns.breaks.split(masked) if part and part.strip()]
-        yield [Clause(text=part, times=times) for part in _led_by_time(parts)]
+        stated = "" if bare is None else _stated(bare, patterns)
+        if not stated or patterns.void.search(stated) or patterns.withdraws.search(following):
+            stated = ""
+        yield Sentence(said=sentence, clauses=tuple(_clauses(stated, patterns, said_at)))
+
+
+def _clauses(stated: str, patterns: Patterns, said_at: datetime) -> Iterator[Clause]:
+    times = tuple(find(stated, said_at=said_at, language=patterns.grammar.code)) if stated else ()
+    masked = stated
+    for number, found in reversed(list(enumerate(times))):
+        masked = f"{masked[: found.start]} {chr(FIRST_TIME + number)} {masked[found.end :]}"
+    parts, joints = _parts(masked, patterns)
+    for part, certain in zip(parts, _certain(parts, joints, patterns), strict=True):
+        yield Clause(text=part, times=times, certain=certain)
+
+
+def _parts(masked: str, patterns: Patterns) -> tuple[list[str], list[str]]:
+    """The clauses of a sentence, and what stands before each: ", but". "In 2019, I moved" is one."""
+    parts: list[str] = []
+    joints: list[str] = []
+    start, joint, waiting = 0, "", ""
+    for end, next_start in (*((m.start(), m.end()) for m in patterns.breaks.finditer(masked)),
+                            (len(masked), len(masked))):  # fmt: skip
+        part = masked[start:end]
+        if patterns.half.fullmatch(opened(part, patterns)[0].strip() + masked[end:next_start]):
+            continue  # "my husband and I"
+        if re.search(TIME, part) and not any(character.isalnum() for character in part):
+            waiting += part
+        elif part.strip():
+            parts.append(waiting + part)
+            joints.append(joint)
+            waiting = ""
+        start, joint = next_start, masked[end:next_start]
+    return parts, joints
+
+
+def _certain(parts: list[str], joints: list[str], patterns: Patterns) -> list[bool]:
+    """Which clauses hold for certain. A doubt, a wish or a report reaches to the end of the sentence or
+    the next "but", and back to the last "and": "I live in Rome, she said", and not "I live in Rome
+    and she said no"."""
+    certain = [True] * len(parts)
+    doubted = False
+    for number, part in enumerate(parts):
+        doubted = doubted and not patterns.but.search(joints[number])
+        if patterns.unclear.search(part):
+            first = number
+            while first > 0 and not patterns.anew.search(joints[first]):
+                first -= 1
+            certain[first:number] = [False] * (number - first)
+            doubted = True
+        certain[number] = not doubted
+    return certain
+
+
+def _stated(sentence: str, patterns: Patterns) -> str:
+    """What a sentence states: of "I'm vegan, so what can I eat?" the beginning, of a question nothing."""
+    if not _QUESTION.search(sentence):
+        return sentence
+    asks = patterns.asks.search(sentence)
+    return sentence[: asks.start()] if asks else ""
 
 
 def plainly_said(sentence: str) -> str | None:
@@ -157,14 +224,3 @@ def sentences(text: str) -> Iterator[str]:
         yield text[start : end.end()].strip()
         start = end.end()
     yield text[start:].strip()
-
-
-def _led_by_time(parts: list[str]) -> Iterator[str]:
-    """ "In 2019, I moved" is one clause."""
-    waiting = ""
-    for part in parts:
-        if re.search(TIME, part) and not any(character.isalnum() for character in part):
-            waiting += part
-        else:
-            yield waiting + part
-            waiting = ""

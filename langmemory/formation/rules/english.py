@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from langmemory.formation.rules.grammar import Grammar, rule
 from langmemory.lexicon import ENGLISH as LEXICON
-from langmemory.lexicon.language import word_set
+from langmemory.lexicon.language import numbered, ordered, word_set
 
 KIN = {
     word: role
     for role, words in {
-        "mother": "mother mum mom", "father": "father dad", "sister": "sister",
+        "mother": "mother mum mom Mum Mom", "father": "father dad Dad", "sister": "sister",
         "brother": "brother", "wife": "wife", "husband": "husband", "partner": "partner",
         "girlfriend": "girlfriend", "boyfriend": "boyfriend", "fiancé": "fiancé fiancée fiancee",
-        "daughter": "daughter", "son": "son", "grandmother": "grandmother grandma granny",
-        "grandfather": "grandfather grandpa", "aunt": "aunt", "uncle": "uncle", "cousin": "cousin",
+        "daughter": "daughter", "son": "son", "grandmother": "grandmother grandma granny Grandma Granny",
+        "grandfather": "grandfather grandpa grandad Grandpa Grandad",
+        "aunt": "aunt", "uncle": "uncle", "cousin": "cousin",
         "niece": "niece", "nephew": "nephew", "friend": "friend", "colleague": "colleague coworker",
-        "neighbour": "neighbour neighbor", "boss": "boss manager",
+        "neighbour": "neighbour neighbor", "boss": "boss manager supervisor",
+        "flatmate": "flatmate roommate housemate", "teacher": "teacher coach tutor instructor",
+        "landlord": "landlord landlady", "grandson": "grandson",
+        "granddaughter": "granddaughter", "sister in law": "sister-in-law",
+        "brother in law": "brother-in-law", "mother in law": "mother-in-law",
+        "father in law": "father-in-law",
     }.items()
     for word in words.split()
 }  # fmt: skip
@@ -38,13 +44,17 @@ JOBS = (
     "|physiotherapist|secretary|receptionist|judge|notary|politician|priest|pastor|plasterer"
     "|bricklayer|welder|postman|postwoman|bus driver|taxi driver|social worker|data scientist"
     "|sound engineer|software engineer|product manager|project manager|freelancer|optician"
-    "|paediatrician|pediatrician|cardiologist|radiologist|student|orthopaedist|seamstress"
+    "|instructor|solicitor|barrister|roofer|joiner|potter|bookseller|childminder|nanny|carer|caretaker"
+    "|civil servant|headteacher|radiographer|optometrist|dietitian|nutritionist|zookeeper|stonemason"
+    "|surveyor|estate agent|travel agent|bookkeeper|auditor|actuary|paralegal|proofreader|stage manager"
+    "|lorry driver|truck driver|train driver|tram driver|fisherman|shepherd|brewer|dispatcher|lineman"
+    "|personal trainer|paediatrician|pediatrician|cardiologist|radiologist|student|orthopaedist|seamstress"
 )
 POSTS = (
     "intern|apprentice|trainee|postdoc|fellow|director|administrator|assistant|clerk|officer|"
     "specialist|advisor|adviser|copywriter|recruiter|supervisor|cleaner|janitor|guard|courier|"
     "bartender|tester|strategist|curator|archivist|lead|team leader|partner|executive|"
-    "representative|coordinator|planner|operator|buyer|reporter|presenter|head of [a-z]+"
+    "representative|PM|CEO|CTO|CFO|VP|coordinator|planner|operator|buyer|reporter|presenter|head of [a-z]+"
 )
 LANGUAGES_SPOKEN = (
     "English|German|French|Spanish|Italian|Portuguese|Dutch|Swedish|Norwegian|Danish|Finnish"
@@ -52,18 +62,51 @@ LANGUAGES_SPOKEN = (
     "|Hebrew|Persian|Farsi|Hindi|Urdu|Bengali|Tamil|Chinese|Mandarin|Cantonese|Japanese|Korean"
     "|Vietnamese|Thai|Indonesian|Swahili|Catalan|Basque|Irish|Welsh|Croatian|Serbian|Latin"
 )
+PLACES = ordered(
+    """
+    london manchester liverpool leeds sheffield bristol birmingham newcastle nottingham leicester
+    edinburgh glasgow aberdeen dundee cardiff swansea belfast dublin galway brighton oxford cambridge
+    norwich exeter plymouth paris lyon marseille toulouse bordeaux nantes berlin munich hamburg cologne
+    frankfurt stuttgart leipzig dresden vienna salzburg graz zurich geneva basel amsterdam rotterdam
+    utrecht brussels antwerp ghent copenhagen aarhus oslo bergen stockholm gothenburg malmö helsinki
+    warsaw krakow prague brno budapest bucharest athens istanbul ankara rome milan turin naples bologna
+    lisbon porto madrid barcelona valencia seville malaga bilbao moscow kyiv tokyo osaka kyoto beijing
+    shanghai shenzhen taipei seoul bangkok hanoi singapore jakarta manila delhi mumbai bangalore chennai
+    kolkata hyderabad karachi lahore dubai cairo lagos nairobi accra johannesburg durban toronto
+    vancouver montreal ottawa calgary boston chicago seattle portland denver dallas houston miami
+    atlanta philadelphia detroit minneapolis albuquerque tucson brooklyn sydney melbourne brisbane perth
+    auckland wellington germany france spain italy portugal switzerland belgium netherlands denmark
+    norway sweden finland poland ireland scotland wales england canada mexico brazil argentina japan
+    korea vietnam thailand india australia
+    """
+)
+"""Places that who writes without capitals is known to mean: none is a first name or another word."""
+NUMBERS = numbered(
+    *ordered(
+        """
+        one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen
+        """
+    )
+) | {
+    f"{ten}-{one}" if one else ten: 10 * tens + ones
+    for tens, ten in enumerate(ordered("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
+    for ones, one in enumerate(("", *ordered("one two three four five six seven eight nine")))
+}
 NOW = (
     r"(?:(?:now|currently|still|actually|also|just|recently|both|really|always|"
     r"finally|originally|officially|absolutely|completely|totally|even|all|already|"
     r"simply|mostly|usually|severely|badly|very|quite|happily|newly|definitely|"
-    r"honestly) )*"
+    r"then|lately|normally|personally|obviously|honestly) )*"
 )
 BE = rf"(?:am|'m|is|'s|are|'re) {NOW}"
 HAVE = r"(?:have|has|'ve|'s)"
 END = (
     r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!)(–—-]|\b(?:and|but|with|because|so|for|"
     r"since|as|now|too|again|at|in|on|who|which|by|these|though|anyway|anymore|"
-    r"already|near|where|when)\b))"
+    r"already|near|where|when|or|this|last|next|today|after|before|while|until|till|from|every|each|"
+    r"during|despite|lol|btw|tho|either|mostly|mainly|honestly|obviously|thanks|please|instead|then|"
+    r"full-time|part-time|myself|although|just|outside|since|ever|that)\b))"
 )
 
 ENGLISH = Grammar(
@@ -73,24 +116,47 @@ ENGLISH = Grammar(
         (r"(?<![\w.'’(])i(?=['’ ])", "I"),
         (r"(?<!\w)([Dd]o|[Dd]oes|[Cc]a)nt(?!\w)", r"\1n't"),
         (r"(?<!\w)b-?day(?!\w)", "birthday"),
-        (
-            r"(?m)(^|[.!]\s+)(?:[Jj]ust|[Ff]inally) (?=(?:moved|started|joined|switched|quit|"
-            r"got (?:a|my|promoted|engaged|married))\b)",
-            r"\1I just ",
-        ),
+    ),
+    frames=(
+        r"\b(?:let'?s (?:pretend|say|imagine|suppose|play)|pretend|role-?play\w*|hypothetically|in character|"
+        r"(?:my|main) (?:\w+ )?characters?|act as|as if you|"
+        r"(?:in|of|for|from) (?:my|the|a|this|our|his|her) (?:\w+ )?(?:novel|screenplay|poem|sketch|quiz)|"
+        r"(?:in|of|for|from) (?:my|a|our) (?:\w+ )?(?:story|dream|play|script))\b|"
+        r"(?:^|[.!,;:–—-]\s*)(?:imagine(?! (?:my|how|the))|suppose|dear [a-z]+)\b"
+    ),
+    void=(
+        r"\b(?:if|unless|whether|joking|kidding|lol|haha|in (?:my|her|his|their) (?:dreams|nightmares|head|"
+        r"mind|imagination)|yeah right|oh sure|"
+        r"sure, because|novel|movie|film|(?<!long )story|character|game|called off|"
+        r"cancel(?:l?ed|ling|ing)|fell through|backed out|,\s*no(?=,)|"
+        r"[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|changed my mind|"
+        r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )divorced|(?:quit|left|stopped) after|"
+        r"but not (?:any ?more|now|yet|really|for long|today)|but only (?:on paper|until|till|for)|or "
+        r"(?:did|was|so)|allegedly|supposedly|rumou?r|oh great|just great|once upon)\b|/s\b|🙄|😏"
+    ),
+    withdraws=(
+        r"^\W*(?:(?:i'm )?(?:just |only )?(?:kidding|joking)|jk|as if|yeah right|not really|in my dreams|"
+        r"i wish|who am i|(?:it|that|this|but it|but that)(?:'s| is| was| has been|'s been)? "
+        r"(?:\w+ )?(?:cancel\w+|called off|a joke|a lie|not true))\b|\bfell through\b|🙄|😏"
     ),
     unclear=(
-        r"\b(?:if|unless|whether|would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|"
-        r"probably|possibly|imagine|suppose|supposed|pretend|wish(?! (?:me|us) luck)|wishes|hope|"
-        r"hopes|hoping|dream|dreamt|dreamed|dreaming|almost|nearly|as though|hypothetically|joking|"
-        r"kidding|lol|haha|yeah right|oh sure|as if|sure, because|not sure|i think|i guess|i doubt|"
-        r"said|says|say|saying|told|tells|asked|asks|claims|claimed|thinks|thought|wrote|writes|"
-        r"heard|reads|believes|believed|quote|pretended|novel|movie|film|story|character|game|"
-        r"whatever|whenever|called off|cancel(?:l?ed|ling|ing)|fell through|backed out|"
-        r",\s*no(?=,)|[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|"
-        r"changed my mind|turned (?:it|them|him|her) down|(?<!got )(?<!gotten )divorced|"
-        r"(?:quit|left|stopped) after|i'd|we'd|allegedly|supposedly|rumou?r|apparently|oh great|just great|"
-        r"once upon)\b|/s\b|🙄|😏"
+        r"\b(?:would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|probably|possibly|"
+        r"as though|as if|imagine|suppose|supposed|pretended|wish(?! (?:me|us) luck)|wishes|hope|hopes|"
+        r"hoping|dream|dreamt|"
+        r"dreamed|dreaming|almost|nearly|not sure|i think|i guess|i reckon|i doubt|said|says|say|saying|"
+        r"told|tells|asked|asks|claims|claimed|thinks|thought|wrote|writes|heard|reads|believes|"
+        r"believed|quote|whatever|whenever|(?:i|we|he|she|they|you)'d|apparently|"
+        r"(?:was|were) (?:going|about|planning|meant) to|thinking (?:of|about)|considering|tempted|"
+        r"wanted to|wants? to|wanna|applied|one day|some ?day|in theory|it seems|seems to|"
+        r"reckons|joked|jokes|according to|such as (?=I\b|we\b))\b"
+    ),
+    but=r"\bbut\b",
+    anew=r"\b(?:and|but|so|because|while|although|though)\b",
+    asks=(
+        r"(?:\s*[,;:–—]\s*|\s+-+\s+|\s+(?=(?:and|but|so)\b))(?:(?:and|but|so|or|then|also|now)\s+)*"
+        r"(?:(?:what|how|where|when|who|which|why|any)\b|"
+        r"(?:can|could|do|does|did|is|are|was|were|should|shall|would|will|have|has|am|may|isn't|don't)\s+"
+        r"(?:I|you|we|they|he|she|it|there|this|that|the|my|your|any\w*|some\w*)\b(?!\W*$))"
     ),
     openers=(
         r"(?:and|but|so|well|oh|ah|hi|hey|hello|hola|yes|yeah|yep|ok|okay|anyway|also|"
@@ -100,7 +166,18 @@ ENGLISH = Grammar(
         r"good morning|good evening|right|just so you know|for the record|update|news|good news|"
         r"bad news|big news|as of now|these days|nowadays|personally|important|please note|note|"
         r"guess what|finally|there|sometimes|mostly|in fact|remember|family(?=:)|work(?=:)|"
-        r"that|today|sadly|unfortunately|luckily)\b[\s,:.!–—-]*"
+        r"that|today|sadly|unfortunately|luckily|alas|phew|ugh|argh|wow|yay|hiya|morning|cheers|lol|"
+        r"tbh|to be honest|to be fair|ngl|not gonna lie|long story short|in other news|other news|"
+        r"turns out|it turns out|quick update|quick one|last thing|one more thing|another thing|"
+        r"meanwhile|anyways|alright|all right|hey again|hi again|hello again|basically so|as you know|"
+        r"as for me|for context|context|side note|in short|in any case|either way|in the end|eventually|"
+        r"recently|lately|apart from that|other than that|on top of that|thankfully|happily|"
+        r"after that|before that|since then|until then|the thing is|as a matter of fact|although|while|"
+        r"proud (?:mum|mom|dad) here|"
+        r"(?:since|after|before|during|until) (?:the|my|our|this|that) [a-z'-]+(?: [a-z'-]+)?(?=,|\s+(?:i|"
+        r"we|my)\b)|"
+        r"(?:since|after|before|during|with|because of|thanks to|due to|despite|at|in|for|between|through) "
+        r"[^,.;:!]{2,40}(?=,\s+(?:i|i'm|i've|we|we've|we're|my|our)\b))(?!\w)[\s,:.!–—-]*"
     ),
     takes_back=(
         r"(?:no|nope|sorry|wait|correction|i meant|i mean|scratch that|oops|my mistake)"
@@ -110,30 +187,56 @@ ENGLISH = Grammar(
     announces=(
         r"\b(?:things?|news|facts?|about me|myself|background|context|reminder|intro|introduction|"
         r"future|from now on|remember|note|request|preferences?|heads-?up|favou?r|going forward|"
-        r"answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies)|household|family)\b"
+        r"question|answer|know|short|summary|status|p\.?s|allerg(?:y|ies)|hobb(?:y|ies)|household|family)\b"
     ),
     denied=r"\s+(?:no more|no longer)\b",
     breaks=(
-        r"(?:\s*[,;:(–—]\s*|\s+)(?:and\s+|but\s+|so\s+|because\s+|then\s+)?"
-        r"(?=(?:I|I'm|I've|We|we|My|my|Our|our|we're|we've)\b(?!\s+(?:and|or)\b))"
-        r"(?<=[,;:(–—]\s)|(?:\s*[,;]\s*|\s+)(?:and|but|so|because|then)\s+(?:now\s+)?"
-        r"(?=(?:I|I'm|I've|we|my|our|we're|we've)\b)"
-        r"|(?:\s*,)?\s+(?:and|but)\s+(?=(?:live|lives|work|works|study|studies|speak|speaks|love|"
-        r"loves|like|likes|hate|hates|moved|own|owns|have|has|play|plays|use|uses|am|is|came)\b)"
+        r"(?:\s*[,;:(–—]\s*|\s+-+\s+|\s+)(?:and\s+|but\s+|so\s+|because\s+|then\s+)?"
+        r"(?={begins}\b(?!\s+(?:and|or)\b))(?<=[,;:(–—-]\s)"
+        r"|(?:\s*[,;]\s*|\s+)(?:and|but|so|because|then|while|although|though|whereas)\s+"
+        r"(?:(?:now|then|today|anyway|after that|before that|since then)\s+)?(?={begins}\b)"
+        r"|(?:\s*,)?\s+(?:and|but|so)\s+(?=(?:(?:now|also|just|recently|finally|then|still) )?{verbs}\b)"
+        r"|\s*[,;]\s*(?:and|but|so)\s+(?=(?:the|it|it's|there|there's|this|that|that's|what|everything|"
+        r"everyone|nobody|people)\b)"
+        r"|\s*[,;]\s*so\s+(?=\w)"
+        r"|\s*[,;]\s*(?=(?:found|bought|got|sold|moved|started|joined|quit|adopted|lost)\b)"
+        r"|(?:\s*[,;]\s*|\s+)(?:and|but|so|because|while)\s+"
+        r"(?=(?!I\b){Word}(?: (?:is|lives|works|has|studies|plays|moved|got|started|loves|likes|hates|"
+        r"speaks)\b|'s (?:an?|in|at|allergic|vegan|vegetarian|moved|got|started)\b))"
     ),
-    carried=(
-        r"(?:live|lives|work|works|study|studies|speak|speaks|love|loves|like|likes|hate|"
-        r"hates|moved|own|owns|have|has|play|plays|use|uses|am|is|came)\b"
+    half=r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+",
+    carried=r"(?:(?:now|also|just|recently|finally|then|still) )?{verbs}\b",
+    dropped=(
+        r"{now}(?:moved|relocated|started|joined|switched|migrated|quit|got|bought|sold|turned|left|adopted|"
+        r"rescued|graduated|retired|resigned|gave up|took up|married|became|lost my job|found|went|"
+        r"been|collected|traded|handed in)\b"
     ),
     i=r"I\b",
-    we=r"[Ww]e\b",
+    we=(
+        r"(?:[Ww]e\b|{my} {adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
+        r"[Mm]e and (?:{my} {adjectives}(?:{kin})(?: {Name})?|{Word})(?!\w))"
+    ),
+    before_thing=(
+        r"\b(?:in|at|to|from|near|of|the|an?|on|for|since|until|via|my|our|his|her|their|your|its|this|"
+        r"that|some|any|no|own|used|new|old|use|using|is|are|am|was|were|been|speaks?)\s+$"
+    ),
+    before_person=(
+        r"\b(?:ask|asked|tell|told|with|met|meet|meeting|named|miss|invite|invited|dating|marry|"
+        r"marrying|text|texted|phoned|rang|hug|hugged)\s+$"
+    ),
+    he=r"[Hh]e\b",
+    she=r"[Ss]he\b",
     my=r"(?:[Mm]y|[Oo]ur)",
+    places=PLACES,
     kin=KIN,
     kin_adjectives=(
-        r"(?:(?:best|close|old|older|elder|younger|little|big|twin|new|good|dear|lovely|"
-        r"great) )*"
+        r"(?:(?:best|close|old|older|elder|oldest|eldest|younger|youngest|little|big|twin|new|good|"
+        r"dear|lovely|great|poor|line|own|baby|middle|only|amazing|wonderful|piano|guitar|violin|cello|"
+        r"singing|"
+        r"driving|swimming|yoga|maths|music|dance|running) )*"
     ),
     pets=PETS,
+    numbers=NUMBERS,
     user="the user",
     we_text="{s} and others",
     tidied=((r"\ba (?=(?!eu|uni|us[aeiu]|one\b)[aeiou])", "an "),),
@@ -141,16 +244,50 @@ ENGLISH = Grammar(
     whose="{g} {kin}",
     kin_text="{o} is {whose}.",
     pet_text="{s} has a {kin} called {o}.",
-    relative=r"{my} {adjectives}(?P<kin>{kin})(?:,? (?P<name>{Name}),?)?(?=\s|$|[\ue000-\uf8ff])",
-    resumed=r"^(?: (?!I\b){Word})?(?: )?,?(?: )?(?:(?:he|she|who)\b)?(?: )?",
+    relative=(
+        r"(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})(?:,? {title}(?P<name>{Name}),?)?"
+        r"(?=\s|$|,|'s\s|[\ue000-\uf8ff])"
+    ),
+    aside=r"^,?(?: )?(?:who|that|he|she)\b(?: )?",
+    resumed=(
+        r"^(?: (?!I\b){Word})?(?:, {my} {adjectives}(?:{kin})\b)?(?: )?,?(?: )?"
+        r"(?:(?:he|she|who)\b)?(?: )?"
+    ),
     time_lead=r"^(?:on|in|at)\s+(?:the\s+)?",
     leaning=r"\b(?:I|we|you|it|this|that|these|those|he|she|him|her|they|there|here|one)\b",
-    kin_name=r"\b{my} {adjectives}(?P<kin>{kin}),? (?P<name>{Name})(?!'s\b)(?=\W|$)",
+    kin_name=(
+        r"\b{my} {adjectives}(?P<kin>{kin}),? {title}(?P<name>{Name})(?!'s\b)(?=\W|$)|"
+        r"(?P<name3>(?!I\b){Word}) ?, (?:she|he)(?:'s| is) {my} {adjectives}(?P<kin3>{kin})\b(?!')|"
+        r"\b(?:with|and|to|from|for|saw|called|met|meet|meeting|visit|visiting) (?P<name2>{Name}), "
+        r"{my} {adjectives}(?P<kin2>{kin})(?=\s*(?:$|[.,;!)]|who\b))"
+    ),
+    mention=(
+        r"\b(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})\b(?:,? {title}(?P<name>{Name}))?"
+    ),
+    pet_mention=(
+        r"(?:(?<![Nn]ot\s)(?<!n't\s)\b{my} {adjectives}(?:[a-z-]+ )?|(?:^\W*|\b(?:I|"
+        r"[Ww]e)\b[^,;.]{0,40}?)\b(?:got|get|getting|have|"
+        r"'ve|adopted|adopting|bought|rescued|found|collected|took in)\b(?: [a-z]+){0,2}? "
+        r"(?:an?|the|this|one) (?:[\w-]+ ){0,3}?)(?P<pet>{pet})\b"
+        r"(?!'|-|\s+(?:food|bed|sitter|walker|park|toy|hair|shelter|litter|flap|tree|person|people|owner))"
+    ),
+    others=(
+        r"(?<!\bis\s)(?<!\bare\s)(?<!'s\s)(?<!\bas\s)(?<!\bam\s)(?<!'m\s)(?<!\bbeen\s)(?<!\bbecame\s)"
+        r"\b(?:an?|the|her|his|their|this|that|another|some|one|your|every|no) (?:[a-z-]+ ){0,2}?"
+        r"(?:{kin}|{jobs}|{posts}|{pet}|{folk})\b|'s (?:[a-z]+ )?(?:{kin}|{folk}|{pet})\b|\b(?:{folk})\b"
+    ),
+    its_name=(
+        r"(?:[Hh]e|[Ss]he|[Ii]t)(?:'s| is) (?:(?:an?|the) [a-z][a-z -]{2,40}? )?(?:called|named) "
+        r"(?P<name>{Name})|(?:[Hh]is|[Hh]er|[Ii]ts) name(?:'s| is) (?P<name2>{Name})"
+    ),
     pet_name=(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Name})|(?P<name2>{Name})(?: )?, "
         r"{my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|who\b|that\b))"
     ),
-    died=r"\b(?:die[ds]|dead|dying|passed away|put (?:\w+ ){1,5}?(?:down|to sleep)|ran away)\b",
+    died=(
+        r"\b(?:die[ds]|dead|dying|passed away|goodbye|farewell|put (?:\w+ ){1,5}?(?:down|to sleep)|ran "
+        r"away)\b"
+    ),
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)
@@ -172,7 +309,8 @@ ENGLISH = Grammar(
         r"(?:it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
         r"when|what|where|"
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
-        r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|have|has|do|did|can|will|eat|ate|go|got|get|"
+        r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|"
+        r"have|has|do|did|can|will|eat|ate|go|got|get|"
         r"need|want|think|know|"
         r"feel|felt|\w{2,}ed\b(?!\s+\w)|everyone|people|so|such|more|most|some|any|one|each|"
         r"here|there|one's|i|we|not|"
@@ -183,6 +321,123 @@ ENGLISH = Grammar(
             "me": "them", "us": "them", "mine": "theirs"},
     and_=r"\s*,?\s*\b(?:and|or)\b\s*|\s*,\s*",
     placeholders={
+        "gets": (
+            r"(?:{now}{have} (?:{now}(?:got|adopted|bought|rescued) )?|{now}(?:got|adopted|bought|rescued) )"
+        ),
+        "charges": (
+            r"(?:head of {departments}|team leader|team lead|(?:shift )?supervisor|foreman|"
+            r"superintendent|deputy head|headmistress|headmaster|head teacher|sous chef|sous|(?:store|branch|"
+            r"office|line|account) manager|managing director)"
+        ),
+        "departments": (
+            r"(?:marketing|product|sales|finance|HR|IT|engineering|operations|design|research|legal|"
+            r"school|year|"
+            r"people|growth|data|communications|content|security|maths|english|science|music|nursing|kitchen|"
+            r"development|support|logistics|compliance|risk|pricing|department|R&D)"
+        ),
+        "lessons": (
+            r"Year \d+|maths?|English|French|Spanish|German|Latin|history|geography|physics|chemistry|"
+            r"biology|science|"
+            r"music|art|PE|drama|economics|philosophy|computer science|yoga|kids|children|adults|infants|"
+            r"(?:first|second|third|fourth|fifth|sixth) grade"
+        ),
+        "offices": (
+            r"(?:Accounting|Sales|Marketing|Finance|Legal|HR|Support|Procurement|Operations|Reception|"
+            r"Security|Plan|"
+            r"Court|HQ|Head Office|Headquarters|Engineering|Logistics)"
+        ),
+        "couple": (
+            r"(?=[Mm]e and |.{1,50} and I\b)(?:{my} {adjectives}(?:{kin}) |[Mm]e and "
+            r")?(?P<object>{Name})(?:,? and I)?"
+        ),
+        "dates": (
+            r"(?:appointment|interview|exam|viva|wedding|surgery|operation|MRI|scan|driving test|due date|"
+            r"check-?up|"
+            r"graduation|defence|marathon|flight|hearing|audition)"
+        ),
+        "workplaces": (
+            r"(?:bakery|hospital|school|library|pharmacy|restaurant|bank|cafe|café|bar|pub|hotel|"
+            r"supermarket|garage|"
+            r"nursery|clinic|university|museum|warehouse|factory|law firm|bookshop|bookstore|salon|"
+            r"theatre|theater|"
+            r"airport|post office|council|call centre|call center|care home|startup|start-up|charity|"
+            r"vet's|vineyard|"
+            r"brewery|publisher|kindergarten|gym|shipyard|farm|florist's|department store)"
+        ),
+        "food": (
+            r"(?:(?:red )?meat|pork|beef|lamb|chicken|fish|seafood|shellfish|dairy|gluten|wheat|sugar|"
+            r"eggs|nuts|"
+            r"peanuts|bread|cheese|milk|alcohol|coffee|caffeine|mushrooms|onions?|garlic|soy|tomatoes)"
+        ),
+        "money": (
+            r"(?:about |around )?[£$€]?\d[\d.,]*[kK]?(?: ?(?:euros?|pounds|quid|dollars|bucks|pence|cents|"
+            r"p|c|€|£))?"
+        ),
+        "apps": (
+            r"(?:Facebook|Instagram|Twitter|X|TikTok|Netflix|Spotify|WhatsApp|LinkedIn|Reddit|Snapchat|"
+            r"Tinder|Slack|"
+            r"Discord|Duolingo|Prime|Amazon Prime|YouTube|Telegram|Zoom|Teams|Strava|Weight Watchers)"
+        ),
+        "condition": (
+            r"(?:(?:type (?:1|2|one|two) )?diabetes|asthma|(?:coeliac|celiac|Crohn's|Graves'|Lyme|kidney|"
+            r"heart) disease|"
+            r"Crohn's|high blood pressure|hypertension|low blood pressure|arthritis|epilepsy|migraines?|"
+            r"chronic fatigue syndrome|IBS|ADHD|autism|dyslexia|depression|PCOS|endometriosis|"
+            r"eczema|psoriasis|hay fever|lactose intolerance|gluten intolerance|anaemia|anemia|"
+            r"osteoporosis|tinnitus|"
+            r"glaucoma|cataracts|sciatica|scoliosis|fibromyalgia|gout|(?:(?:breast|lung|skin|bowel|"
+            r"prostate) )?cancer|"
+            r"Parkinson's|multiple sclerosis|sleep apno?ea|vertigo|hypothyroidism|long covid)"
+        ),
+        "pastimes": (
+            r"(?:(?:rock )?climbing|bouldering|yoga|pilates|running|jogging|swimming|cycling|knitting|"
+            r"crochet|pottery|"
+            r"ceramics|painting|drawing|photography|karate|judo|boxing|kickboxing|fencing|rowing|sailing|"
+            r"surfing|"
+            r"skiing|snowboarding|skating|dancing|salsa|tango|ballet|gardening|birdwatching|fishing|archery|"
+            r"weightlifting|crossfit|spinning|spin|hiking|horse riding|woodworking|embroidery|sewing|"
+            r"chess|tennis|"
+            r"badminton|squash|golf|football|volleyball|basketball|rugby|cricket|hockey)"
+        ),
+        "looks": (
+            r"(?:used|second-hand|secondhand|new|brand-new|old|little|small|big|blue|red|white|black|grey|"
+            r"gray|"
+            r"green|silver)"
+        ),
+        "goods": (
+            r"(?:[a-z]+ )?(?:(?:{makes})(?: [A-Z][\w-]*)?(?: (?:van|estate))?|car|van|campervan|motorbike|"
+            r"motorcycle|"
+            r"scooter|e-bike|bike|bicycle|boat|caravan|truck|tractor|piano|cello|violin|telescope|house|flat|"
+            r"apartment|cottage|laptop)"
+        ),
+        "makes": (
+            r"(?i:Golf|Polo|Passat|Tiguan|VW|Volkswagen|Skoda|Škoda|Seat|Audi|BMW|Mercedes|Opel|Vauxhall|"
+            r"Corsa|Astra|Ford|"
+            r"Fiesta|Focus|Toyota|Corolla|Yaris|Prius|Honda|Civic|Nissan|Micra|Leaf|Mazda|Kia|Hyundai|"
+            r"Renault|Clio|"
+            r"Peugeot|Citroën|Citroen|Berlingo|Dacia|Fiat|Panda|Volvo|Saab|Subaru|Suzuki|Tesla|Jeep|Land "
+            r"Rover|"
+            r"Mini|Tacoma|Silverado|Chevy|Chevrolet|Lexus|Porsche|Vespa|Yamaha|Kawasaki|Pixel|Galaxy|"
+            r"Samsung|Fairphone|"
+            r"Huawei|Xiaomi|Motorola|MacBook|ThinkPad|Kindle|Brompton|e-Up)"
+        ),
+        "begins": (
+            r"(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|we're|we've|[Hh]e|[Ss]he|[Tt]hey|[Hh]er name|"
+            r"[Hh]is name|it's called|its name|{parent})"
+        ),
+        "verbs": (
+            r"(?:live|lives|work|works|study|studies|speak|speaks|love|loves|like|likes|hate|hates|"
+            r"moved|own|owns|have|has|play|plays|use|uses|am|is|came|started|joined|quit|left|got|bought|"
+            r"sold|adopted|turned|retired|graduated|married|switched|became|can't|cannot|don't|"
+            r"doesn't|found|lost|took up|gave up|prefer|prefers)"
+        ),
+        "title": r"(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?",
+        "parent": r"(?:Mum|Mom|Dad|Grandma|Granny|Grandpa|Grandad)",
+        "folk": (
+            r"guy|man|woman|girl|boy|lady|bloke|lad|person|flatmates|roommates|housemates|"
+            r"kids?|child|children|baby|twins|ex|clients?|customers?|team|crew|"
+            r"parents|in-laws|someone|somebody|anyone|everyone|everybody|nobody|people|couple|family"
+        ),
         "now": NOW, "be": BE, "have": HAVE, "end": END, "jobs": JOBS, "posts": POSTS,
         "hardly": (
             r"(?:good|bad|great|terrible|hopeless|real|natural|born|would-be|wannabe|failed|decent|"
@@ -196,18 +451,24 @@ ENGLISH = Grammar(
             r"harp|accordion|organ|bass|ukulele|banjo|mandolin"
         ),
         "anymore": r"(?:any(?: )?more|any longer)",
-        "live": r"{now}(?:live|lives|{am} living|{have} {now}lived|{have} {now}been living) {now}",
+        "live": r"{now}(?:live|lives|{am} {now}living|{have} {now}lived|{have} {now}been living) {now}",
         "work": (
-            r"{now}(?:work|works|{am} working|{have} {now}worked|{have} {now}been working) "
+            r"{now}(?:work|works|{am} {now}working|{have} {now}worked|{have} {now}been working) "
             r"{now}"
         ),
-        "study": r"{now}(?:study|studies|{am} studying)",
+        "study": r"{now}(?:study|studies|{am} {now}studying)",
         "stop": r"(?=(?:\s|{time})*(?:$|[.!,;]|(?:but|because)\b))",
         "Name": r"{Word}(?: {Word})?",
         # Not "Microsoft's biggest competitor", "Platform 9", "Block C", "St. Mary".
         "whole": r"(?!['’]?\w)(?!\s+\d)(?!\s+[A-HJ-Z]\b)(?!\.\s*[^\W\d_])",
         # Not "to Munich in 2015 and to Hamburg in 2019".
-        "once": r"(?!.*\b(?:(?:and|then|later)(?:\s+\w+)?\s+to|back\s+to)\b)",
+        "once": (
+            r"(?!.*\b(?:(?:and|then|later)(?:{gap}\w+)?{gap}to|back{gap}to)\b)"
+            r"(?!.*\bfor{gap}(?:an?|the|two|three|\d+){gap}(?:few{gap})?(?:days?|weeks?|weekends?|nights?|"
+            r"months?|summer)\b)"
+            r"(?!.*\bin{gap}spirit\b)"
+        ),
+        "gap": r"[\s\ue000-\uf8ff]+",
         "Place": (
             r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}{whole}"
         ),
@@ -246,6 +507,10 @@ ENGLISH = Grammar(
             "{s}'s birthday is {time}.", "born_on", entity=False, whole=True, importance=0.8,
         ),
         rule(
+            r"[Ii]t's {whosename} birthday <time>",
+            "{s}'s birthday is {time}.", "born_on", entity=False, whole=True, importance=0.8,
+        ),
+        rule(
             r"(?:was|were) born <time>",
             "{s} was born {time}.", "born_on", entity=False, importance=0.8,
         ),
@@ -254,8 +519,27 @@ ENGLISH = Grammar(
             "{s} was born in {o}.", "born_in", importance=0.6,
         ),
         rule(
-            r"{am} (?P<object>[1-9]\d)(?: years old| now)?(?=\s*(?:$|[,.;!]))",
+            r"(?:{am} {now}|(?:{have} )?(?:just |finally )?turned )(?P<object>{number}|[1-9]\d?)"
+            r"(?: years old| now| today)*(?=(?:\s|{time})*(?:$|[.,;!)–—-]|(?:and|but|so|already)\b))",
             "{s} is {o} years old.", "age", entity=False,
+        ),
+        rule(
+            r"{be}[^,]{2,40}, (?:aged )?(?P<object>[1-9]\d)(?: years old)(?=\s*(?:$|[,.;!]|and\b))",
+            "{s} is {o} years old.", "age", entity=False, also=True,
+        ),
+        rule(
+            r"{be}[^,]{2,30}, born (?:and raised )?in <Place>",
+            "{s} was born in {o}.", "born_in", also=True, importance=0.6,
+        ),
+        rule(
+            r"{be}{Word}(?: {Word})?, (?:aged )?(?P<object>[1-9]\d)(?=\s*(?:$|[,.;!]|and\b))",
+            "{s} is {o} years old.", "age", entity=False, also=True,
+        ),
+        rule(
+            r"{be}{Word}(?: {Word})?(?:, (?:aged )?[1-9]\d)?, (?:and )?(?:an? )?(?P<object>(?:[a-z]+ "
+            r")?(?:{jobs}))"
+            r"(?=\s*(?:$|[,.;!]|(?:and|from|in|at)\b))",
+            "{s} works as a {o}.", "works_as", entity=False, also=True, importance=0.6,
         ),
         rule(
             r"{be}(?P<object>{Word} {Word}){end}",
@@ -281,10 +565,30 @@ ENGLISH = Grammar(
             r"{live}(?:(?:alone|together|here) )?(?:in an? [a-z][a-z -]{2,30} )?(?:in|near) <Place>",
             "{s} lives in {o}.", "lives_in", importance=0.8,
         ),
+        rule(
+            r"(?:{have} )?{now}moved (?:out of|away from) <Place>",
+            "{s} no longer lives in {o}.", "lives_in", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"{have} {now}been in <Place>(?=,? for (?:{number}|[1-9]\d?|many|several) years)",
+            "{s} lives in {o}.", "lives_in", importance=0.8,
+        ),
+        rule(
+            r"{have} {now}been in <Place>(?=(?:\s|,)*{time})",
+            "{s} lives in {o}.", "lives_in", times="long", importance=0.8,
+        ),
+        rule(
+            r"(?:{live}|(?:{have} )?{now}moved in )with (?!{condition})(?![A-Z]{2})(?:{my} "
+            r"{adjectives}(?:{kin}),? )?<Name>{end}",
+            "{s} lives with {o}.", "lives_with", also=True,
+        ),
         rule(r"{be}based in <Place>", "{s} lives in {o}.", "lives_in", importance=0.8),
         rule(
-            r"(?:{have} )?{now}(?:moved|relocated) (?:back |over |away |house )?(?:from {Place} )"
-            r"?to <Place>{once}",
+            r"(?:{have} )?{now}(?:moved|relocated) (?:(?:back|over|away|house|in|out) )?(?:from {Place} )?"
+            r"(?:to|into an? [a-z][a-z -]{2,30}? in) (?:(?:my|our|his|her) (?:hometown|home town|home "
+            r"city),? )?"
+            r"<Place>{once}",
             "{s} lives in {o}.", "lives_in", times="any", prefer="past", importance=0.8,
         ),
         rule(
@@ -313,7 +617,20 @@ ENGLISH = Grammar(
             importance=0.7,
         ),
         rule(
-            r"(?:was|were|got|{have} been|has been) (?:fired|laid off|let go) (?:from|by) {Org}",
+            r"(?:{have} )?{now}(?:resigned from|retired from|lost (?:my|his|her|the) job (?:at|with)|"
+            r""
+            r"left (?:my|his|her) (?:[a-z]+ )?(?:job|role|position|post) (?:at|with)) {Org}",
+            "{s} no longer works at {o}.", "works_at", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(  # whoever quits an app has no job there
+            r"(?:{have} )?{now}quit (?!{apps}\b){Org}(?=\s*(?:{time}|$|[.,;!]|and\b|but\b|so\b))",
+            "{s} no longer works at {o}.", "works_at", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(
+            r"(?:was|were|got|{have} been|has been) (?:made redundant|fired|laid off|let go) (?:from|by|"
+            r"at) {Org}",
             "{s} no longer works at {o}.", "works_at", ends=True, times="any", prefer="past",
             importance=0.7,
         ),
@@ -331,8 +648,60 @@ ENGLISH = Grammar(
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
         rule(
-            r"{work}(?:part-time |full-time )?(?:at|for) {Org}",
+            r"{work}(?:part-time |full-time |(?:{number}|\d\d?) (?:days|hours|shifts|nights) (?:a|per) "
+            r"week )?(?:at|for) {Org}",
             "{s} works at {o}.", "works_at", importance=0.7,
+        ),
+        rule(
+            r"{work}(?:(?:part-time|full-time|nights|days|mornings|evenings|weekends|shifts),? )*(?:at|in|"
+            r"for) "
+            r"(?P<object>(?:an?|the|my local|the local) (?:[a-z-]+ ){0,2}?{workplaces})(?=(?:\s|"
+            r"{time})*(?:$|[.,;!–—]|(?:and|but|so|in|as|now|near|full-time|part-time)\b))",
+            "{s} works at {o}.", "workplace", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:{work}|{be}(?:now )?(?:down to|up to|on) )(?:only )?"
+            r"(?P<object>(?:{number}|\d\d?) (?:days|hours|shifts|mornings|afternoons|evenings|nights) "
+            r"(?:a|per|each) week)\b",
+            "{s} works {o}.", "working_hours", entity=False, times="any", also=True,
+        ),
+        rule(
+            r"{my} new (?:job|role|position) is (?:at|with) {Org}",
+            "{s} works at {o}.", "works_at", whole=True, importance=0.7,
+        ),
+        rule(
+            r"(?:{have} )?{now}(?:got|took|found|landed|started|accepted) (?:an?|my|the) (?:new )?(?:job|"
+            r"role|position) "
+            r"as (?:an? |the )?(?P<object>(?:[a-z-]+ ){0,2}?(?:{jobs}|{posts}|{charges})){end}",
+            "{s} works as a {o}.", "works_as", entity=False, times="any", prefer="past", importance=0.6,
+        ),
+        rule(
+            r"{now}(?:charge|charges) (?:clients |people |them )?(?P<object>{money} (?:an?|per|the) "
+            r"(?:hour|day|word|lesson|session|"
+            r"night|piece|page|month|week|seat|head))\b",
+            "{s} charges {o}.", "charges", entity=False, times="any",
+        ),
+        rule(
+            r"{now}(?:pay|pays) (?:about |around )?(?P<object>{money} (?:a|per) (?:month|week)) "
+            r"(?:in rent|rent|for (?:the|my|our|this|a) (?:[a-z]+ )?(?:flat|room|house|place|apartment|"
+            r"studio)){end}",
+            "{s} pays {o} in rent.", "rent", entity=False, times="any",
+        ),
+        rule(
+            r"{my} rent{is} (?:now )?(?:about |around )?(?P<object>{money}(?: (?:a|per) (?:month|"
+            r"week))?){end}",
+            "{s} pays {o} in rent.", "rent", entity=False, times="any", whole=True,
+        ),
+        rule(
+            r"{now}(?:teach|teaches) (?P<other>(?:{lessons})(?: and (?:{lessons}))?) (?:at|in) "
+            r"(?:an? |the )?(?:[a-z]+ )?(?:school|university|college|kindergarten)\b",
+            "{s} teaches {other}.", "works_as", entity=False, importance=0.6, claimed="teacher",
+        ),
+        rule(
+            r"[Aa]s an? (?P<object>(?:[a-z-]+ )?(?:{jobs})),? I(?:'m| (?:am|get|have|know|work|see|need|"
+            r"can|always|often|usually|do|don't|"
+            r"love|hate|spend|deal|teach))\b",
+            "{s} works as a {o}.", "works_as", entity=False, whole=True, importance=0.6,
         ),
         rule(
             r"{be}an? (?:(?:[a-z][\w-]*) ){0,2}student at <Company>",
@@ -344,8 +713,15 @@ ENGLISH = Grammar(
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
         rule(
-            r"(?:{have} )?{now}(?:started (?:working |a (?:new )?job |work )?(?:at|with)|"
-            r"(?:got|took|accepted) a (?:new )?job (?:at|with)) {Org}",
+            r"(?:{have} )?{now}(?:started (?:working |a (?:new )?job |work )?(?:at|with)(?! (?:the "
+            r")?(?:{Word} ){0,3}"
+            r"(?:University|College|School|Academy|Uni|Primary)\b)) {Org}",
+            "{s} works at {o}.", "works_at", times="any", prefer="past", importance=0.7,
+        ),
+        rule(
+            r"(?:{have} )?{now}(?:(?:got|took|accepted|found|landed) (?:an?|the) (?:new |first )?"
+            r"(?:job|role|position|post) (?:at|with)|(?:been|got) hired (?:by|at)) {Org}"
+            r"(?=(?:\s|{time})*(?:$|[.,;!–—]|(?:and|but|so|as|in|which|now)\b))",
             "{s} works at {o}.", "works_at", times="any", prefer="past", importance=0.7,
         ),
         rule(  # whom one joins is as often somebody at a table
@@ -356,6 +732,11 @@ ENGLISH = Grammar(
         rule(
             r"(?:start|starts|{be}starting) (?:work |a new job |my new job |working )?at {Org}",
             "{s} works at {o}.", "works_at", times="must", prefer="future", importance=0.7,
+        ),
+        rule(
+            r"{be}(?:at|with) {Org}(?: now)?,?(?: now)?,? as (?:an? |the )?"
+            r"(?P<other>(?:[a-z][\w-]* ){0,2}?(?:{jobs}|{posts})){end}",
+            "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
         rule(
             r"{work}as an? (?P<object>[a-z][\w -]{2,30}?){end}",
@@ -369,9 +750,44 @@ ENGLISH = Grammar(
         ),
         rule(
             r"(?:{have} )?{now}(?:got|been|was|were) {now}promoted to "
-            r"(?P<object>[a-z](?:(?!\bat\b)[\w -]){2,30}?){end}",
+            r"(?:an? |the )?(?P<object>[a-z](?:(?!\bat\b)[\w -]){2,30}?){end}",
             "{s} works as a {o}.", "works_as", entity=False, times="any", prefer="past",
             importance=0.7,
+        ),
+        rule(
+            r"(?:{be}|became |{have} become |(?:was|were|got|{have} been) made )(?:the |a )?(?:new )?"
+            r"(?P<object>(?:(?!{hardly} )[a-z][a-z-]* ){0,2}?{charges}){end}",
+            "{s} works as {o}.", "works_as", entity=False, times="any", prefer="past", importance=0.6,
+        ),
+        rule(
+            r"(?:[Tt]hey|[Mm]y (?:boss|manager|company|firm)|{Word}(?: {Word})?)(?:'ve|'s| have| has)? "
+            r"(?:just )?(?:made|promoted) me "
+            r"(?:to )?(?:an? |the )?(?P<object>(?:[a-z][a-z-]* ){0,2}?(?:{jobs}|{posts}|{charges})){end}",
+            "{s} works as {o}.", "works_as", entity=False, times="any", prefer="past", whole=True,
+            importance=0.7,
+        ),
+        rule(
+            r"(?:{be}(?:an? )?|{have} {now}|(?:just |finally )?)retired(?: (?:{jobs}))?"
+            r"(?=(?:\s|{time})*(?:$|[.,;!]|(?:and|but|so|after)\b))",
+            "{s} is retired.", "works_as", entity=False, times="any", prefer="past", importance=0.6,
+            claimed="retired", also=True,
+        ),
+        rule(
+            r"(?:{have} )?{now}(?:started|begun|began|{be}starting|starting|start|starts) (?:an? |my |his "
+            r"|her )?"
+            r"(?:[\w'-]+ ){0,2}?(?:degree|master's|masters|bachelor's|phd|PhD|doctorate|course|"
+            r"apprenticeship|studies)"
+            r"(?: in (?P<other>[a-z][a-z ]{2,30}?))? at <Company>",
+            "{s} studies at {o}.", "studies_at", times="any", importance=0.6,
+        ),
+        rule(
+            r"(?:{have} )?{now}graduated from (?!{apps}\b)<Company>",
+            "{s} graduated from {o}.", "graduated_from", times="any", prefer="past", importance=0.6,
+        ),
+        rule(
+            r"(?:{have} )?{now}dropped out of (?!{apps}\b)<Company>",
+            "{s} no longer studies at {o}.", "studies_at", ends=True, times="any", prefer="past",
+            importance=0.6,
         ),
         rule(
             r"{study} (?P<other>[a-z][\w ]{2,30}?) at <Company>",
@@ -382,6 +798,10 @@ ENGLISH = Grammar(
             r"{now}(?:'m studying|am studying|is studying|studies) (?!for\b|hard\b|with\b|the\b|"
             r"all\b|too\b|at\b|a\b|my\b|this\b)<thing>{end}",
             "{s} studies {o}.", "studies", entity=False, importance=0.6,
+        ),
+        rule(
+            r"(?:{be}|{have} {now}been )learning (?P<object>{languages}){end}",
+            "{s} is learning {o}.", "studies", entity=False,
         ),
         rule(
             r"{now}speaks? (?:fluent |some |a little |a bit of )?(?P<object>(?:{languages})"
@@ -395,6 +815,11 @@ ENGLISH = Grammar(
         ),
         # People.
         rule(
+            r"(?:.{0,80}?\b)?{my} (?:kids|children|twins|sons|daughters|boys|girls),? "
+            r"(?P<object>{names}){end}",
+            "{s} has a child called {o}.", "parent_of", also=True, whole=True, importance=0.7,
+        ),
+        rule(
             r".{0,60}?\bwith (?:her|his|my|our) (?:twins|kids|children|sons?|daughters?),? "
             r"(?P<object>{Word}(?:,? and {Word})?)",
             "{s} has a child called {o}.", "parent_of", also=True, importance=0.7,
@@ -402,6 +827,23 @@ ENGLISH = Grammar(
         rule(
             r"(?:am|'m|is|{have} been|got) {now}(?:happily )?married to <Name>",
             "{s} is married to {o}.", "married_to", times="any", importance=0.8,
+        ),
+        rule(
+            r"{couple} (?:have )?{now}(?:got|gotten|are) {now}engaged{stop}",
+            "{s} is engaged to {o}.", "engaged_to", times="any", whole=True, importance=0.8,
+        ),
+        rule(
+            r"{couple} (?:have )?{now}(?:got|gotten|are) {now}married{stop}",
+            "{s} is married to {o}.", "married_to", times="any", whole=True, importance=0.8,
+        ),
+        rule(
+            r"{couple} (?:have |'ve )?{now}(?:broke up|broken up|split up|separated|are done){stop}",
+            "{s} and {o} are no longer together.", "partner_of", ends=True, times="any", prefer="past",
+            whole=True, importance=0.8,
+        ),
+        rule(
+            r"(?:{have} )?{now}married <Name>{end}",
+            "{s} is married to {o}.", "married_to", times="any", prefer="past", importance=0.8,
         ),
         rule(
             r"(?:got|{have} gotten|'m|am|is) {now}engaged to <Name>",
@@ -418,14 +860,29 @@ ENGLISH = Grammar(
             prefer="past", importance=0.8,
         ),
         rule(
-            r"{have}(?: got)? (?:a|an|one) {adjectives}(?P<kinship>{kin})(?: called|,? named|,) "
+            r"(?:now )?(?:report|reports) (?:directly |straight )?to (?!{offices}\b)(?:an? [a-z]+ "
+            r"(?:named|called) )?<Name>",
+            "{s} reports to {o}.", "reports_to", times="any", importance=0.6,
+        ),
+        rule(
+            r"{my} (?:new )?(?:doctor|GP|gp|family doctor){is} (?:now )?(?:called )?(?:an? )?"
+            r"(?P<object>Dr\.? {Word}(?: {Word})?|{Word} {Word}){end}",
+            "{s}'s doctor is {o}.", "has_doctor", whole=True, importance=0.6,
+        ),
+        rule(
+            r"(?:{gets}|{now}gets? )(?:a|an|one) {adjectives}(?P<kinship>{kin})(?: called|,? named|,) "
             r"<Name>",
             "", "kin",
         ),
         rule(
-            r"{have}(?: got)? (?:a|an|one) {adjectives}(?:\w+ )?(?P<pet>{pet})(?: called|,? named|"
-            r",) <Name>",
+            r"{gets}(?:a|an|one) {adjectives}(?:[\w-]+ ){0,3}?(?P<pet>{pet})"
+            r"(?: called|,? named|,|, whose name is) <Name>",
             "", "pet",
+        ),
+        rule(
+            r"{gets}(?:a|an|one) {adjectives}(?:[a-z-]+ ){0,2}?(?P<object>{pet})"
+            r"(?=(?:\s|{time})*(?:$|[.,;!]|(?:and|but|so|from|who|now|called|named|too)\b))",
+            "{s} has a {o}.", "has_pet", entity=False, times="any", prefer="past",
         ),
         rule(
             r"{have}(?: got)? {several} (?:kids|children|boys|girls|sons|daughters)(?:,|:| called|"
@@ -433,8 +890,12 @@ ENGLISH = Grammar(
             "{s} has a child called {o}.", "parent_of", importance=0.7,
         ),
         rule(
-            r"{have}(?: got)? {several} (?P<other>{pet})s(?:,|:| called|,? named) (?P<object>{names})",
+            r"{gets}{several} (?P<other>{pet})s(?:,|:| called|,? named) (?P<object>{names})",
             "{s} has a {other} called {o}.", "has_pet", importance=0.7,
+        ),
+        rule(
+            r"{gets}(?P<object>(?:two|three|four|five|[2-5]) (?:[a-z]+ )?(?:{pet})s){end}",
+            "{s} has {o}.", "has_pet", entity=False,
         ),
         rule(
             r"{my} {adjectives}(?P<kinship>{kin}){is}(?: called| named) <Name>",
@@ -442,11 +903,28 @@ ENGLISH = Grammar(
         ),
         rule(r"{my} {adjectives}(?P<kinship>{kin})'s name{is} <Name>", "", "kin", whole=True),
         rule(
+            r"<Name>{is} {now}{my} {adjectives}(?P<kinship>{kin})(?=\s*(?:$|[.,;!]|(?:and|but|who)\b))",
+            "", "kin", whole=True,
+        ),
+        rule(
             r"{my} {adjectives}(?P<pet>{pet}){is}(?: called| named) <Name>",
             "", "pet", whole=True,
         ),
         rule(r"{my} {adjectives}(?P<pet>{pet})'s name{is} <Name>", "", "pet", whole=True),
         # Body and taste.
+        rule(
+            r"{now}(?:{dont} (?:really )?(?:eat|drink)|(?:can't|cannot) (?:eat|drink|have)|no longer "
+            r"(?:eat|drink)s?) "
+            r"(?:any )?(?P<object>{food}(?:(?:, | or | and ){food}){0,3})(?: {anymore}| at all| "
+            r"either| now| these days)*(?=\s*(?:$|[.,;!–—]|(?:and|but|so|because)\b))",
+            "{s} does not eat or drink {o}.", "does_not_eat", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:{be}(?:now )?on|{now}takes?|{be}taking|{have} {now}been (?:on|taking)) "
+            r"(?P<object>\d+(?:[.,]\d+)? ?(?:mg|mcg|milligrams?|micrograms?|units)\b(?: of)? "
+            r"[A-Za-z][a-z-]{3,})",
+            "{s} takes {o}.", "takes_medication", entity=False, importance=0.8,
+        ),
         rule(
             r"(?:{be}|{have} been ){now}allergic to <things>{end}",
             "{s} is allergic to {o}.", "allergic_to", entity=False, importance=0.9,
@@ -454,6 +932,23 @@ ENGLISH = Grammar(
         rule(
             r"{have} (?:a|an) (?:bad |severe |mild )?(?P<object>[a-z]+(?: [a-z]+)?) allergy\b",
             "{s} is allergic to {o}.", "allergic_to", entity=False, importance=0.9,
+        ),
+        rule(
+            r"(?:(?:was|were|got|{have} {now}been|am|'m|is) {now}diagnosed with|"
+            r"{now}suffers? from|{now}{have}(?: got| had)?) (?:an? )?(?:mild |severe |chronic |"
+            r"bad )?"
+            r"(?P<object>{condition}){end}",
+            "{s} has {o}.", "has_condition", entity=False, importance=0.8,
+        ),
+        rule(
+            r"{be}on [a-z-]+ for (?:my |his |her )?(?P<object>{condition}){end}",
+            "{s} has {o}.", "has_condition", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:{be}|{have} been )(?:an? )?(?P<object>(?:type [12] )?diabetic|asthmatic|coeliac|celiac|"
+            r"epileptic|"
+            r"dyslexic|lactose[- ]intolerant|colou?r[- ]?blind|gluten[- ]intolerant){end}",
+            "{s} is {o}.", "has_condition", entity=False, importance=0.8,
         ),
         rule(
             r"(?:{be}|{have} {now}been |became |turned |went |{have} become |{have} gone )"
@@ -499,6 +994,24 @@ ENGLISH = Grammar(
             "{s} plays {o}.", "has_hobby", entity=False,
         ),
         rule(
+            r"(?:{have} )?{now}(?:taken up|took up|(?:started|begun|began)(?: doing)?|got into|gotten into) "
+            r"(?P<object>{pastimes}){end}",
+            "{s} does {o}.", "has_hobby", entity=False, times="any", prefer="past",
+        ),
+        rule(
+            r"(?:{have} )?{now}(?:given up|gave up|quit|stopped(?: doing)?|no longer do(?:es)?|dropped) "
+            r"(?P<object>{pastimes}){end}",
+            "{s} no longer does {o}.", "has_hobby", entity=False, ends=True, times="any", prefer="past",
+        ),
+        rule(
+            r"{now}(?:sing|sings) in (?:an?|the|our) (?:[a-z]+ )?choir\b",
+            "{s} sings in a choir.", "has_hobby", entity=False, claimed="singing in a choir",
+        ),
+        rule(
+            r"{now}(?:do|does) (?P<object>{pastimes}){end}",
+            "{s} does {o}.", "has_hobby", entity=False,
+        ),
+        rule(
             r"(?:{be}|{have} {now}been )learning (?:to play )?(?:the )?<instruments>\b",
             "{s} is learning to play the {o}.", "has_hobby", entity=False,
         ),
@@ -509,7 +1022,8 @@ ENGLISH = Grammar(
         # Things in use.
         rule(
             r"(?:{have} )?{now}(?:switched|migrated|moved|changed) (?:over )?(?:from "
-            r"(?P<other>{Company}) )?to <Company>{once}",
+            r"(?:an? |my |our )?(?P<other>[a-z]?{Company}) )?to (?!{offices}\b)(?:an? |the )?(?:new "
+            r")?(?P<object>[a-z]?{Company}){once}(?! time\b)",
             "{s} switched to {o}.", "uses", times="any",
         ),
         rule(
@@ -517,7 +1031,33 @@ ENGLISH = Grammar(
             r"{end})",
             "{s} uses {o}.", "uses",
         ),
+        rule(
+            r"(?:{have} )?{now}(?:stopped using|no longer uses?|{dont} use) "
+            r"<Company>(?: {anymore})?{end}",
+            "{s} no longer uses {o}.", "uses", ends=True, times="any", prefer="past",
+        ),
         rule(r"{now}owns? an? <thing>{end}", "{s} owns a {o}.", "owns"),
+        rule(
+            r"(?:(?:{have} )?{now}(?:bought|got|purchased|picked up|collected) (?:an?|our|my) |"
+            r"{have} (?:an?) (?=(?:{looks} )*(?:{makes})))"
+            r"(?:{looks} )*<goods>{end}",
+            "{s} has a {o}.", "owns", times="any", prefer="past",
+        ),
+        rule(
+            r"{now}(?:drive|drives) (?:an?|my|our) (?:{looks} )*(?P<object>(?:{makes})(?: "
+            r"[A-Z][\w-]*)?){stop}",
+            "{s} has a {o}.", "owns",
+        ),
+        rule(
+            r".{2,30}? (?:gave|has given|'s given|handed|left) me (?:his|her|their|an?) (?:{looks} "
+            r")*<goods>{end}",
+            "{s} has a {o}.", "owns", times="any", prefer="past", whole=True,
+        ),
+        rule(
+            r"(?:{have} )?{now}(?:sold|scrapped|traded in|gave away|given away|got rid of|gotten rid of) "
+            r"(?:my|our|the) (?:{looks} )*<goods>{end}",
+            "{s} no longer has the {o}.", "owns", ends=True, times="any", prefer="past",
+        ),
         # Decisions, plans, visits.
         rule(
             r"(?:{have} )?{now}decided (?P<object>(?:to|against|on|not to) {phrase}){stop}",
@@ -536,10 +1076,30 @@ ENGLISH = Grammar(
             importance=0.6, claimed="visit {o}",
         ),
         rule(
-            r"{have}(?: got)? an? (?P<object>(?:[a-z][\w'-]* ){0,3}(?:appointment|interview|exam|"
-            r"check-?up|surgery|operation))\b",
+            r"{my} (?P<object>(?:[a-z][\w'-]* ){0,2}?{dates})(?:'s| is| got moved to| was moved to| has "
+            r"been moved to| moved to)"
+            r"(?: now)? {time}{stop}",
+            "{s} has an appointment: {o}.", "plans_to", kind="plan", entity=False, times="must", whole=True,
+            importance=0.6,
+        ),
+        rule(
+            r"{be}expecting (?P<object>a baby|(?:our|my|their|her|his) (?:first|second|third|fourth)(?: "
+            r"child| baby| kid)?|"
+            r"twins|a (?:boy|girl|son|daughter))(?=(?:\s|{time})*(?:$|[.,;!]|(?:and|so)\b))",
+            "{s} is expecting {o}.", "plans_to", kind="plan", entity=False, times="any", importance=0.8,
+            claimed="have a baby",
+        ),
+        rule(
+            r"{have}(?: got)? (?:an?|my|the) (?P<object>(?:[a-z][\w'-]* ){0,3}?(?:appointment|interview|exam|"
+            r"check-?up|surgery|operation|MRI|CT scan|MRI scan|scan|X-ray|x-ray|blood test|driving test|viva|"
+            r"colonoscopy|endoscopy|biopsy|hearing|audition))\b",
             "{s} has an appointment: {o}.", "plans_to", kind="plan", entity=False, times="must",
             importance=0.6,
+        ),
+        rule(
+            r"{be}retiring\b",
+            "{s} plans to retire.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.7, claimed="retire",
         ),
         rule(
             r"{be}getting married",

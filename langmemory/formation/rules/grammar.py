@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.facts import FactKind
 
-Times = Literal["bounds", "any", "must", "over"]
+Times = Literal["bounds", "any", "must", "over", "long"]
 """Which times of its clause a rule takes: since when and until when, any; it needs one; it needs one
-that says until when."""
+that says until when; one that says since which month or year."""
+
+Gender = Literal["he", "she", "either"]
 
 CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[\w&-]|['’](?!s\b))+"
 TIME = "[\ue000-\uf8ff]"
@@ -67,9 +69,25 @@ class Grammar:
     spaced: bool = True
     respelled: tuple[tuple[str, str], ...] = ()
     """Patterns of what people write in haste, or in another country, and how the rules know it."""
+    frames: str = r"(?!)"
+    """From a sentence with this on, a turn tells of what is not: "Imagine", "my character".
+    Case-insensitive."""
+    void: str
+    """A sentence with this says nothing for certain: conditions, fiction, jokes, what it takes back
+    itself. Case-insensitive."""
+    withdraws: str = r"(?!)"
+    """A sentence with this takes back the one before it: "Just kidding." Case-insensitive."""
+    places: Sequence[str] = ()
+    """Places written without a capital that are read as if they had one: "moved to leeds"."""
     unclear: str
-    """A sentence with this, or a question, says nothing for certain: conditions, wishes, reports
-    of what others say, doubts, jokes. Case-insensitive."""
+    """Nor does a clause with this, and what hangs on it: wishes, doubts, reports of what others say.
+    Case-insensitive."""
+    but: str
+    """Before a clause, what ends the reach of a doubt. Case-insensitive."""
+    anew: str
+    """Before a clause, what a later doubt does not reach back over. Case-insensitive."""
+    asks: str = r"(?!)"
+    """Where a question begins that follows a statement: ", so what". Case-insensitive."""
     openers: str
     """What may stand before the subject and changes nothing. Case-insensitive."""
     takes_back: str
@@ -83,16 +101,33 @@ class Grammar:
     """After what a rule matched, a negation by which it is not so. Case-insensitive."""
     breaks: str
     """What separates clauses; each begins with a subject or a verb of `carried`."""
+    half: str = r"(?!)"
+    """A clause, with what follows it, that is only half of a subject: "my husband and"."""
     carried: str
     """Verbs that may begin a clause whose subject is that of the clause before."""
+    dropped: str = r"(?!)"
+    """A verb with which a sentence may begin whose subject is the speaker: "Moved to Rome."."""
     i: str
     we: str
+    """With "my husband and I"."""
+    names_by_capital: bool = True
+    """Whether a word with a capital within a sentence is mostly a name."""
+    before_thing: str = r"(?!)"
+    """The end of what stands before a name that is a place, a firm or a thing. Case-insensitive."""
+    before_person: str = r"(?!)"
+    """And before one that is somebody's."""
+    he: str = r"(?!)"
+    she: str = r"(?!)"
+    either: str = r"(?!)"
+    """A verb, or a pronoun, that is of somebody mentioned before, man or woman."""
     my: str
     kin: Mapping[str, str]
     """"sister" to the role "sister"; ``langmemory.formation.entities.roles`` knows the roles."""
     kin_adjectives: str
     pets: tuple[str, ...]
     """Words for them: "greyhound"."""
+    numbers: Mapping[str, int]
+    """Words for the years somebody has: "forty-two"."""
     user: str
     """What a speaker without a name is called."""
     we_text: str
@@ -109,8 +144,10 @@ class Grammar:
     """``{s}``, ``{kin}``, ``{o}``: "Lena has a dog called Churro."."""
     inverted: str = r"(?!)"
     """A clause that begins with its verb: groups ``verb`` and ``subject``, which change places."""
+    aside: str = r"(?!)"
+    """After somebody without a name, what may stand before the verb: ", who"."""
     resumed: str
-    """What may stand between a subject and its verb: the surname, "he"."""
+    """After a name, what may stand between a subject and its verb: the surname, "he"."""
     time_lead: str
     """Prepositions of a date that are no part of it. Case-insensitive."""
     relative: str
@@ -118,7 +155,16 @@ class Grammar:
     leaning: str
     """Words that lean on what was said before. Case-insensitive."""
     kin_name: str
-    """Somebody of the speaker's by name, anywhere in a sentence: groups ``kin`` and ``name``."""
+    """Somebody of the speaker's by name, anywhere in a sentence: groups ``kin`` and ``name``, or
+    ``kin2`` and ``name2``."""
+    mention: str
+    """Somebody of the speaker's, named or not: groups ``kin`` and ``name``."""
+    pet_mention: str
+    """An animal: group ``pet``."""
+    others: str
+    """Somebody else whom "he" or "she" may mean: "her boss", "a friend"."""
+    its_name: str = r"(?!)"
+    """How somebody just mentioned is called: "She's called Luna"; group ``name`` or ``name2``."""
     pet_name: str
     died: str
     """A sentence with this names no pet that somebody has. Case-insensitive."""
@@ -139,6 +185,7 @@ class Grammar:
         """A pattern of this grammar with its placeholders filled; white space may hold times."""
         parts = {
             "kin": one_of(self.kin), "pet": one_of(self.pets), "my": self.my,
+            "number": one_of(self.numbers),
             "adjectives": self.kin_adjectives, "time": TIME, "Word": CAPITAL, **self.placeholders,
         }  # fmt: skip
         pattern = _OBJECT.sub(r"(?P<object>{\1})", pattern)

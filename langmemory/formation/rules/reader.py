@@ -11,9 +11,17 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.facts import Claim, Fact, When
 from langmemory.formation.relations.vocabulary import normalised
-from langmemory.formation.rules.clauses import MOST_READ, Clause, clauses, opened, own_words
+from langmemory.formation.rules.clauses import (
+    MOST_READ,
+    Clause,
+    Sentence,
+    opened,
+    own_words,
+    read_sentences,
+)
 from langmemory.formation.rules.grammar import TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
+from langmemory.formation.rules.persons import Persons
 from langmemory.formation.times import PREFER, Found, resolve
 from langmemory.lexicon import LANGUAGES
 
@@ -25,12 +33,22 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _REST_OF_DATE = re.compile(r"\s*\d")
 """Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
+_FRACTION = re.compile(r"[.,:]\d")
+_APART = re.compile(r"[,;–—]\s*[a-zà-ÿ]")
+"""Between a statement and a time that is one of something else."""
+_DIGITS_OF_WRITERS = 2
+"""Of somebody's age who writes; "I'm 5" is minutes, or a joke."""
+_SHORT = ("minute", "hour", "day", "week")
+
 CONFIDENCE = 0.85
 ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
 """May begin the name of a place or an organisation."""
-STATES = frozenset(("lives_in", "works_at"))
+TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "herr", "frau", "sr", "sra", "dra"))
+STATES = frozenset(("lives_in", "works_at", "workplace"))
 """Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
-LISTS = frozenset(("allergic_to", "speaks", "parent_of", "has_pet"))
+HABITS = frozenset(("diet", "does_not_eat"))
+"""Relations of which a day is an exception: "no bread today"."""
+LISTS = frozenset(("allergic_to", "does_not_eat", "speaks", "parent_of", "has_pet"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
 NO_NAMES = frozenset({"", "user", "human"})
 """What speakers without a name are called."""
@@ -68,6 +86,9 @@ class Reader:
         self.text = own_words(re.sub(TIME, " ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
+        self.persons = Persons(known, patterns, speaker=claimed)
+        self._kin_names: dict[str, set[str]] = {}
+        self._named_pets: set[tuple[str, str]] = set()
 
     @property
     def in_part(self) -> bool:
@@ -75,29 +96,63 @@ class Reader:
         return len(self.text) > MOST_READ
 
     def facts(self) -> Iterator[Fact]:
-        for sentence in clauses(self.text, self.patterns, self.turn.said_at):
-            whole = " , ".join(clause.text for clause in sentence)
-            yield from self._relatives(whole)
-            subject, takes_back = None, None
-            for clause in sentence:
-                text, back = opened(clause.text, self.patterns)
-                takes_back = takes_back if takes_back == "surely" else back or takes_back
-                if turned := self.patterns.inverted.match(text):
-                    verb, who = turned["verb"], turned["subject"]
-                    text = f"{who} {verb}{text[turned.end() :]}"
-                found, rest = self._subject(text)
-                if found is None and self.patterns.carried.match(text):
-                    found, rest = subject, text
-                subject = found
+        sentences = read_sentences(self.text, self.patterns, self.turn.said_at)
+        facts = [fact for sentence in sentences for fact in self._read(sentence)]
+        for fact in facts:
+            claim = fact.claims[0]
+            if claim.object_is_entity or (claim.subject, claim.object) not in self._named_pets:
+                yield fact  # else "a dog" is Rex
+
+    def _read(self, sentence: Sentence) -> Iterator[Fact]:
+        self.persons.new_sentence()
+        if not sentence.clauses:
+            self.persons.see(sentence.said)
+            return
+        yield from self._relatives(" , ".join(clause.text for clause in sentence.clauses))
+        subject, takes_back = None, None
+        for place, clause in enumerate(sentence.clauses):
+            text, back = opened(clause.text, self.patterns)
+            takes_back = takes_back if takes_back == "surely" else back or takes_back
+            if turned := self.patterns.inverted.match(text):
+                verb, who = turned["verb"], turned["subject"]
+                text = f"{who} {verb}{text[turned.end() :]}"
+            found, rest = self._subject(text)
+            if found is None and place > 0 and self.patterns.carried.match(text):
+                found, rest = subject, text
+            if found is None:
+                found, rest = self._understood(text, place)
+            subject = found
+            if clause.certain:
                 for fact in self._clause(clause, text, subject, rest):
                     corrects = takes_back == "surely" or (
                         takes_back == "perhaps" and normalised(fact.claims[0].relation).timeless
                     )
                     yield replace(fact, corrects=True) if corrects else fact
+            self.persons.see(clause.text)
+
+    def _understood(self, text: str, place: int) -> tuple[_Subject | None, str]:
+        """Who a clause is about that begins with "she" or a verb: "Moved to Rome." is about the speaker
+        where nobody else was spoken of."""
+        begun = text[:1].lower() + text[1:]
+        if place == 0 and self.patterns.dropped.match(begun) and self.persons.alone:
+            return self.me, begun
+        for gender, pattern in self.patterns.pronouns:
+            if found := pattern.match(text):
+                one = self.persons.meant(gender)
+                if one is None or one.what == "pet":
+                    return None, text
+                rest = text[found.end() :].lstrip()
+                rest = rest[:1].lower() + rest[1:]
+                if one.name:
+                    return _Subject(shown=one.name, claimed=one.name), rest
+                return self._kin(one.word), rest
+        return None, text
 
     def _clause(
         self, clause: Clause, text: str, subject: _Subject | None, rest: str
     ) -> Iterator[Fact]:
+        if found := self.patterns.its_name.match(text):
+            yield from self._its_name(found)
         done = False
         for rule, pattern in self.patterns.rules:
             if (subject is None and not rule.whole) or (done and not rule.also):
@@ -108,6 +163,16 @@ class Reader:
             made = list(self._made(rule, match, clause, subject or self.me))
             yield from made
             done = done or bool(made)
+
+    def _its_name(self, match: re.Match[str]) -> Iterator[Fact]:
+        """Of an animal, or of somebody of the speaker's, told before: "She's called Luna"."""
+        text = match[0]
+        genders = (gender for gender, pattern in self.patterns.pronouns if pattern.match(text))
+        one = self.persons.meant(next(genders, "either"))
+        if one is None or one.name or one.what not in ("kin", "pet"):
+            return
+        name = match["name"] or match["name2"]
+        yield from self._relative("pet" if one.what == "pet" else "kin", one.word, name, self.me)
 
     def _made(
         self, rule: Rule, match: re.Match[str], clause: Clause, subject: _Subject
@@ -121,13 +186,15 @@ class Reader:
         if rule.whole:
             subject = self._whose(groups)
         time = self._time(rule, match, clause)
-        if time is None and rule.times in ("must", "over"):
+        if time is None and rule.times in ("must", "over", "long"):
             return
-        if rule.relation in STATES and rule.times == "bounds" and self._is_of_now(clause):
+        if rule.relation in STATES and rule.times == "bounds" and self._is_of_a_time(clause):
+            return
+        if rule.relation in HABITS and self._is_for_a_day(clause):
             return
         # "I live here until May" is so until then, "I lived here until May" says that it is over.
         ends = rule.ends or (time is not None and time.role == "until" and rule.times == "over")
-        for thing in self._objects(rule, groups, clause):
+        for thing in self._objects(rule, groups, clause, is_me=subject.claimed == self.me.claimed):
             yield self._fact(rule, groups, subject, thing, time, ends=ends)
 
     def _fact(
@@ -178,15 +245,16 @@ class Reader:
     def _subject(self, text: str) -> tuple[_Subject | None, str]:
         """Who a clause begins with, and the rest of it."""
         patterns = self.patterns
+        if found := patterns.we.match(text):
+            return replace(self.me, many=True), text[found.end() :].lstrip()
         if found := patterns.i.match(text):
             rest = text[found.end() :].lstrip()
             return self.me, rest[:1].lower() + rest[1:]
-        if found := patterns.we.match(text):
-            return replace(self.me, many=True), text[found.end() :].lstrip()
         if found := patterns.relative.match(text):
             name = self._name(found["name"] or "")
             if not name or not self._is_name(name):
-                return self._kin(found["kin"]), text[found.end("kin") :].lstrip()
+                rest = text[found.end("kin") :].lstrip()
+                return self._kin(found["kin"]), self.patterns.aside.sub("", rest, count=1)
             rest = text[found.start("name") + len(name) :]
             return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
         if not self.grammar.spaced:
@@ -200,12 +268,17 @@ class Reader:
         return None, text
 
     def _kin(self, word: str) -> _Subject:
-        """Somebody of the speaker's whose name is not said."""
+        """Somebody of the speaker's whose name is not said, or was said before."""
+        if len(names := self._kin_names.get(word, set())) == 1:
+            [name] = names  # "My sister Ana … My sister works"
+            return _Subject(shown=name, claimed=name)
         role = self.grammar.kin[word]
         shown = self._of(self.me, word)
         return _Subject(shown=shown, claimed=f"{self.me.claimed}'s {role}")
 
     def _of(self, subject: _Subject, word: str) -> str:
+        if word.lower() in self.grammar.kin:  # "Dad"
+            word = word.lower()
         return self.grammar.whose.format(g=self._genitive(subject.shown), kin=word)
 
     def _genitive(self, name: str) -> str:
@@ -227,8 +300,8 @@ class Reader:
         for what, pattern in named:
             for found in () if over and what == "pet" else pattern.finditer(sentence):
                 groups = found.groupdict()
-                word = groups["kin"] or groups.get("kin2")
-                name = groups["name"] or groups.get("name2")
+                word = next((groups[g] for g in ("kin", "kin2", "kin3") if groups.get(g)), None)
+                name = next((groups[g] for g in ("name", "name2", "name3") if groups.get(g)), None)
                 if word and name:
                     yield from self._relative(what, word, name, self.me)
 
@@ -239,11 +312,18 @@ class Reader:
         self.known.setdefault(name.casefold(), name)
         grammar = self.grammar
         if what == "pet":
+            self._named_pets.add((whose.claimed, word))
             text = grammar.pet_text.format(s=whose.shown, kin=word, o=name)
             claim = Claim(subject=whose.claimed, relation="has_pet", object=name)
         else:
+            if whose == self.me:
+                self._kin_names.setdefault(word, set()).add(name)
             text = grammar.kin_text.format(o=name, whose=self._of(whose, word))
-            claim = Claim(subject=name, relation=f"{grammar.kin[word]}_of", object=whose.claimed)
+            claim = Claim(
+                subject=name,
+                relation=f"{grammar.kin[word]}_of".replace(" ", "_"),
+                object=whose.claimed,
+            )
         yield self._said(text, claim, importance=0.7)
 
     def _name(self, name: str) -> str:
@@ -271,7 +351,9 @@ class Reader:
         is_day = day in weekdays or day.removesuffix("s") in weekdays
         return not is_day and self.patterns.not_things.match(item) is None
 
-    def _objects(self, rule: Rule, groups: dict[str, str], clause: Clause) -> Iterator[str]:
+    def _objects(
+        self, rule: Rule, groups: dict[str, str], clause: Clause, *, is_me: bool
+    ) -> Iterator[str]:
         """The object as written, or each item of a list of things."""
         if "object" not in groups:  # the rule says it all: "getting married"
             yield ""
@@ -287,6 +369,12 @@ class Reader:
                 yield words
             return
         thing = _clean(thing)
+        if rule.relation == "age":
+            if _FRACTION.match(clause.text.partition(thing)[2]):
+                return  # how tall somebody is
+            thing = str(self.grammar.numbers.get(thing, thing))
+            if len(thing) < _DIGITS_OF_WRITERS and is_me:
+                return
         if rule.if_me and not self._is_me(thing):
             return
         if "Place>" in rule.pattern and not self._is_place(thing):
@@ -316,20 +404,34 @@ class Reader:
                 continue
             if rule.times == "bounds" and found.role == "at":
                 continue
+            between = match.string.partition(character)[0][match.end() :]
+            if rule.times == "bounds" and _APART.search(between):
+                continue  # "is diabetic, on insulin since May"
             if rule.times == "over" and found.role not in ("until", "from_to"):
+                continue
+            if rule.times == "long" and (found.role != "since" or found.when.precision in _SHORT):
                 continue
             if rule.kind == "plan" and self._is_idle(found):
                 continue
             return found
         return None
 
-    def _is_of_now(self, clause: Clause) -> bool:
-        """Whether the clause speaks of a day, week or month that is under way."""
+    def _is_of_a_time(self, clause: Clause) -> bool:
+        """Whether the clause speaks of a day, week or month that is under way, or of what is past."""
         now = self.turn.said_at
         return any(
             found.role == "at"
-            and found.when.start <= now < found.when.end
-            and found.when.precision in ("day", "week", "month")
+            and found.when.start <= now
+            and (found.when.end <= now or found.when.precision in ("day", "week", "month"))
+            for found in map(clause.time, re.findall(TIME, clause.text))
+        )
+
+    def _is_for_a_day(self, clause: Clause) -> bool:
+        """Whether the clause speaks of today, or of a day to come: "Tomorrow I'm vegan"."""
+        return any(
+            found.role == "at"
+            and found.when.precision == "day"
+            and found.when.end > self.turn.said_at
             for found in map(clause.time, re.findall(TIME, clause.text))
         )
 
@@ -378,8 +480,9 @@ class Reader:
 
 
 def _first(name: str) -> str:
-    """The first word that is no article, case-folded."""
-    return next((word for word in name.casefold().split() if word not in ARTICLES), "")
+    """The first word that is no article and no title, case-folded."""
+    words = name.casefold().split()
+    return next((w for w in words if w not in ARTICLES and w.rstrip(".") not in TITLES), "")
 
 
 def _clean(text: str) -> str:

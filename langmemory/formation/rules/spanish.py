@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langmemory.formation.rules.grammar import Grammar, rule
 from langmemory.lexicon import SPANISH as LEXICON
-from langmemory.lexicon.language import word_set
+from langmemory.lexicon.language import numbered, ordered, word_set
 
 KIN = {
     word: role
@@ -36,18 +36,34 @@ LANGUAGES_SPOKEN = (
     "|polaco|checo|húngaro|rumano|griego|turco|ruso|ucraniano|árabe|hebreo|persa|hindi|chino"
     "|mandarín|japonés|coreano|catalán|gallego|euskera|vasco|latín"
 )
+NUMBERS = numbered(
+    *ordered(
+        """
+        uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
+        diecisiete dieciocho diecinueve veinte
+        """
+    )
+) | {
+    f"{ten} y {one}" if one else ten: 10 * tens + ones
+    for tens, ten in enumerate(
+        ordered("treinta cuarenta cincuenta sesenta setenta ochenta noventa"), 3
+    )
+    for ones, one in enumerate(("", *ordered("uno dos tres cuatro cinco seis siete ocho nueve")))
+}
 NOW = (
     r"(?:(?:ahora|actualmente|también|ya|todavía|aún|siempre|muy|realmente|mucho|"
     r"desde siempre) )*"
 )
 END = (
     r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:y|pero|con|porque|desde|en|por|"
-    r"para|cuando|que|aunque|también|al|ahora)\b))"
+    r"para|cuando|que|aunque|también|al|ahora|allí|aquí|ahí|así|hasta|o|e|los|las|cada|todos)\b))"
 )
 FIRST = (
     "vivo|trabajo|estudio|soy|estoy|tengo|me|nos|vivimos|trabajamos|somos|tenemos|hablo|odio|detesto|"
     "prefiero|uso|usamos|nací|crecí|vivía|trabajaba|viví|trabajé|dejé|renuncié|empecé|empiezo|viajo|"
-    "viajamos|vuelo|volamos|voy|vamos|decidí|decidimos|hemos|he|cumplo|toco|juego|visité|fui|ya no|no me|no"
+    "viajamos|vuelo|volamos|voy|vamos|decidí|decidimos|hemos|he|llevo|llevamos|cumplí|compré|compramos|"
+    "vendí|vendimos|adopté|adoptamos|aprendo|"
+    "tomo|conduzco|hago|practico|sufro|padezco|cumplo|toco|juego|visité|fui|ya no|no me|no"
 )
 
 SPANISH = Grammar(
@@ -56,22 +72,41 @@ SPANISH = Grammar(
         (r"(?<!\w)([Ll])abur(o|a|amos)(?!\w)", r"trabaj\2"),
         (r"(?<!\w)([Mm]i) cumple(?= es\b)", r"\1 cumpleaños"),
     ),
-    unclear=(
-        r"\b(?:si|ojalá|quizás?|tal vez|a lo mejor|probablemente|posiblemente|imagina|imagínate|"
-        r"supongamos|viviría|trabajaría|sería|tendría|gustaría|quisiera|podría|debería|"
-        r"hubiera|fuera|"
-        r"espero|sueño|sueña|casi|como si|broma|bromeo|jaja|jajaja|"
-        r"dice|dijo|dicen|dijeron|preguntó|pregunta|cree|creo|piensa|pensó|escribió|"
-        r"cuenta que|contó|"
-        r"(?<=, )(?:digo|no(?=,)|perdón|mejor dicho)|divorci\w+|cancel(?:ó|amos|aron|ado|ada|é)|"
-        r"supuestamente|película|novela|nunca|jamás|"
+    frames=(
+        r"\b(?:imag[ií]na(?:te|os)?|supongamos|finjamos|finge|haz como|juego de rol|(?:mi|el) personaje|"
+        r"en (?:mi|la|una) (?:novela|obra|historia))\b|^querid[oa] [a-záéíóúñ]+,"
+    ),
+    void=(
+        r"\b(?:(?<!por )si|como si|broma|bromeo|jaja|jajaja|(?<=, )(?:digo|no(?=,)|perdón|mejor dicho)|"
+        r"divorci\w+|"
+        r"cancel(?:ó|amos|aron|ado|ada|é)|película|novela|al final no|"
         r"(?:qué (?:bien|divertido|suerte)|genial|fantástico), me encanta)\b|/s\b|🙄|😏"
+    ),
+    withdraws=(
+        r"^\W*(?:(?:es |era )?broma|es mentira|ojalá|qué va|(?:pero )?al final no|"
+        r"(?:pero )?(?:se canceló|lo cancelaron))\b|🙄|😏"
+    ),
+    unclear=(
+        r"\b(?:ojalá|quizás?|tal vez|a lo mejor|probablemente|posiblemente|imagina|"
+        r"viviría|trabajaría|sería|tendría|gustaría|quisiera|podría|debería|hubiera|fuera|"
+        r"espero|sueño|sueña|casi|dice|dijo|dicen|dijeron|preguntó|pregunta|cree|creo|piensa|pensó|"
+        r"escribió|cuenta que|contó|supuestamente|nunca|jamás|iba a|íbamos a|a punto de|algún día|"
+        r"quiero|queremos|quería|queríamos|según)\b"
+    ),
+    but=r"\bpero\b",
+    anew=r"\b(?:y|e|pero|porque|aunque|así que)\b",
+    asks=(
+        r"¿|(?:\s*[,;:–—]\s*|\s+(?=(?:y|pero)\b))(?:(?:y|pero|o|entonces)\s+)*"
+        r"(?:qué|cómo|cuándo|dónde|cuál(?:es)?|quién|cuánt[oa]s?|por qué|algún|alguna|alguien|puedo|puedes|"
+        r"me recomiendas|me ayudas|hay)\b"
     ),
     openers=(
         r"(?:y|pero|pues|bueno|oh|ah|hola|buenas|buenos días|buenas tardes|buenas noches|"
         r"sí|vale|ok|"
         r"además|por cierto|en realidad|la verdad|entonces|ahora|actualmente|gracias|mira|claro|"
-        r"también|noticias|importante|finalmente|hoy)\b[\s,:.!–—-]*"
+        r"también|noticias|importante|finalmente|hoy|por fin|te cuento|os cuento|ay|uf|oye|a ver|nada|"
+        r"la verdad es que|lo que pasa es que|sinceramente|por suerte|menos mal|últimamente|novedades|"
+        r"al final|resulta que|en fin)\b[\s,:.!–—-]*"
     ),
     takes_back=(
         r"(?:no(?=\s*(?:[,.]|$))|perdón|espera|corrección|quise decir|me equivoqué)"
@@ -80,27 +115,43 @@ SPANISH = Grammar(
     no=r"no\b",
     announces=(
         r"\b(?:cosas?|noticias?|novedad(?:es)?|sobre mí|datos?|contexto|resumen|respuesta|"
-        r"presentación|en adelante|a partir de ahora|futuro|saber|recordatorio|alergias?|familia|en casa)\b"
+        r"cuento|pregunta|duda|presentación|en adelante|a partir de ahora|futuro|saber|recordatorio|"
+        r"alergias?|familia|en casa)\b"
     ),
     breaks=(
         rf"\s*[,;:–—]\s*(?:y\s+|pero\s+)?(?=(?:[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|{FIRST})\b)"
-        rf"|\s+(?:y|pero|porque)\s+(?=(?:yo|mis?|nuestr[oa]s?|{FIRST}|vive|trabaja|estudia|"
-        rf"tiene)\b)"
+        rf"|\s+(?:y|pero|porque|aunque)\s+(?=(?:ahora )?(?:yo|mis?|nuestr[oa]s?|{FIRST}|vive|trabaja|estudia|"
+        rf"tiene|es|habla)\b)"
+        r"|\s*[,;]\s*(?:y\s+|pero\s+)?(?=(?:(?:se llama|su nombre es|él|ella|ahora|que (?:vive|trabaja))\b|"
+        r"(?:vive|trabaja|estudia|tiene|es) (?!que\b)))"
+        r"|\s*[,;]\s*(?:y|pero|así que)\s+(?=(?:el|la|los|las|esto|eso|hay|todo|nadie)\b)"
     ),
-    carried=r"(?:vive|trabaja|estudia|tiene|habla|es|está)\b",
+    half=r"(?:{my} {adjectives}(?:{kin})(?: {Word})?|{Word})\s+y\s+",
+    carried=r"(?:ahora )?(?:vive|trabaja|estudia|tiene|habla|es|está)\b",
     i=rf"(?:[Yy]o )?(?=(?i:{FIRST})\b)",
-    we=r"[Nn]osotr[oa]s\b",
+    we=r"(?:[Nn]osotr[oa]s|{my} {adjectives}(?:{kin})(?: {Word})? y yo|{Word} y yo)\b",
+    before_thing=r"\b(?:en|del|al|el|la|los|las|una?|mi|su|desde|hasta|es|soy|para)\s+$",
+    he=r"Él\b|él\b",
+    she=r"[Ee]lla\b",
+    either=(
+        r"(?:que )?(?=(?:[Vv]ive|[Tt]rabaja|[Ee]studia|[Tt]iene|[Hh]abla|[Ee]s|[Ss]e mudó|[Ee]mpezó|"
+        r"[Dd]ejó)\b)"
+    ),
     my=r"(?:[Mm]i|[Nn]uestr[oa])",
     kin=KIN,
     kin_adjectives=r"(?:(?:mejor|querid[oa]|nuev[oa]) )*",
     pets=PETS,
+    numbers=NUMBERS,
     user="el usuario",
     genitive=("de {s}", "de {s}", "del usuario"),
     we_text="{s} y otros",
     whose="{kin} {g}",
     kin_text="{o} es {whose}.",
     pet_text="{s} tiene una mascota que se llama {o} ({kin}).",
-    resumed=r"^(?: {Word})?(?: )?(?:, (?:que|quien|ella|él)\b)?(?:,)?(?: )?",
+    aside=r"^,? (?:que|quien)\b(?: )?",
+    resumed=(
+        r"^(?: {Word})?(?:, {my} {adjectives}(?:{kin})\b,?)?(?: )?(?:, (?:que|quien|ella|él)\b)?(?:,)?(?: )?"
+    ),
     time_lead=r"^(?:el|en|a)\s+(?:el\s+|día\s+)?",
     leaning=r"\b(?:yo|nosotros|tú|usted|esto|eso|él|ella|ellos|lo|la|aquí|allí|ahí|así)\b(?! \w)",
     relative=(
@@ -111,11 +162,23 @@ SPANISH = Grammar(
         r"\b{my} {adjectives}(?P<kin>{kin})(?: mayor| menor| pequeñ[oa])?,? "
         r"(?P<name>{Word})(?=\W|$)"
     ),
+    mention=(
+        r"\b{my} {adjectives}(?P<kin>{kin})\b(?: mayor| menor| pequeñ[oa])?(?:,? (?P<name>{Word}))?"
+    ),
+    pet_mention=(
+        r"(?:\b{my} |\b(?:tengo|tenemos|adopt\w+|h?emos adoptado|he adoptado|compr\w+)\b[^,;.]{0,20}? una? "
+        r"(?:[a-záéíóúñ]+ )?)(?P<pet>{pet})\b"
+    ),
+    others=(
+        r"(?<!\bes\s)(?<!\bcomo\s)\b(?:una?|el|la|los|las|sus?|tus?|otr[oa]|algun[oa]|est[ea]|es[ea]) "
+        r"(?:[a-záéíóúñ]+ )?(?:{kin}|{jobs}|{pet}|{folk})\b|\b{my} {folk}\b|\balguien\b"
+    ),
+    its_name=r"(?:[Ss]e llama|[Ss]u nombre es) (?P<name>{Word})(?P<name2>)",
     pet_name=(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})(?=\W|$)|(?P<name2>{Word})"
         r"(?: )?, {my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|que\b))"
     ),
-    died=r"\b(?:murió|muere|muerto|muerta|falleció|fallecido|fallecida)\b",
+    died=r"\b(?:murió|muere|muerto|muerta|falleció|despedir\w*|despedimos|fallecido|fallecida)\b",
     not_names=LEXICON.stop_words
     | LEXICON.temporal_words
     | frozenset(LEXICON.months)
@@ -134,6 +197,39 @@ SPANISH = Grammar(
             "mudarnos": "mudarse", "casarnos": "casarse", "casarme": "casarse"},
     and_=r"\s*,?\s*\b(?:y|e|o)\b\s*|\s*,\s*",
     placeholders={
+        "pastimes": (
+            r"(?:pilates|yoga|natación|escalada|boxeo|judo|kárate|ballet|salsa|tango|cerámica|senderismo|"
+            r"ciclismo|"
+            r"running|esgrima|surf|esquí|remo|punto|ganchillo|fotografía|ajedrez|tenis|pádel)"
+        ),
+        "food": (
+            r"(?:carne|cerdo|ternera|pollo|pescado|marisco|mariscos|lácteos|leche|gluten|trigo|azúcar|"
+            r"huevos?|nueces|"
+            r"frutos secos|pan|queso|alcohol|café|setas|cebolla|ajo|soja)"
+        ),
+        "condition": (
+            r"(?:diabetes(?: tipo [12])?|asma|hipertensión|la tensión alta|artritis|artrosis|epilepsia|"
+            r"migrañas?|TDAH|"
+            r"celiaquía|psoriasis|fibromialgia|endometriosis|osteoporosis|intolerancia a la lactosa)"
+        ),
+        "goods": (
+            r"(?:(?:{makes})(?: [A-Z][\w-]*)?|coche|carro|moto|bici|bicicleta|furgoneta|barco|piso|casa|"
+            r"piano|portátil)"
+        ),
+        "makes": (
+            r"Golf|Polo|Passat|Touran|Tiguan|Caddy|VW|Volkswagen|Skoda|Škoda|Seat|Audi|BMW|Mercedes|Opel|"
+            r"Corsa|Astra|"
+            r"Ford|Fiesta|Focus|Toyota|Corolla|Yaris|Honda|Nissan|Mazda|Kia|Hyundai|Renault|Clio|Peugeot|"
+            r"Citroën|"
+            r"Dacia|Fiat|Panda|Volvo|Saab|Suzuki|Tesla|Jeep|Mini|Vespa|Yamaha|iPhone|Pixel|Galaxy|Samsung|"
+            r"Fairphone|"
+            r"Huawei|Xiaomi|Motorola|MacBook|ThinkPad|Kindle"
+        ),
+        "folk": (
+            r"(?:chic[oa]|hombre|mujer|señora?|niñ[oa]s?|vecin[oa]s?|compañer[oa]s?(?: de piso)?|hij[oa]s|"
+            r"cas[ea]r[oa]|"
+            r"ex|cliente|clienta|padres|suegr[oa]s?|bebé|gemel[oa]s)"
+        ),
         "now": NOW, "end": END, "jobs": JOBS, "languages": LANGUAGES_SPOKEN,
         "Name": r"{Word}(?: {Word})?",
         "Place": r"(?:la |el |los |las )?{Word}(?:(?: (?:de|del|de la|de los))? {Word}){0,3}",
@@ -191,7 +287,14 @@ SPANISH = Grammar(
         ),
         rule(r"(?:nací|nació) en <Place>", "{s} nació en {o}.", "born_in", importance=0.6),
         rule(
-            r"(?:tengo|tiene) (?P<object>[1-9]\d) años(?=\s*(?:{time}|$|[.,;!]|(?:y|e|pero|ya)\b))",
+            r"(?:tengo|tiene|cumplí|cumplió|acabo de cumplir|acaba de cumplir) {now}(?P<object>[1-9]\d?|"
+            r"{number}) años"
+            r"(?=\s*(?:{time}|$|[.,;!]|(?:y|e|pero|ya)\b))",
+            "{s} tiene {o} años.", "age", entity=False,
+        ),
+        rule(
+            r"(?:cumplí|cumplió|acabo de cumplir|acaba de cumplir) (?P<object>[1-9]\d?|{number})"
+            r"(?=(?:\s|{time})*(?:$|[.,;!]|(?:y|e|pero)\b))",
             "{s} tiene {o} años.", "age", entity=False,
         ),
         rule(
@@ -210,6 +313,10 @@ SPANISH = Grammar(
         rule(
             r"(?:vivo|vive|vivimos) {now}en <Place>",
             "{s} vive en {o}.", "lives_in", importance=0.8,
+        ),
+        rule(
+            r"(?:llevo|llevamos|lleva) (?:{number}|[1-9]\d?|muchos|unos) años (?:viviendo )?en <Place>",
+            "{s} vive en {o}.", "lives_in", importance=0.7,
         ),
         rule(
             r"(?:me mudé|se mudó|nos mudamos|me he mudado|nos hemos mudado) {now}(?:de {Place} )"
@@ -282,12 +389,40 @@ SPANISH = Grammar(
             "{s} habla {o}.", "speaks", entity=False,
         ),
         rule(
+            r"(?:(?:estoy|está) aprendiendo|aprendo|aprende) (?P<object>{languages})\b",
+            "{s} aprende {o}.", "studies", entity=False,
+        ),
+        rule(
             r"(?:estoy|está) {now}casad[oa] con <Name>",
             "Pareja de matrimonio: {s} y {o}.", "married_to", importance=0.8,
         ),
         rule(
             r"(?:me casé|se casó) con <Name>",
             "{s} se casó con {o}.", "married_to", times="any", prefer="past", importance=0.8,
+        ),
+        rule(
+            r"(?:ya )?no (?:como|come|comemos|bebo|bebe|tomo|toma|puedo comer|puede comer) "
+            r"(?P<object>{food}(?:(?:, | ni | y | o ){food}){0,3})(?=\s*(?:$|[.,;!–—]|(?:y|pero|porque|"
+            r"así)\b))",
+            "{s} no come ni bebe: {o}.", "does_not_eat", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:tomo|toma) (?P<object>\d+(?:,\d+)? ?(?:mg|miligramos|ml|gotas) de [a-záéíóúñ]{4,})",
+            "{s} toma {o}.", "takes_medication", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:trabajo|trabaja) {now}(?P<object>(?:{number}|\d\d?) (?:días|horas) (?:a la|por) semana)",
+            "{s} trabaja {o}.", "working_hours", entity=False, times="any",
+        ),
+        rule(
+            r"(?:soy|es) {now}(?P<object>celíac[oa]|diabétic[oa]|asmátic[oa]|epiléptic[oa]|daltónic[oa]|"
+            r"intolerante (?:a la lactosa|al gluten)){end}",
+            "{s} es {o}.", "has_condition", entity=False, importance=0.8,
+        ),
+        rule(
+            r"(?:tengo|tiene|me diagnosticaron|me han diagnosticado|le diagnosticaron|sufro de|padezco) "
+            r"(?P<object>{condition}){end}",
+            "{s} tiene {o}.", "has_condition", entity=False, importance=0.8,
         ),
         rule(
             r"(?:soy|es) {now}alérgic[oa] (?:a los |a las |a la |al |a )<things>{end}",
@@ -324,7 +459,29 @@ SPANISH = Grammar(
             r"batería|trompeta|saxofón|arpa)\b",
             "{s} toca: {o}.", "has_hobby", entity=False,
         ),
+        rule(
+            r"(?:tengo|tiene|tenemos|conduzco) una? (?P<object>(?:{makes})(?: [A-Z][\w-]*)?){end}",
+            "{s} tiene: {o}.", "owns",
+        ),
+        rule(
+            r"(?:hago|hace|practico|practica|empecé|he empezado) (?P<object>{pastimes}){end}",
+            "{s} practica: {o}.", "has_hobby", entity=False,
+        ),
+        rule(
+            r"(?:dejé|he dejado|ya no hago|ya no practico) (?P<object>{pastimes}){end}",
+            "{s} ya no practica: {o}.", "has_hobby", entity=False, ends=True, times="any", prefer="past",
+        ),
         rule(r"(?:uso|usa|usamos) {now}<Company>{end}", "{s} usa {o}.", "uses"),
+        rule(
+            r"(?:(?:me |nos )?(?:compré|compramos|he comprado|hemos comprado)) una? (?:[a-záéíóúñ]+ "
+            r")?<goods>{end}",
+            "{s} tiene: {o}.", "owns", times="any", prefer="past",
+        ),
+        rule(
+            r"(?:vendí|vendimos|he vendido|hemos vendido) (?:el|la|mi|nuestr[oa]) (?:[a-záéíóúñ]+ "
+            r")?<goods>{end}",
+            "{s} ya no tiene: {o}.", "owns", ends=True, times="any", prefer="past",
+        ),
         rule(
             r"(?:nos hemos cambiado|nos cambiamos|me cambié|cambiamos|migramos) (?:de {Company} )"
             r"?a <Company>",

@@ -1,0 +1,163 @@
+"""Whom a turn has mentioned of late, so that "she" is somebody, or nobody for certain."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from langmemory.formation.rules.clauses import MAX_SENTENCE
+from langmemory.formation.rules.grammar import CAPITAL, Gender
+from langmemory.formation.rules.patterns import Patterns
+
+REACH = 3
+"""Sentences behind the present one that a pronoun reaches."""
+GENDERS: Mapping[str, Gender] = {
+    **dict.fromkeys(
+        ("mother", "sister", "wife", "girlfriend", "daughter", "grandmother", "aunt", "niece"),
+        "she",
+    ),
+    **dict.fromkeys(
+        ("father", "brother", "husband", "boyfriend", "son", "grandfather", "uncle", "nephew"), "he"
+    ),
+}
+"""Of a role; others may be either."""
+
+_VERB_BEHIND = re.compile(
+    r"\s+(?:and|und|y|[a-z]+(?:ed|s)|came|rang|got|went|told|said|will|can|had)\b|'s\b"
+)
+"""After the first word of a clause, what makes it a name."""
+_NAME = re.compile(CAPITAL)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """Somebody in a sentence."""
+
+    what: Literal["kin", "pet", "named", "stranger"]
+    word: str
+    """Of a relative or an animal its word, else the name."""
+    name: str = ""
+    gender: Gender = "either"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A clause; whom it mentions is looked for when somebody asks."""
+
+    text: str
+    mentions: list[Mention] | None = None
+
+
+class Persons:
+    """The mentions of the last sentences, and whom a pronoun means: the one it may mean, if any."""
+
+    def __init__(self, known: Mapping[str, str], patterns: Patterns, *, speaker: str) -> None:
+        self.known = known
+        self.speaker = speaker
+        self.patterns = patterns
+        self._sentences: deque[list[_Seen]] = deque([[]], maxlen=REACH + 1)
+
+    def new_sentence(self) -> None:
+        self._sentences.append([])
+
+    def see(self, text: str) -> None:
+        """Take note of a clause, or of a whole sentence."""
+        self._sentences[-1].append(_Seen(text))
+
+    def meant(self, gender: Gender) -> Mention | None:
+        """The only one mentioned whom "he" or "she" may mean."""
+        found: list[Mention] = []
+        for one in self._mentions():
+            if "either" in (gender, one.gender) or one.gender == gender:
+                again = next((n for n, other in enumerate(found) if _is_one(one, other)), None)
+                if again is None:
+                    found.append(one)
+                elif one.name:
+                    found[again] = one
+        return found[0] if len(found) == 1 and found[0].what != "stranger" else None
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody was spoken of but the speaker."""
+        return all(one.what == "pet" for one in self._mentions())
+
+    def _mentions(self) -> Iterator[Mention]:
+        for sentence in self._sentences:
+            for seen in sentence:
+                if seen.mentions is None:
+                    seen.mentions = self._in(seen.text)
+                yield from seen.mentions
+
+    def _in(self, text: str) -> list[Mention]:
+        if len(text) > MAX_SENTENCE:
+            return [Mention(what="stranger", word="")]
+        found: list[Mention] = []
+        taken: list[tuple[int, int]] = []
+        for match in self.patterns.mention.finditer(text):
+            word, name = match["kin"], self._known(match.groupdict().get("name") or "")
+            gender = GENDERS.get(self.patterns.grammar.kin[word], "either")
+            found.append(Mention(what="kin", word=word, name=name, gender=gender))
+            taken.append(match.span() if name else (match.start(), match.end("kin")))
+        for match in self.patterns.pet_mention.finditer(text):
+            found.append(Mention(what="pet", word=match["pet"]))
+            taken.append(match.span())
+        for match in self.patterns.others.finditer(text):
+            if not any(start < match.end() and match.start() < end for start, end in taken):
+                found.append(Mention(what="stranger", word=match[0]))
+        return found + self._names(text, taken)
+
+    def _known(self, name: str) -> str:
+        """A name as known, or the first word of it."""
+        first = name.split()[0] if name else ""
+        return self.known.get(name.casefold()) or self.known.get(first.casefold(), "")
+
+    def _names(self, text: str, taken: list[tuple[int, int]]) -> list[Mention]:
+        if not self.patterns.grammar.spaced:
+            return [
+                Mention(what="named", word=name, name=name)
+                for name in self.known.values()
+                if name != self.speaker
+                and name in text
+                and not any(name in text[start:end] for start, end in taken)
+            ]
+        found: list[Mention] = []
+        end_of_name = -2
+        for match in _NAME.finditer(text):
+            word, before = match[0], text[: match.start()]
+            if any(start <= match.start() < end for start, end in taken):
+                continue
+            if match.start() == end_of_name + 1:  # "Ana Ferrer"
+                end_of_name = match.end()
+                continue
+            count = len(found)
+            name = self.known.get(word.casefold())
+            if name and name != self.speaker:
+                found.append(Mention(what="named", word=name, name=name))
+            elif not name and self._may_be_name(word, before):
+                if self.patterns.before_person.search(before):
+                    found.append(Mention(what="named", word=word, name=word))
+                elif before.strip() or _VERB_BEHIND.match(text[match.end() :]):
+                    found.append(Mention(what="stranger", word=word))
+            if len(found) > count:
+                end_of_name = match.end()
+        return found
+
+    def _may_be_name(self, word: str, before: str) -> bool:
+        grammar = self.patterns.grammar
+        return (
+            grammar.names_by_capital
+            and word.casefold() not in grammar.not_names
+            and word.isalpha()
+            and not word.isupper()
+            and not self.patterns.before_thing.search(before)
+        )
+
+
+def _is_one(one: Mention, other: Mention) -> bool:
+    """Whether two mentions are of one: "My sister Ana … my sister …", "a dog … the dog"."""
+    if one.name and other.name:
+        return one.name == other.name
+    return one.what == other.what and one.word == other.word

@@ -1,0 +1,187 @@
+"""How a turn of chat is cut into what it says for certain, and about whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.rules import RuleExtractor
+
+SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)
+
+
+def statements(text: str, names: Sequence[str] = ()) -> list[str]:
+    """What is read of one turn of Lena's."""
+    turn = Turn(key="t1", text=text, role="user", speaker="Lena", said_at=SAID, privacy="shared",
+                owner=None)  # fmt: skip
+    batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=(turn,))
+    return [fact.text for fact in RuleExtractor().extract(batch, names=names).facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm allergic to eggs, so what can I bake?", ["Lena is allergic to eggs."]),
+        ("I live in Bristol - any tips for the weekend?", ["Lena lives in Bristol."]),
+        ("Ich wohne in Ulm, was kann man da machen?", ["Lena wohnt in Ulm."]),
+        ("Vivo en Vigo, ¿qué hago el sábado?", ["Lena vive en Vigo."]),
+        ("我住在厦门，周末去哪里玩好？", ["Lena住在厦门。"]),
+        ("I live in Bristol, don't I?", []),
+        ("Do I live in Bristol, or what do you think?", []),
+        ("我住在厦门，对吗？", []),
+    ],
+)
+def test_a_statement_holds_that_leads_to_a_question(text: str, expected: list[str]) -> None:
+    """Of a sentence that ends in a question its beginning is read, unless that is what it asks."""
+    assert statements(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I live in Leeds and I'd love a garden.", ["Lena lives in Leeds."]),
+        ("I might move again, but I live in Leeds.", ["Lena lives in Leeds."]),
+        ("I live in Leeds, she said.", []),
+        ("She said I live in Leeds and I work at Aldi.", []),
+        ("I hope I live in Leeds and work at Aldi.", []),
+        ("I live in Leeds, but not anymore.", []),
+        ("My brother Tom says I should move to Leeds.", ["Tom is Lena's brother."]),
+    ],
+)
+def test_a_doubt_reaches_as_far_as_its_clauses(text: str, expected: list[str]) -> None:
+    """A wish or a report leaves alone what an "and" parts from it before, or a "but" after it; who is
+    named in passing is named in any case."""
+    assert statements(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("My sister Ana is tired. She works at DHL.", "Ana works at DHL."),
+        ("My brother's great, he lives in Rome.", "Lena's brother lives in Rome."),
+        ("My mum and my dad are here. She lives in Rome.", "Lena's mum lives in Rome."),
+        (
+            "Meine Schwester ist müde. Sie arbeitet bei Bosch.",
+            "Lenas Schwester arbeitet bei Bosch.",
+        ),
+        ("Mi hermano Iván es alto. Vive en Roma.", "Iván vive en Roma."),
+        ("我姐姐来了。她住在苏州。", "Lena的姐姐住在苏州。"),
+        ("We got a kitten. Her name is Olive.", "Lena has a kitten called Olive."),
+    ],
+)
+def test_she_is_the_only_one_she_may_be(text: str, last: str) -> None:
+    """A pronoun is about somebody of the speaker's where nobody else was mentioned that it fits."""
+    assert statements(text)[-1] == last
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister met Clara. She lives in Rome.",
+        "My sister is great. Clara came too. She lives in Rome.",
+        "My sister has a new landlady. She lives in Rome.",
+        "My brother and his boss had a fight. He lives in Rome.",
+        "My dad and my uncle are here. He lives in Rome.",
+        "My neighbour's dog barks. His name is Rex.",
+        "Meine Schwester traf Clara. Sie wohnt in Rom.",
+        "Mi hermano tiene un jefe. Vive en Roma.",
+        "我妈妈有个同事。她住在上海。",
+    ],
+)
+def test_she_is_nobody_where_she_may_be_two(text: str) -> None:
+    """Where a pronoun fits two, or somebody without a name, nothing is said of anybody."""
+    assert statements(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Moved to Leeds last week.", ["Lena lives in Leeds."]),
+        ("Finally quit Tesco!", ["Lena no longer works at Tesco."]),
+        ("My brother had a big year. Moved to Leeds.", []),
+        ("Moved to tears by that.", []),
+    ],
+)
+def test_a_sentence_without_a_subject_is_the_speakers(text: str, expected: list[str]) -> None:
+    """A verb of change at its head has the speaker for a subject, unless others were spoken of."""
+    assert statements(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's pretend we met in Rome. I'm 35, and I love opera.",
+        "My character is a widower. I live in Whitby.",
+        "Imagine this. I work at Shell.",
+        "Stell dir vor, ich bin Arzt. Ich wohne in Rom.",
+        "Imagina que soy médica. Vivo en Roma.",
+        "帮我写一段自我介绍。我叫王芳，在银行工作。",
+        "I live in Mordor. Just kidding!",
+        "We're moving to Graz in May. It fell through though.",
+    ],
+)
+def test_what_is_made_up_or_withdrawn_leaves_nothing(text: str) -> None:
+    """From where a turn begins to play, to its end; and what the next sentence takes back."""
+    assert statements(text) == []
+
+
+def test_two_are_one_subject() -> None:
+    """ "My husband and I" is the speaker, and not a clause that ends after "and"."""
+    assert statements("So my husband and I moved to Leeds, and I started at Aldi.") == [
+        "Lena lives in Leeds.", "Lena works at Aldi.",
+    ]  # fmt: skip
+    assert statements("Mein Mann und ich sind nach Ulm gezogen.") == ["Lena wohnt in Ulm."]
+
+
+def test_a_relative_named_before_is_meant_by_the_role() -> None:
+    """ "My son" is Hugo once he was named in the turn."""
+    assert statements("My son Hugo is great. My son is allergic to eggs.") == [
+        "Hugo is Lena's son.", "Hugo is allergic to eggs.",
+    ]  # fmt: skip
+
+
+def test_places_need_no_capital_where_none_is_written() -> None:
+    """A city in lower case is a city."""
+    assert statements("i moved to leeds in may") == ["Lena lives in Leeds."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Tomorrow I'm vegan.", "I'm vegan today.", "I can't have dairy today.", "我今天不吃肉。"],
+)
+def test_a_day_is_no_habit(text: str) -> None:
+    """What somebody eats for a day says nothing of what they eat."""
+    assert statements(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister Noor is 1.86 and slim.",
+        "My son Tom is 3.5 months ahead.",
+        "Ich bin 35,5 km gelaufen.",
+    ],
+)
+def test_a_fraction_is_no_age(text: str) -> None:
+    """How tall somebody is, or how far ahead."""
+    assert not [one for one in statements(text) if "years old" in one or "Jahre alt" in one]
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("My dad Behrouz is diabetic, on insulin since May.", None),
+        ("My dad Behrouz lives in Rome, Italy, since 2019.", 2019),
+        ("My dad Behrouz lives in Rome, since 2019.", 2019),
+    ],
+)
+def test_a_time_behind_something_else_is_that_ones(text: str, since: int | None) -> None:
+    """What stands between a statement and a time may be what began then."""
+    turn = Turn(key="t1", text=text, role="user", speaker="Lena", said_at=SAID, privacy="shared",
+                owner=None)  # fmt: skip
+    batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=(turn,))
+    when = RuleExtractor().extract(batch).facts[-1].when
+    assert (None if when is None else when.start.year) == since
