@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langmemory.formation.rules.english import LANGUAGES_SPOKEN
+from langmemory.formation.rules.english_words import LANGUAGES_SPOKEN
 from langmemory.formation.rules.requests.request import Manners, request
 from langmemory.lexicon import ENGLISH as LEXICON
 from langmemory.lexicon.language import word_set
