@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -29,8 +29,9 @@ _LONGEST: Final = 64
 """Letters of a word; what is longer is none, and stays as it is."""
 _KEPT: Final = 65_536
 """Words whose stems are remembered: to find one takes some 0.05 to 0.2 ms."""
-_LOCK: Final = threading.Lock()
-"""A stemmer keeps the word it is at."""
+_OWN: Final = threading.local()
+"""A stemmer keeps the word it is at, so each thread has its own: a lock could be held by another when
+the process forks."""
 
 
 def stems(text: str) -> str:
@@ -48,13 +49,15 @@ def _in_text(word: re.Match[str]) -> str:
 def _stem(rules: str, word: str) -> str:
     if rules == "russian":
         word = word.translate(_READ_AS)
-    with _LOCK:
-        return str(_stemmer(rules).stemWord(word)) or word
+    return str(_stemmer(rules).stemWord(word)) or word
 
 
-@cache
 def _stemmer(rules: str) -> Any:
-    # The classes, not `snowballstemmer.stemmer`: it gives PyStemmer's where that is installed, whose
-    # rules may be of another version, and one file is written by many processes.
-    module = import_module(f"snowballstemmer.{rules}_stemmer")
-    return getattr(module, f"{rules.capitalize()}Stemmer")()
+    stemmer = getattr(_OWN, rules, None)
+    if stemmer is None:
+        # The classes, not `snowballstemmer.stemmer`: it gives PyStemmer's where that is installed,
+        # whose rules may be of another version, and one file is written by many processes.
+        module = import_module(f"snowballstemmer.{rules}_stemmer")
+        stemmer = getattr(module, f"{rules.capitalize()}Stemmer")()
+        setattr(_OWN, rules, stemmer)
+    return stemmer

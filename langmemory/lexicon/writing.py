@@ -108,7 +108,7 @@ def compared(word: str) -> str:
 
 
 def without_marks(word: str) -> str:
-    """ "zoe" for "zoë"."""
+    """Letters without accents and dots: "zoe" for "zoë"."""
     if word.isascii():
         return word
     letters = unicodedata.normalize("NFD", word)
