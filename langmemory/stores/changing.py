@@ -241,11 +241,11 @@ class Changing(Journaling):
             applied, back = undoing.write(connection, now)
             learned = self._learned_since(connection, undoing.run_id, back, now)
             if learned is not None:
-                caught_up = applying.apply(connection, learned, {}, now)
+                since = applying.apply(connection, learned, {}, now)
                 applied = replace(
                     applied,
-                    lines=(*applied.lines, *caught_up.lines),
-                    changed=tuple(dict.fromkeys((*applied.changed, *caught_up.changed))),
+                    lines=(*applied.lines, *since.lines),
+                    changed=tuple(dict.fromkeys((*applied.changed, *since.changed))),
                 )
         return replace(applied, dry_run=dry_run)
 
