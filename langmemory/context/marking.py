@@ -48,6 +48,13 @@ def injected_details(message: BaseMessage) -> dict[str, Any]:
     return mark if isinstance(mark, dict) and "injected" in mark else {}
 
 
+def text_of(message: BaseMessage) -> str:
+    """``message.text``, for whoever asks every message of a thread: LangChain makes an object of its
+    own of it each time."""
+    content = message.content
+    return content if isinstance(content, str) else message.text
+
+
 def is_injected(message: BaseMessage) -> bool:
     """Whether a program, not a person or model, wrote this message: langmemory (`is_ours`), or
     middleware of LangChain, whose summaries stand there as if the person had said them."""
@@ -67,7 +74,7 @@ def is_ours(message: BaseMessage) -> bool:
     """
     if injected_details(message):
         return True
-    text = message.text.strip()
+    text = text_of(message).strip()
     if isinstance(message, AIMessage) and text.endswith(NO_MODEL):
         return True
     return text.startswith(OPEN_TAG) and text.endswith(CLOSE_TAG)

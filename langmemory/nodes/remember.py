@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Protocol
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, SearchItem
 
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
-from langmemory.context.marking import is_injected
+from langmemory.context.marking import is_injected, text_of
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.lexicon import is_correction
 from langmemory.nodes.access import (
@@ -33,7 +33,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import may_repeat, spoken, stored_keys, without_stored
 from langmemory.nodes.state import value_of
-from langmemory.nodes.voices import speaker_of, spoken_for, without_others
+from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
 
@@ -111,49 +111,49 @@ class RememberNode(MemoryNode):
         store, scope = self._run(config)
         if answers_locally(store):
             return await asyncio.to_thread(self._remembered, input, store, scope)
-        turns, edited, others = self._turns(input, scope)
+        thread = self._thread(input, scope)
+        turns, edited, others = self._turns(input, thread)
         if not turns and not edited:
             return {}
         new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
-        messages = messages_of(input, self.messages_key)
-        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), messages):
+        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), thread.messages):
             new = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
             if self._may_be_of_others(turns, new):
                 everybodys = await access.athread(self.namespace.fixed, scope.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
             key
-            for whose, said in self._parts(input, scope, conversation, new)
+            for whose, said in self._parts(thread, conversation, new)
             for key in await access.aremember(whose, _plain(said))
         ]
-        changed = self._changed(input, scope, turns, edited, keys)
+        changed = _changed(thread, turns, edited, keys)
         keys += await access.acorrect(conversation, _plain(changed), keys)
         # Not on the loop, where the queue would not wait until the job is in the file.
         return await asyncio.to_thread(
-            self._apply, input, store, scope, conversation, keys, new, edited, others
+            self._apply, input, store, scope, thread, conversation, keys, new, edited, others
         )
 
     def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        turns, edited, others = self._turns(input, scope)
+        thread = self._thread(input, scope)
+        turns, edited, others = self._turns(input, thread)
         if not turns and not edited:
             return {}
         new = turns
         conversation, access = self._conversation(scope), StoreAccess(store)
-        messages = messages_of(input, self.messages_key)
-        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), messages):
+        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), thread.messages):
             new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
             if self._may_be_of_others(turns, new):
                 everybodys = access.thread(self.namespace.fixed, scope.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
             key
-            for whose, said in self._parts(input, scope, conversation, new)
+            for whose, said in self._parts(thread, conversation, new)
             for key in access.remember(whose, _plain(said))
         ]
-        changed = self._changed(input, scope, turns, edited, keys)
+        changed = _changed(thread, turns, edited, keys)
         keys += access.correct(conversation, _plain(changed), keys)
-        return self._apply(input, store, scope, conversation, keys, new, edited, others)
+        return self._apply(input, store, scope, thread, conversation, keys, new, edited, others)
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -170,14 +170,18 @@ class RememberNode(MemoryNode):
             privacy=self.privacy,
         )
 
+    def _thread(self, state: Any, scope: RunScope) -> Thread:
+        messages = messages_of(state, self.messages_key)
+        return Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
+
     def _turns(
-        self, state: Any, scope: RunScope
+        self, state: Any, thread: Thread
     ) -> tuple[list[BaseMessage], list[BaseMessage], list[str]]:
         """Turns after the last one known to be stored, all of them when that one is gone; and those
         known to be stored that the person edited since. Without those that somebody else's run brought,
         unless what is said here is everybody's: new ones wait for a run of theirs, and their ids
         are the third list."""
-        messages = messages_of(state, self.messages_key)
+        messages, own_ids = thread.messages, thread.own_ids
         waiting = self._known(state, "unremembered", [])
         start = place_after(messages, self._known(state, "remembered_id"))
         new: list[BaseMessage] = [
@@ -185,14 +189,14 @@ class RememberNode(MemoryNode):
             for at, message in enumerate(messages)
             if (at >= start or message.id in waiting) and is_said(message)
         ]
-        own_ids = self._own_ids(state, scope)
         known = self._known(state, "remembered_words", {})
         edited: list[BaseMessage] = [
             message
             for message in messages
-            if message.id in own_ids
+            if message.id in known
+            and known[message.id] != _digest(message)
+            and message.id in own_ids
             and is_said(message)
-            and known.get(message.id, words := _digest(message)) != words
         ]
         if not self.namespace.varies and self.privacy != "private":
             return new, edited, []
@@ -204,35 +208,13 @@ class RememberNode(MemoryNode):
         new = [message for message in new if message.id in own_ids]
         return new, edited, others
 
-    def _own_ids(self, state: Any, scope: RunScope) -> set[str | None]:
-        """Ids of the messages that nobody else said: what others said, nobody edits but themselves."""
-        messages = messages_of(state, self.messages_key)
-        own = without_others(messages, value_of(state, "voices", []), speaker_of(scope))
-        return {message.id for message in own}
-
-    def _changed(
-        self,
-        state: Any,
-        scope: RunScope,
-        turns: list[BaseMessage],
-        edited: list[BaseMessage],
-        keys: list[str],
-    ) -> list[BaseMessage]:
-        """Messages that may say something else than what is stored of them: the edited ones, and the
-        last that a client sent again, where not all of the turns were new."""
-        if len(keys) >= len(turns):
-            return edited
-        own_ids = self._own_ids(state, scope)
-        return [*edited, *(one for one in _last_exchange(turns) if one.id in own_ids)]
-
     def _parts(
-        self, state: Any, scope: RunScope, conversation: Conversation, turns: list[BaseMessage]
+        self, thread: Thread, conversation: Conversation, turns: list[BaseMessage]
     ) -> Iterator[tuple[Conversation, list[BaseMessage]]]:
         """The turns in order, each part with whose it is: where what is said is everybody's, that may
         be somebody whose run failed, and to whom it belongs then, too."""
-        messages, who = messages_of(state, self.messages_key), speaker_of(scope)
-        speakers = spoken_for(messages, value_of(state, "voices", []), who)
-        said_for = {one.id: speaker for one, speaker in zip(messages, speakers, strict=True)}
+        messages, who = thread.messages, thread.who
+        said_for = {one.id: speaker for one, speaker in zip(messages, thread.speakers, strict=True)}
         for speaker, said in groupby(turns, lambda turn: said_for.get(turn.id, who)):
             if self.namespace.varies or speaker == who:
                 yield conversation, list(said)
@@ -257,6 +239,7 @@ class RememberNode(MemoryNode):
         state: Any,
         store: BaseStore,
         scope: RunScope,
+        thread: Thread,
         conversation: Conversation,
         keys: list[str],
         turns: list[BaseMessage],
@@ -268,17 +251,17 @@ class RememberNode(MemoryNode):
             self.reflection.submit(
                 conversation.namespace, thread_id=conversation.thread_id, keys=keys
             )
-        words = self._words(state, [*turns, *edited], others)
+        words = self._words(state, thread.messages, [*turns, *edited], others)
         if not turns:
             return {"remembered_words": words} if edited else {}
-        uncounted = self._uncounted(state, turns)
+        uncounted = self._uncounted(state, thread.messages, turns)
         counted = _counted(state, uncounted) if uncounted else {}
         counts: list[Usage] = counted.get("memory_usage", [])
         facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
         if counts and facets is not None:
             facets.count_usage(counts)
         update = {
-            "remembered_id": self._last(state, turns),
+            "remembered_id": self._last(state, thread.messages, turns),
             "remembered_words": words,
             "remembered_in": self._where,
             **counted,
@@ -287,30 +270,37 @@ class RememberNode(MemoryNode):
             update["unremembered"] = others
         return update
 
-    def _words(self, state: Any, stored: list[BaseMessage], others: list[str]) -> dict[str, int]:
+    def _words(
+        self,
+        state: Any,
+        messages: list[AnyMessage],
+        stored: list[BaseMessage],
+        others: list[str],
+    ) -> dict[str, int]:
         """By message id, what the messages of the thread said when they were stored."""
         known = self._known(state, "remembered_words", {})
         now = {message.id for message in stored}
-        return {
-            message.id: known[message.id]
-            if message.id in known and message.id not in now
-            else _digest(message)
-            for message in messages_of(state, self.messages_key)
-            if message.id and is_said(message) and message.id not in others
-        }
+        words: dict[str, int] = {}
+        for message in messages:
+            id = message.id or ""
+            if id in known and id not in now:
+                words[id] = known[id]
+            elif id and id not in others and is_said(message):
+                words[id] = _digest(message)
+        return words
 
-    def _last(self, state: Any, turns: list[BaseMessage]) -> str | None:
+    def _last(self, state: Any, messages: list[AnyMessage], turns: list[BaseMessage]) -> str | None:
         """Id of the last message that is stored now: the newest of these, or the one before, where
         these had waited."""
         stored = (self._known(state, "remembered_id"), turns[-1].id)
-        messages = messages_of(state, self.messages_key)
         return next((m.id for m in reversed(messages) if m.id in stored), turns[-1].id)
 
-    def _uncounted(self, state: Any, turns: list[BaseMessage]) -> list[BaseMessage]:
+    def _uncounted(
+        self, state: Any, messages: list[AnyMessage], turns: list[BaseMessage]
+    ) -> list[BaseMessage]:
         """The turns whose citations no node with another namespace has counted: there is one block."""
         if value_of(state, "remembered_in", self._where) == self._where:
             return turns
-        messages = messages_of(state, self.messages_key)
         end = place_after(messages, value_of(state, "remembered_id"))
         counted = {message.id for message in messages[:end]}
         return [turn for turn in turns if turn.id not in counted]
@@ -319,6 +309,16 @@ class RememberNode(MemoryNode):
         """A key of the state, where it speaks of this namespace."""
         here = value_of(state, "remembered_in", self._where) == self._where
         return value_of(state, name, default) if here else default
+
+
+def _changed(
+    thread: Thread, turns: list[BaseMessage], edited: list[BaseMessage], keys: list[str]
+) -> list[BaseMessage]:
+    """Messages that may say something else than what is stored of them: the edited ones, and the
+    last that a client sent again, where not all of the turns were new."""
+    if len(keys) >= len(turns):
+        return edited
+    return [*edited, *(one for one in _last_exchange(turns) if one.id in thread.own_ids)]
 
 
 def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:
@@ -355,7 +355,7 @@ def _last_exchange(turns: list[BaseMessage]) -> list[BaseMessage]:
 
 def _digest(message: BaseMessage) -> int:
     """CRC-32 of its text, to see that it was edited; no guard against one made to collide."""
-    return zlib.crc32(message.text.encode("utf-8", "surrogatepass"))
+    return zlib.crc32(text_of(message).encode("utf-8", "surrogatepass"))
 
 
 def _plain(turns: list[BaseMessage]) -> list[BaseMessage]:
@@ -391,6 +391,6 @@ def is_said(message: BaseMessage) -> bool:
     """Whether a person or the assistant said it: text, and not injected from memory."""
     return (
         isinstance(message, HumanMessage | AIMessage)
-        and bool(message.text.strip())
+        and bool(text_of(message).strip())
         and not is_injected(message)
     )

@@ -6,7 +6,8 @@ since, is remembered by the next run. When that is another person's, it must not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict
@@ -21,6 +22,35 @@ class Voice(TypedDict):
     who: str
     ids: list[str]
     """Of each: any of them may be taken out of the thread."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Thread:
+    """The n messages of a thread as a run sees them, and whose each is."""
+
+    messages: list[AnyMessage]
+    who: str
+    """Whose run it is; empty when it does not say."""
+    speakers: list[str]
+    """n: of each message, who said it, or whom it answers: by the voices, else ``who``."""
+    own_ids: frozenset[str | None]
+    """Ids of the messages that nobody else said, and that answer nobody else. A message is anybody's
+    where its run, or this one, did not say for whom it was."""
+
+    @classmethod
+    def of(cls, messages: list[AnyMessage], voices: Sequence[Voice], who: str) -> Thread:
+        known, speaker = _speakers(voices), who
+        speakers = []
+        for message in messages:
+            if is_human(message):
+                speaker = known.get(message.id or "", who)
+            speakers.append(speaker)
+        own = (
+            message.id
+            for message, speaker in zip(messages, speakers, strict=True)
+            if speaker == who or not (speaker and who)
+        )
+        return cls(messages=messages, who=who, speakers=speakers, own_ids=frozenset(own))
 
 
 def speaker_of(scope: RunScope) -> str:
@@ -40,28 +70,6 @@ def heard(voices: Sequence[Voice], messages: Sequence[AnyMessage], who: str) -> 
                 now.append({"who": speaker, "ids": []})
             now[-1]["ids"].append(message.id)
     return now
-
-
-def without_others(
-    messages: Sequence[AnyMessage], voices: Sequence[Voice], who: str
-) -> list[AnyMessage]:
-    """The messages without those that others said, and the answers they got. A message is anybody's
-    where its run, or this one, did not say for whom it was."""
-    speakers = spoken_for(messages, voices, who)
-    return [
-        message
-        for message, speaker in zip(messages, speakers, strict=True)
-        if speaker == who or not (speaker and who)
-    ]
-
-
-def spoken_for(messages: Sequence[AnyMessage], voices: Sequence[Voice], who: str) -> Iterator[str]:
-    """Of each message, whose it is, or whom it answers: by the voices, else `who`'s."""
-    known, speaker = _speakers(voices), who
-    for message in messages:
-        if is_human(message):
-            speaker = known.get(message.id or "", who)
-        yield speaker
 
 
 def _speakers(voices: Sequence[Voice]) -> dict[str, str]:

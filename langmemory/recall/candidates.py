@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from langmemory.recall.ids import distinct
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids, KeywordQuery
 
 EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
@@ -50,10 +51,10 @@ def gather(
     by_words = source.keyword(keyword, depth) if keyword is not None else EMPTY
     by_time = source.window(*window, depth) if window is not None else EMPTY.ids
     by_kin = source.keyword(kin, kin_depth) if kin is not None and kin_depth else EMPTY
-    ids = np.unique(np.concatenate((by_vector.ids, by_words.ids, by_time, by_kin.ids)))
+    ids = distinct(by_vector.ids, by_words.ids, by_time, by_kin.ids)
     by_name = source.entity(names, ids, entity_depth) if entity_depth else EMPTY
     if len(by_name.ids):
-        ids = np.union1d(ids, by_name.ids)
+        ids = distinct(ids, by_name.ids)
 
     bm25 = np.zeros(len(ids), dtype=np.float32)
     bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores

@@ -10,24 +10,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.recall.ids import indexes
 from langmemory.recall.source import Floats
 
 Index = NDArray[np.int64]
 MOST_STEPS = 4
 """Steps back along the graph that count."""
+_DAYS = 1 << 23
+"""More than there are between the first and the last day of a datetime."""
 
 
 def places(thread: NDArray[np.int64], position: NDArray[np.int64]) -> Index:
     """int64[n]: ``thread << 32 | position``, -1 for an item without."""
     return np.where((thread >= 0) & (position >= 0), (thread << 32) + position, -1)
-
-
-def indexes(among: Index, wanted: Index) -> Index:
-    """int64, in the shape of ``wanted``: where each value stands among n distinct or negative ones;
-    -1 where it does not."""
-    order = np.argsort(among)
-    at = np.minimum(np.searchsorted(among, wanted, sorter=order), len(among) - 1)
-    return np.where(among[order[at]] == wanted, order[at], -1)
 
 
 def neighbour_index(
@@ -69,15 +64,15 @@ def surroundings(
     padded = np.concatenate((matches, np.zeros((len(matches), 1), np.float32)), axis=1)
     best = matches.copy()
     for offset in sorted(offset for offset in around if offset < 0):
-        np.maximum(best, padded[:, around[offset]] * np.float32(decay**-offset), out=best)
+        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**-offset), out=best)
     if origins is not None:
         before, steps = origins, 1
         while (before >= 0).any() and steps <= MOST_STEPS:
-            np.maximum(best, padded[:, before] * np.float32(decay**steps), out=best)
+            np.maximum(best, padded.take(before, axis=1) * np.float32(decay**steps), out=best)
             before, steps = np.where(before >= 0, origins[before], -1), steps + 1
     lead: Floats = shares @ best
     for offset in sorted(offset for offset in around if offset > 0):
-        np.maximum(best, padded[:, around[offset]] * np.float32(decay**offset), out=best)
+        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**offset), out=best)
     both: Floats = shares @ best
     return lead, both
 
@@ -90,13 +85,10 @@ def answers(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
 
 
 def sessions(thread: NDArray[np.int64], said_at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[n]: number of the session an item belongs to, -1 for none. A session is what was said
-    in one thread on one day (UTC)."""
-    if not (thread >= 0).any():
-        return np.full(len(thread), -1, np.int64)
-    day = said_at // 86_400_000_000
-    _, number = np.unique(thread * 1_000_000 + day, return_inverse=True)
-    session: NDArray[np.int64] = np.where(thread >= 0, number, -1)
+    """int64[n]: a number for the session an item belongs to, the same for the same one, -1 for none.
+    A session is what was said in one thread on one day (UTC)."""
+    day = said_at // 86_400_000_000 + _DAYS // 2
+    session: NDArray[np.int64] = np.where(thread >= 0, thread * _DAYS + day, -1)
     return session
 
 
@@ -120,14 +112,17 @@ def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) ->
     order = np.lexsort((-score, session))
     order = order[member[order]]
     sorted_session = session[order]
-    starts = np.flatnonzero(np.r_[True, sorted_session[1:] != sorted_session[:-1]])
-    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    begins = np.ones(len(order), np.bool_)
+    np.not_equal(sorted_session[1:], sorted_session[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(starts, lengths)
     counted = np.where(rank < best, score[order], 0)
     totals = np.add.reduceat(counted, starts)
     strongest = totals.max()
     if strongest <= 0:
         return evidence
     shares = totals / strongest
-    evidence[order] = np.repeat(shares, np.diff(np.r_[starts, len(order)]))
+    evidence[order] = np.repeat(shares, lengths)
     evidence[~member] = np.minimum(score[~member] / strongest, 1)
     return evidence

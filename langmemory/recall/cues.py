@@ -53,10 +53,9 @@ def spoken_by(
 
 def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """bool[n]: whether the last sentence of a text is a question."""
-    ends = vocabulary.ends[texts.tokens]
-    last = np.maximum.reduceat(
-        np.where(ends != 0, np.arange(len(ends), dtype=np.int64), -1), texts.starts
-    )
+    ends = vocabulary.ends.take(texts.tokens)
+    places = np.concatenate(([-1], np.flatnonzero(ends)))
+    last = places[np.searchsorted(places, texts.starts + texts.lengths) - 1]
     asking: NDArray[np.bool_] = (last >= texts.starts) & (ends[last] > 0)
     return asking
 

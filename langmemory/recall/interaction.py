@@ -36,7 +36,10 @@ class Texts:
 
     def having(self, token: int) -> NDArray[np.bool_]:
         """bool[n]: whether a text has this token."""
-        found: NDArray[np.bool_] = np.logical_or.reduceat(self.tokens == token, self.starts)
+        found = np.zeros(len(self.starts), np.bool_)
+        found[np.searchsorted(self.starts, np.flatnonzero(self.tokens == token), "right") - 1] = (
+            True
+        )
         return found
 
 
@@ -116,7 +119,7 @@ def interact(
             cosines[row] = np.maximum(cosines[row], kin_match * kin[token][distinct])
     weights = vocabulary.weights[query]
     return Interaction(
-        matches=np.maximum.reduceat(cosines[:, held], texts.starts, axis=1),
+        matches=np.maximum.reduceat(cosines.take(held, axis=1), texts.starts, axis=1),
         shares=weights / weights.sum(),
         related=related.astype(np.float32),
     )

@@ -26,6 +26,7 @@ from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
+from langmemory.recall.ids import are_in
 from langmemory.recall.intent import Intent, read_intent
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query
@@ -226,7 +227,7 @@ def rank(
     old = stale(pool.rows, _micros(now))
     of_now = "before" not in intent.asks
     if preset.families and preset.stale_factor < 1 and of_now:
-        old = np.maximum(old, np.isin(pool.rows.ids, source.outdated(pool.rows.ids)))
+        old = np.maximum(old, are_in(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
         factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
     if preset.profile == "measured":
@@ -291,7 +292,7 @@ def _pool(
     best = np.argsort(-first, kind="stable")
     if preset.hop_depth:
         # Where the query names somebody, only what speaks of them leads on.
-        named = np.isin(pool.rows.ids[best], candidates.named.ids)
+        named = are_in(pool.rows.ids[best], candidates.named.ids)
         start = (best[named] if named.any() else best)[: max(preset.context_depth, 10)]
         hops = hop(
             source,

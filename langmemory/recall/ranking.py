@@ -16,6 +16,7 @@ from langmemory.recall.derivation import Families
 from langmemory.recall.entities import possible_names
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached
+from langmemory.recall.ids import are_in, distinct, indexes
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset
@@ -77,13 +78,13 @@ def widened(
     best = best[place[best] >= 0]
     if len(best) == 0:
         return pool
-    around = place[best, None] + np.arange(-radius, radius + 1)
-    return extended(source, pool, source.at(np.setdiff1d(around, place)), vector)
+    around = distinct((place[best, None] + np.arange(-radius, radius + 1)).ravel())
+    return extended(source, pool, source.at(around[~are_in(around, place)]), vector)
 
 
 def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
     """The pool and those of the rows that it does not have; no word has found these."""
-    new = np.flatnonzero(~np.isin(rows.ids, pool.rows.ids))
+    new = np.flatnonzero(~are_in(rows.ids, pool.rows.ids))
     if len(new) == 0:
         return pool
     if len(new) < len(rows.ids):
@@ -104,18 +105,18 @@ def with_families(
     from, and what has taken the place of what was; None where nothing was."""
     derived, sources = source.families(pool.rows.ids)
     outlived, heirs = source.heirs(pool.rows.ids)
-    both = np.unique(np.concatenate((derived, sources, heirs)))
+    both = distinct(derived, sources, heirs)
     if not len(both):
         return pool, None
-    missing = both[~np.isin(both, pool.rows.ids)]
+    missing = both[~are_in(both, pool.rows.ids)]
     if len(missing):
         pool = extended(source, pool, source.rows(missing), vector)
-    first = context.indexes(pool.rows.ids, derived)
-    second = context.indexes(pool.rows.ids, sources)
+    first = indexes(pool.rows.ids, derived)
+    second = indexes(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
     known &= pool.rows.position[second] >= 0  # a fact says no less than what was concluded from it
-    before = context.indexes(pool.rows.ids, outlived)
-    after = context.indexes(pool.rows.ids, heirs)
+    before = indexes(pool.rows.ids, outlived)
+    after = indexes(pool.rows.ids, heirs)
     there = (before >= 0) & (after >= 0)
     return pool, Families(
         derived=first[known],
@@ -143,7 +144,7 @@ def with_claims(
         asks=intent.asks,
     )
     found = source.claims(asked, limit)
-    missing = found.ids[~np.isin(found.ids, pool.rows.ids)]
+    missing = found.ids[~are_in(found.ids, pool.rows.ids)]
     if len(missing):
         pool = extended(source, pool, source.rows(missing), vector)
     return pool, found

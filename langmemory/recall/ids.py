@@ -1,0 +1,36 @@
+"""Ids among ids: where one stands, and whether it is there. For some hundreds at a time, of which
+`np.isin` and `np.unique` make more work than recall has with the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.recall.source import Ids
+
+
+def indexes(among: Ids, wanted: Ids) -> Ids:
+    """int64, in the shape of ``wanted``: where each value stands among n >= 1 distinct or negative
+    ones; -1 where it does not."""
+    order = np.argsort(among)
+    ascending = among[order]
+    at = np.minimum(np.searchsorted(ascending, wanted), len(among) - 1)
+    return np.where(ascending[at] == wanted, order[at], -1)
+
+
+def are_in(wanted: Ids, among: Ids) -> NDArray[np.bool_]:
+    """bool, in the shape of ``wanted``: whether each value is one of the others."""
+    if not len(among):
+        return np.zeros(wanted.shape, np.bool_)
+    ascending = np.sort(among)
+    at = np.minimum(np.searchsorted(ascending, wanted), len(among) - 1)
+    found: NDArray[np.bool_] = ascending[at] == wanted
+    return found
+
+
+def distinct(*parts: Ids) -> Ids:
+    """The ids of all parts in ascending order, each once."""
+    every = np.sort(np.concatenate(parts))
+    first = np.ones(len(every), np.bool_)
+    np.not_equal(every[1:], every[:-1], out=first[1:])
+    return every[first]
