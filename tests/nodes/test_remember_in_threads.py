@@ -140,6 +140,16 @@ async def test_a_message_edited_in_the_thread_is_corrected(store: BaseStore, cal
     assert "I like water." in [each["text"] for each in found["recalled"]]
 
 
+def test_a_message_emptied_and_edited_again_is_corrected(store: BaseStore) -> None:
+    """What a person took out of a message and wrote anew later is what memory says then."""
+    graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
+    graph.invoke({"messages": [HumanMessage("I like tea.", id="1")]}, CONFIG)
+    for turn, text in enumerate(("", "I like wine."), start=2):
+        graph.update_state(CONFIG, {"messages": [HumanMessage(text, id="1")]})
+        graph.invoke({"messages": [HumanMessage(f"Turn {turn}.", id=str(turn))]}, CONFIG)
+    assert [each for each in said(store) if each != "Fine."] == ["I like wine.", "Turn 2.", "Turn 3."]
+
+
 def test_what_a_person_changed_in_memory_is_not_brought_back(store: BaseStore) -> None:
     """A client that sends the whole conversation again, with its ids, undoes neither a correction
     nor a deletion of what was said before."""
