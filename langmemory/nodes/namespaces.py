@@ -23,6 +23,8 @@ from langmemory.types import Namespace
 AUTHENTICATED: Final = "langgraph_auth_user_id"
 """Set by a LangGraph server that knows who is calling."""
 
+_PERSONS: Final = frozenset(("user_id", "langgraph_user_id", AUTHENTICATED))
+"""Variables that say whose run it is."""
 _VARIABLE = re.compile(r"\{(?P<name>[^{}|]+)(?:\|(?P<default>[^{}]*))?\}")
 
 
@@ -164,5 +166,14 @@ def fill(template: str, scope: RunScope) -> str:
 
 
 def viewer_of(template: str | None, scope: RunScope) -> str | None:
-    """Who reads in this run; None is the application, which may read everything."""
+    """Who reads in this run; None is the application, which may read everything.
+
+    Raises:
+        ConfigError: a variable is missing, or has no braces.
+    """
+    if template in _PERSONS:
+        raise ConfigError(
+            f"{template!r} would be one person by that name for every run, who may read what is "
+            f'private to any of them: write the variable as "{{{template}}}".'
+        )
     return None if template is None else fill(template, scope)

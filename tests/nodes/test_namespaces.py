@@ -67,6 +67,13 @@ def test_a_misspelt_variable_is_no_label(label: str) -> None:
         viewer_of(label, RunScope(configurable={"user_id": "anna"}))
 
 
+@pytest.mark.parametrize("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
+def test_a_person_is_no_constant(name: str) -> None:
+    """Without its braces a variable would be one viewer for everybody, who sees all that is private."""
+    with pytest.raises(ConfigError, match=rf'write the variable as "\{{{name}\}}"'):
+        viewer_of(name, RunScope(configurable={name: "anna"}))
+
+
 @pytest.mark.parametrize("template", [("memories", ""), ("memories", None)])
 def test_an_empty_label_is_refused_when_the_graph_is_built(template: tuple[str, ...]) -> None:
     """A template that can never resolve fails at once."""

@@ -147,7 +147,11 @@ def test_a_message_emptied_and_edited_again_is_corrected(store: BaseStore) -> No
     for turn, text in enumerate(("", "I like wine."), start=2):
         graph.update_state(CONFIG, {"messages": [HumanMessage(text, id="1")]})
         graph.invoke({"messages": [HumanMessage(f"Turn {turn}.", id=str(turn))]}, CONFIG)
-    assert [each for each in said(store) if each != "Fine."] == ["I like wine.", "Turn 2.", "Turn 3."]
+    assert [each for each in said(store) if each != "Fine."] == [
+        "I like wine.",
+        "Turn 2.",
+        "Turn 3.",
+    ]
 
 
 def test_what_a_person_changed_in_memory_is_not_brought_back(store: BaseStore) -> None:
