@@ -157,7 +157,8 @@ def _kept(
     ).fetchall()
     if residual is not None:
         rows = [row for row in rows if residual(from_json(row[1]))]
-    keep = np.isin(candidates, np.array([row[0] for row in rows], np.int64))
+    found = {row[0] for row in rows}  # for so few, np.isin takes twenty times as long
+    keep = np.fromiter((one in found for one in candidates.tolist()), np.bool_, len(candidates))
     return candidates[keep], scores[keep]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import Bindings, find, holds_everything
@@ -115,7 +116,7 @@ def search(
     pool = limit * HEADROOM
     while True:
         ids, scores = best(pool)
-        kept = np.isin(ids, _kept(connection, ids, where, bindings))
+        kept = _kept(connection, ids, where, bindings)
         found = ids[kept][:limit], scores[kept][:limit]
         if len(found[0]) >= limit or len(ids) < pool:
             if len(found[0]) or not len(ids) or look_up.complete:
@@ -128,15 +129,16 @@ def search(
         pool = max(pool * 8, 1)
 
 
-def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> Ids:
-    """Those of the items that a condition holds for."""
+def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> NDArray[np.bool_]:
+    """bool[n]: which of the items a condition holds for."""
     if not len(ids):
-        return ids
+        return np.zeros(0, np.bool_)
     rows = connection.execute(
         f"SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE {where}",
         (apsw.carray(ids), *bindings),
     ).fetchall()
-    return np.array([row[0] for row in rows], np.int64)
+    found = {row[0] for row in rows}  # for so few, np.isin takes twenty times as long
+    return np.fromiter((one in found for one in ids.tolist()), np.bool_, len(ids))
 
 
 def _taken_apart(connection: Connection, match: str) -> list[_Part]:
