@@ -49,7 +49,40 @@ ROLES: dict[str, tuple[str, ...]] = {
     "brother": ordered("brother bruder hermano 哥哥 弟弟"),
     "daughter": ordered("daughter tochter hija 女儿"),
     "son": ordered("son sohn hijo 儿子"),
+    "grandson": ordered("grandson enkel enkelsohn nieto 孙子"),
+    "granddaughter": ordered("granddaughter enkelin enkeltochter nieta 孙女"),
+    **{
+        f"{role} in law": (f"{role} in law", f"{role}-in-law", *ordered(words))
+        for role, words in {
+            "mother": "schwiegermutter suegra 婆婆 岳母 丈母娘",
+            "father": "schwiegervater suegro 公公 岳父",
+            "sister": "schwägerin cuñada 嫂子 弟妹",
+            "brother": "schwager cuñado 姐夫 妹夫",
+            "daughter": "schwiegertochter nuera 儿媳",
+            "son": "schwiegersohn yerno 女婿",
+        }.items()
+    },
+    "stepmother": ordered("stepmother stepmum stepmom step-mother stiefmutter madrastra 继母 后妈"),
+    "stepfather": ordered("stepfather stepdad step-father stiefvater padrastro 继父 后爸"),
+    "stepsister": ordered("stepsister stiefschwester hermanastra"),
+    "stepbrother": ordered("stepbrother stiefbruder hermanastro"),
+    "stepdaughter": ordered("stepdaughter stieftochter hijastra 继女"),
+    "stepson": ordered("stepson stiefsohn hijastro 继子"),
+    "godmother": ordered("godmother patentante taufpatin madrina 教母"),
+    "godfather": ordered("godfather patenonkel taufpate padrino 教父"),
+    "goddaughter": ordered("goddaughter patentochter ahijada 教女"),
+    "godson": ordered("godson patensohn ahijado 教子"),
     "boss": ordered("boss chef chefin jefe jefa 老板"),
+    "landlord": ordered("landlord landlady vermieter vermieterin casero casera 房东"),
+    "flatmate": (
+        *ordered("flatmate roommate housemate mitbewohner mitbewohnerin 室友"),
+        "compañero de piso",
+        "compañera de piso",
+    ),
+    "teacher": ordered("teacher lehrer lehrerin profesor profesora maestro maestra 老师"),
+    "coach": ordered("coach trainer trainerin entrenador entrenadora 教练"),
+    "doctor": ordered("doctor gp hausarzt hausärztin médico médica 医生"),
+    "therapist": ordered("therapist therapeut therapeutin terapeuta 治疗师"),
     "dog": ordered("dog hund perro 狗"),
     "cat": ordered("cat katze gato 猫"),
 }
@@ -63,15 +96,22 @@ SPOKEN_AS_NAMES = frozenset({"mother", "father", "grandmother", "grandfather"})
 UNIQUE_ROLES = frozenset({"mother", "father", "wife", "husband"})
 """Roles only one holds at a time, so that the role is another name of whoever is said to hold it."""
 
-SHARED_ROLES = frozenset({"sister", "brother", "daughter", "son", "grandmother", "grandfather",
-                          "dog", "cat"})  # fmt: skip
-"""Roles several may hold: "my sister" is taken for one person, but what is said of her now need not
-end what was said of her before."""
+SHARED_ROLES = frozenset(
+    {
+        "sister", "brother", "daughter", "son", "grandmother", "grandfather", "grandson",
+        "granddaughter", "law", "stepsister", "stepbrother", "stepdaughter", "stepson", "godmother",
+        "godfather", "goddaughter", "godson", "aunt", "uncle", "cousin", "niece", "nephew", "friend",
+        "colleague", "neighbour", "flatmate", "teacher", "coach", "doctor", "therapist",
+        "dog", "cat",
+    }
+)  # fmt: skip
+"""Roles several may hold, by their last word ("sister in law"): "my sister" is taken for one person, but
+what is said of her now need not end what was said of her before."""
 
 MANY_ROLES = word_set(
     """friend friends colleague colleagues coworker coworkers neighbour neighbours neighbor neighbors
     cousin cousins aunt uncle niece nephew kid kids child children student students classmate
-    roommate teammate siblings sisters brothers sons daughters parents grandparents freunde kollege
+    teammate siblings sisters brothers sons daughters parents grandparents freunde kollege
     kollegin kollegen nachbar nachbarin kind kinder geschwister eltern tante onkel amigo amiga amigos
     colega colegas vecino vecina hijos primo prima tío tía 朋友 同事 邻居 孩子"""
 )
@@ -79,8 +119,12 @@ MANY_ROLES = word_set(
 
 _ANIMALS = frozenset({"dog", "cat"})
 _OF = re.compile(r"(\w+) (?:of|von|de) (.+)", re.IGNORECASE)
-_TITLES = frozenset({"frau", "mann", "chef", "mama", "papa", "padre", "madre"})
-"""Roles that begin names and titles: "Frau von Stein"."""
+_TITLES = frozenset({"frau", "mann", "chef", "mama", "papa", "padre", "madre", *ROLES["teacher"],
+                     *ROLES["coach"], *ROLES["doctor"], *ROLES["therapist"],
+                     *ROLES["godmother"], *ROLES["godfather"]})  # fmt: skip
+"""Roles that begin names and titles: "Frau von Stein", "Doctor of Philosophy"."""
+_MOST_WORDS = 3
+"""Of a role: "sister in law"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +158,14 @@ def role_in(name: str, speaker: str | None, *, known: Callable[[str], bool]) -> 
     role = matched[1].casefold() if matched else ""
     if matched and role in ROLE_OF and role not in _TITLES:
         return Role(_whose(matched[2], speaker), ROLE_OF[role])
-    if len(words) > 1 and words[-1] in ROLE_OF:
-        head = " ".join(name.split()[:-1])
+    for length in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
+        if (role := " ".join(words[-length:])) not in ROLE_OF:
+            continue
+        head = " ".join(name.split()[:-length])
         for ending in ("'s", "’s", "'", "s"):
             owner = head.removesuffix(ending)
             if owner != head and (ending != "s" or known(owner)):
-                return Role(_whose(owner, speaker), ROLE_OF[words[-1]])
+                return Role(_whose(owner, speaker), ROLE_OF[role])
     return None
 
 

@@ -76,7 +76,12 @@ RELATIONS: tuple[Relation, ...] = (
             in law; daughter in law; son in law; sister in law of; brother in law of; mother in law
             of; father in law of; daughter in law of; son in law of; verwandt mit; schwägerin;
             schwager; schwiegermutter; schwiegervater; schwiegertochter; schwiegersohn; familiar de;
-            pariente de; cuñada; cuñado; suegra; suegro; nuera; yerno; 亲戚; 嫂子; 姐夫; 婆婆; 岳母"""
+            pariente de; cuñada; cuñado; suegra; suegro; nuera; yerno; 亲戚; 嫂子; 姐夫; 婆婆; 岳母;
+            stepmother; stepfather; stepsister; stepbrother; stepdaughter; stepson; stepmother of;
+            stepfather of; stepsister of; stepbrother of; stepdaughter of; stepson of; godmother;
+            godfather; goddaughter; godson; godmother of; godfather of; goddaughter of; godson of;
+            stiefmutter; stiefvater; patentante; patenonkel; madrastra; padrastro; madrina; padrino;
+            继母; 继父; 教母; 教父"""
         ),
     ),
     Relation(

@@ -13,7 +13,12 @@ KIN = {
         "wife": "妻子 老婆 太太", "husband": "丈夫 老公 先生", "girlfriend": "女朋友",
         "boyfriend": "男朋友", "daughter": "女儿 女兒", "son": "儿子 兒子",
         "grandmother": "奶奶 外婆 姥姥", "grandfather": "爷爷 爺爺 外公 姥爷", "friend": "朋友",
-        "colleague": "同事", "boss": "老板 老闆",
+        "colleague": "同事", "boss": "老板 老闆", "flatmate": "室友", "landlord": "房东 房東",
+        "mother in law": "婆婆 岳母 丈母娘", "father in law": "公公 岳父 老丈人",
+        "sister in law": "嫂子 弟妹",
+        "son in law": "女婿", "daughter in law": "儿媳 兒媳 儿媳妇 兒媳婦",
+        "stepmother": "继母 繼母 后妈 後媽", "stepfather": "继父 繼父 后爸 後爸", "grandson": "孙子 孫子",
+        "granddaughter": "孙女 孫女",
     }.items()
     for word in words.split()
 }  # fmt: skip
@@ -34,6 +39,8 @@ CHINESE = Grammar(
     frames=(
         r"假设|假設|想象一下|想像一下|扮演|角色|主角|帮我(?:写|寫|翻译|改)|幫我(?:寫|翻譯|改)|请翻译|請翻譯|写一(?:段|篇|个)"
     ),
+    plays=r"角色扮演|我的角色|来玩角色|來玩角色",
+    plays_no_more=r"说正经的|說正經的|游戏结束|遊戲結束|不玩了|回到现实|回到現實|换个话题|換個話題",
     void=(
         r"如果|要是|假如|就好了|的话|的話|开玩笑|開玩笑|哈哈|电影|電影|小说|小說|故事|，(?:不|不对|不是|哦不)，|"
         r"(?:真好|太好了|太棒了|好极了)[，,！!]\s*(?:我|又)最|没搬成|没去成"
@@ -233,7 +240,7 @@ CHINESE = Grammar(
         ),
         rule(r"(?:[养養]了?|有)一[只隻条條](?P<pet>{pet})[，,]?(?:它)?(?:叫|名叫)<Name>{end}", "", "pet"),
         rule(
-            r"(?:我|我们|我們|我家)?{gap}(?:[养養]了?|有|领养了|領養了|收养了)(?P<object>[一两兩二三四][只隻条條](?:小|大|老)?{pet}){end}",
+            r"(?:我|我们|我們|我家)?{gap}(?:[养養]了?|有|领养了|領養了|收养了)(?P<object>[一两兩二三四][只隻条條](?:小|大|老)?(?:{pet})){end}",
             "{s}养了{o}。", "has_pet", entity=False, times="any", prefer="past",
         ),
         rule(

@@ -31,6 +31,10 @@ _SENTENCE_END = re.compile(
     rf"|(?<=\d)\.(?=\s+(?!(?:{_MONTHS})\b)[A-ZÄÖÜ]|$)|[!?…]+|[。！？；]|\n+"
 )
 _QUOTED = re.compile(r"[\"“”„«»「『].*?[\"“”«»」』]|(?<!\w)'.*?'(?!\w)")
+_QUOTATION = re.compile(
+    r"\"[^\"\n]{0,600}\"|“[^”\n]{0,600}”|„[^“”\n]{0,600}[“”]|«[^»\n]{0,600}»|「[^」\n]{0,600}」"
+)
+"""Within a line, maybe of several sentences."""
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _QUESTION = re.compile(r"[?？]")
 _COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
@@ -80,7 +84,8 @@ def read_sentences(text: str, patterns: Patterns, said_at: datetime) -> Iterator
         patterns: of its language.
         said_at: what times are resolved against.
     """
-    for written, following in pairwise((*sentences(_ends(text)), "")):
+    text = _QUOTATION.sub('""', _ends(text))
+    for written, following in pairwise((*sentences(text), "")):
         sentence = patterns.places.sub(lambda place: place[0].title(), written)
         if patterns.frames.search(sentence):
             return

@@ -41,11 +41,27 @@ ENGLISH = Grammar(
         (r"(?<!\w)b-?day(?!\w)", "birthday"),
     ),
     frames=(
-        r"\b(?:let'?s (?:pretend|say|imagine|suppose|play)|pretend|role-?play\w*|hypothetically|in character|"
+        r"\b(?:let'?s (?:pretend|say|imagine|suppose|play)|pretend|role[- ]?play\w*|quiz time|"
+        r"hypothetically|in character|"
         r"(?:my|main) (?:\w+ )?characters?|act as|as if you|"
-        r"(?:in|of|for|from) (?:my|the|a|this|our|his|her) (?:\w+ )?(?:novel|screenplay|poem|sketch|quiz)|"
+        r"(?:in|of|for|from) (?:my|the|a|this|our|his|her) (?:\w+ )?(?:novel|screenplay|poem|sketch|quiz|"
+        r"sequel|prequel|"
+        r"remake|fanfic\w*|(?:next|past|previous|other|another|parallel) (?:life|universe))|"
+        r"i(?:'m| am) (?:basically|practically|virtually) (?=[a-z]+\b(?:\W|$))|"
         r"(?:in|of|for|from) (?:my|a|our) (?:\w+ )?(?:story|dream|play|script))\b|"
         r"(?:^|[.!,;:–—-]\s*)(?:imagine(?! (?:my|how|the))|suppose|dear [a-z]+)\b"
+    ),
+    plays=(
+        r"\b(?:(?:let'?s|let us|we could|shall we|can we|start|begin|continue) (?:(?:do|start|try|have) )?"
+        r"(?:with )?(?:an? |the |our |this |some )?(?:\w+ )?role[- ]?play|let'?s (?:play )?pretend|"
+        r"let'?s play (?:d&d|dnd|dungeons|make-believe|werewolf|mafia|doctor|house)|"
+        r"let'?s play(?=\s*[.!:]|$)|my character|i cast \w+|roll for initiative)\b"
+    ),
+    plays_no_more=(
+        r"\b(?:for real(?: now)?|out of character|ooc|(?:end of|stop|enough of|pause|break from) (?:the |"
+        r"this )?"
+        r"(?:game|role[- ]?play|scene)|game over|back to (?:reality|real life|normal)|"
+        r"(?:ok|okay)[, ]+(?:pause|break|seriously)|new topic|different question)\b"
     ),
     void=(
         r"\b(?:if|unless|whether|joking|kidding|lol|haha|in (?:my|her|his|their) (?:dreams|nightmares|head|"
@@ -54,13 +70,17 @@ ENGLISH = Grammar(
         r"cancel(?:l?ed|ling|ing)|fell through|backed out|,\s*no(?=,)|"
         r"[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|changed my mind|"
         r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )divorced|(?:quit|left|stopped) after|"
-        r"but not (?:any ?more|now|yet|really|for long|today)|but only (?:on paper|until|till|for)|or "
+        r"then (?:i'm|i am|we're|he's|she's) an?\b|but not (?:any ?more|now|yet|really|for long|today)|"
+        r"but only (?:on paper|until|till|for)|or "
         r"(?:did|was|so)|allegedly|supposedly|rumou?r|oh great|just great|once upon)\b|/s\b|🙄|😏"
     ),
     withdraws=(
         r"^\W*(?:(?:i'm )?(?:just |only )?(?:kidding|joking)|jk|as if|yeah right|not really|in my dreams|"
         r"i wish|who am i|(?:it|that|this|but it|but that)(?:'s| is| was| has been|'s been)? "
-        r"(?:\w+ )?(?:cancel\w+|called off|a joke|a lie|not true))\b|\bfell through\b|🙄|😏"
+        r"(?:\w+ )?(?:cancel\w+|called off|a joke|a lie|not true))\b|\bfell through\b|🙄|😏|"
+        r"^\W*(?:well|technically|or rather),? (?!(?:anyway|thanks|thank|bye|ok|okay|yes|no|you|see|good|"
+        r"happy|"
+        r"that|it|now|back|what|so)\b)(?:technically |actually |near |more like |sort |kind )?[\w-]+\W*$"
     ),
     unclear=(
         r"\b(?:would|wouldn't|could|couldn't|should|might|may be|maybe|perhaps|probably|possibly|"
@@ -147,6 +167,10 @@ ENGLISH = Grammar(
         r"\b(?:ask|asked|tell|told|with|met|meet|meeting|named|miss|invite|invited|dating|marry|"
         r"marrying|text|texted|phoned|rang|hug|hugged)\s+$"
     ),
+    not_of_others=(
+        r"{now}(?:like|love|hate|dislike|enjoy|prefer|live|work|have|own|use|play|speak|study|teach|eat|"
+        r"drink|drive|am)\b"
+    ),
     he=r"[Hh]e\b",
     she=r"[Ss]he\b",
     my=r"(?:[Mm]y|[Oo]ur)",
@@ -228,8 +252,18 @@ ENGLISH = Grammar(
         platform track gate floor heaven hell bed school work court production staging chapter
         version level page part phase stage step"""
     ),
+    no_allergens=(
+        r"(?:.* )?(?:\w+(?:ments?|ness|ity|isms?|ships?|hood|ions?(?<!lotions)(?<!lotion)(?<!medications)"
+        r"(?<!medication))|questions?|jokes?|puns?|tubas?|lists?|deadlines?|rules?|excel|exercise|sports?|"
+        r"feelings?|couples|doctors?|dentists?|teachers?|lawyers?|tourists?|adults?|"
+        r"babies|bosses|neighbou?rs|strangers?|effort|chaos|fun|happiness|love|money|mess|noise|silence|"
+        r"weekdays|small talk|spreadsheets?|"
+        r"emails?|alarms?|paperwork|taxes|politics|maths?|cooking|cleaning|running|dating|working|waiting|"
+        r"losing|"
+        r"being \w+|idiots?|fools?|children|kids|men|women|boys|girls|exes)"
+    ),
     not_things=(
-        r"(?:it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
+        r"(?:from|of|for|with|about|by|like|it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
         r"when|what|where|"
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
         r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|"
@@ -350,6 +384,20 @@ ENGLISH = Grammar(
             "{s} is {o} years old.", "age", entity=False, also=True,
         ),
         rule(
+            r"{be}an? (?P<object>[1-9]\d)[ -]years?[ -]old\b",
+            "{s} is {o} years old.", "age", entity=False, also=True,
+        ),
+        rule(
+            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )(?P<object>(?:(?!{hardly} )[a-z][a-z-]* ){0,2}?(?:{jobs}))"
+            r"(?=\s*(?:$|[.,;!]|(?:and|from|in|at|with|who)\b))",
+            "{s} works as a {o}.", "works_as", entity=False, also=True, importance=0.6,
+        ),
+        rule(
+            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )?(?:(?!{hardly} )[a-z][a-z-]* ){0,2}?"
+            r"(?:{jobs}) from <Place>{end}",
+            "{s} comes from {o}.", "comes_from", also=True, importance=0.6,
+        ),
+        rule(
             r"{be}[^,]{2,30}, born (?:and raised )?in <Place>",
             "{s} was born in {o}.", "born_in", also=True, importance=0.6,
         ),
@@ -447,6 +495,15 @@ ENGLISH = Grammar(
         ),
         rule(  # whoever quits an app has no job there
             r"(?:{have} )?{now}quit (?!{apps}\b){Org}(?=\s*(?:{time}|$|[.,;!]|and\b|but\b|so\b))",
+            "{s} no longer works at {o}.", "works_at", ends=True, times="any", prefer="past",
+            importance=0.7,
+        ),
+        rule(  # whoever just leaves may be leaving a town, or a shop
+            r"(?:{have} )?{now}left (?:my job at )?(?!(?:the )?(?:{apps})\b){Org}(?=(?:\s|"
+            r"{time})*,?\s*(?:and|to) (?:(?:then "
+            r")?(?:join|joined|start|started) (?:at )?(?:{Word}|an?|my own|as)\b|go freelance|"
+            r"went freelance|freelance|"
+            r"set up my own|found my own|work (?:at|for)\b|become an?\b|became an?\b))",
             "{s} no longer works at {o}.", "works_at", ends=True, times="any", prefer="past",
             importance=0.7,
         ),
@@ -584,7 +641,9 @@ ENGLISH = Grammar(
         rule(
             r"(?:[Tt]hey|[Mm]y (?:boss|manager|company|firm)|{Word}(?: {Word})?)(?:'ve|'s| have| has)? "
             r"(?:just )?(?:made|promoted) me "
-            r"(?:to )?(?:an? |the )?(?P<object>(?:[a-z][a-z-]* ){0,2}?(?:{jobs}|{posts}|{charges})){end}",
+            # Not "made me lead on it", "made me cook".
+            r"(?:to )?(?!(?:lead|cook|guard|judge|coach|tutor|pilot|doctor|nurse|partner|bank)\b(?! of\b))"
+            r"(?:an? |the )?(?P<object>(?:[a-z][a-z-]* ){0,2}?(?:{jobs}|{posts}|{charges})){end}",
             "{s} works as {o}.", "works_as", entity=False, times="any", prefer="past", whole=True,
             importance=0.7,
         ),
@@ -777,7 +836,9 @@ ENGLISH = Grammar(
             r"{now}(?:an? )?(?:strict )?(?P<object>vegetarian|vegan|pescatarian|pescetarian|"
             r"gluten-free|teetotal|kosher|halal)\b(?! (?:restaurant|food|place|option|dish|"
             r"version|caf|recipe|curious|on|except|during|when|until|but|mostly|most|half|some|"
-            r"for a (?:day|week|month|while)))",
+            r"for (?:(?:an?|the|\w+|about|like|whole|entire|few|past|last) ){1,4}?(?:minutes?|hours?|days?|"
+            r"weeks?|"
+            r"month|while|lunch|dinner|breakfast)\b|for (?:him|her|them|[A-Z])))",
             "{s} is {o}.", "diet", entity=False, times="any", importance=0.8,
         ),
         rule(

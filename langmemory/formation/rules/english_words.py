@@ -18,11 +18,15 @@ KIN = {
         "aunt": "aunt", "uncle": "uncle", "cousin": "cousin",
         "niece": "niece", "nephew": "nephew", "friend": "friend", "colleague": "colleague coworker",
         "neighbour": "neighbour neighbor", "boss": "boss manager supervisor",
-        "flatmate": "flatmate roommate housemate", "teacher": "teacher coach tutor instructor",
+        "flatmate": "flatmate roommate housemate", "teacher": "teacher tutor instructor", "coach": "coach",
         "landlord": "landlord landlady", "grandson": "grandson",
         "granddaughter": "granddaughter", "sister in law": "sister-in-law",
         "brother in law": "brother-in-law", "mother in law": "mother-in-law",
-        "father in law": "father-in-law",
+        "father in law": "father-in-law", "son in law": "son-in-law",
+        "daughter in law": "daughter-in-law", "stepmother": "stepmother stepmum stepmom",
+        "stepfather": "stepfather stepdad", "stepsister": "stepsister", "stepbrother": "stepbrother",
+        "stepdaughter": "stepdaughter", "stepson": "stepson", "godmother": "godmother",
+        "godfather": "godfather", "goddaughter": "goddaughter", "godson": "godson",
     }.items()
     for word in words.split()
 }  # fmt: skip

@@ -6,14 +6,17 @@ Modest and precise: a clause either matches a rule from its subject on, or it is
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.facts import READ_IN_PART, Extraction, Fact
 from langmemory.formation.repetition import joined
 from langmemory.formation.rules.clauses import MOST_READ
+from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.questions.reader import completed, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests.reader import standing_requests
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
@@ -37,8 +40,13 @@ class RuleExtractor:
                 known.setdefault(name.strip().casefold(), name.strip())
         facts: list[Fact] = []
         in_part = 0
-        for turn in filter(is_person, batch.turns):
-            found, is_whole = _read(turn, known)
+        game = Game()
+        for turn in batch.before:
+            game.hear(turn.text)
+        for asked, turn in pairwise((*(batch.before or (None,))[-1:], *batch.turns)):
+            if turn is None or game.hear(turn.text) or not is_person(turn):
+                continue
+            found, is_whole = _read(turn, known, asked)
             facts += found
             in_part += not is_whole
         if in_part:
@@ -52,19 +60,40 @@ class RuleExtractor:
         return self.extract(batch, names=names)
 
 
-def _read(turn: Turn, known: dict[str, str]) -> tuple[list[Fact], bool]:
-    """The facts of one turn, and whether all of it was read; names it tells are added to ``known``."""
+def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[Fact], bool]:
+    """The facts of one turn, and whether all of it was read; names it tells are added to ``known``.
+
+    Args:
+        turn: read.
+        known: names by their case-folded form.
+        asked: the turn directly before it.
+    """
     text, is_whole = spoken(turn.text), True
-    for language in _languages(text):
+    if asked is not None and not may_answer(asked, turn):
+        asked = None
+    for language, said, answers in _readings(turn, text, asked):
         patterns = patterns_of(language)
         named, claimed = speaker_named(turn, patterns)
-        asked, rest = standing_requests(turn, text, patterns, named=named, claimed=claimed)
-        reader = Reader(turn, rest, known, patterns)
+        wanted, rest = standing_requests(turn, said, patterns, named=named, claimed=claimed)
+        reader = Reader(turn, rest, known, patterns, answers=answers)
+        if asked is not None and (about := spoken_of(asked, turn, text, language)):
+            reader.persons.see(about)
         is_whole = not reader.in_part
-        facts = [*asked, *reader.facts()]
+        facts = [*wanted, *reader.facts()]
         if facts:
             return facts, is_whole
     return [], is_whole
+
+
+def _readings(turn: Turn, text: str, asked: Turn | None) -> Iterator[tuple[str, str, bool]]:
+    """Languages a text may be in, the likeliest first, each with the text as it is to be read, and
+    whether its first sentence was made of a short answer to what was asked."""
+    if asked is not None:
+        for code in GRAMMARS:
+            if said := completed(asked, turn, text, code):
+                yield code, said, True
+    for code in _languages(text):
+        yield code, text, False
 
 
 def _languages(text: str) -> list[str]:

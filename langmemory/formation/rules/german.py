@@ -15,7 +15,15 @@ KIN = {
         "grandmother": "Oma Großmutter", "grandfather": "Opa Großvater", "aunt": "Tante",
         "uncle": "Onkel", "cousin": "Cousin Cousine", "niece": "Nichte", "nephew": "Neffe",
         "friend": "Freund Freundin", "colleague": "Kollege Kollegin", "boss": "Chef Chefin",
-        "neighbour": "Nachbar Nachbarin",
+        "neighbour": "Nachbar Nachbarin", "flatmate": "Mitbewohner Mitbewohnerin",
+        "landlord": "Vermieter Vermieterin", "grandson": "Enkel Enkelsohn",
+        "granddaughter": "Enkelin Enkeltochter", "mother in law": "Schwiegermutter",
+        "father in law": "Schwiegervater", "sister in law": "Schwägerin",
+        "brother in law": "Schwager", "son in law": "Schwiegersohn",
+        "daughter in law": "Schwiegertochter", "stepmother": "Stiefmutter",
+        "stepfather": "Stiefvater", "stepsister": "Stiefschwester", "stepbrother": "Stiefbruder",
+        "stepdaughter": "Stieftochter", "stepson": "Stiefsohn",
+        "godmother": "Patentante Taufpatin", "godfather": "Patenonkel Taufpate",
     }.items()
     for word in words.split()
 }  # fmt: skip
@@ -79,6 +87,16 @@ GERMAN = Grammar(
         r"rollenspiel|"
         r"(?:meine|die) figur|hauptfigur|(?:in|aus) (?:meinem|dem|einem) (?:roman|traum|stück|spiel))\b|"
         r"^lieber? [a-zäöüß]+,"
+    ),
+    plays=(
+        r"\b(?:(?:lass(?:t)? uns|wir (?:machen|spielen)|starte\w*|beginne\w*) (?:ein |das |"
+        r"mit dem )?rollenspiel|"
+        r"meine? (?:figur|charakter)|ich wirke (?:einen )?\w*zauber\w*)\b"
+    ),
+    plays_no_more=(
+        r"\b(?:im ernst jetzt|jetzt im ernst|ende des (?:spiels|rollenspiels)|spiel (?:aus|vorbei|ende)|"
+        r"pause|"
+        r"zurück zur realität|neues thema|andere frage)\b"
     ),
     void=(
         r"\b(?:wenn|falls|ob|als ob|witz|scherz|haha|lol|ironie|film|roman|geschichte|"
@@ -225,6 +243,11 @@ GERMAN = Grammar(
         gefahr not trennung zukunft hause eile sorge stimmung form urlaub rente
         elternzeit quarantäne kontakt ordnung schwierigkeiten behandlung betrieb ikea lidl aldi
         slack jira notion linux windows python rust docker github teams zoom"""
+    ),
+    no_allergens=(
+        r"(?:\w+ )?(?:\w+(?:ung|heit|keit|schaft|ismus|tät)(?:en)?|fragen|witze|drama|montage|regeln|sport|"
+        r"aufgaben|geld|liebe|kinder|männer|frauen|idioten|mathe|chaos|lärm|stille|deadlines?|termine|"
+        r"meetings?)"
     ),
     not_things=(
         r"(?:es|das|dass|dies|diese[rsnm]?|dich|mich|ihn|sie|ihr|uns|euch|wie|wenn|was|"

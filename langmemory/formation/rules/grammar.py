@@ -72,6 +72,10 @@ class Grammar:
     frames: str = r"(?!)"
     """From a sentence with this on, a turn tells of what is not: "Imagine", "my character".
     Case-insensitive."""
+    plays: str = r"(?!)"
+    """A turn with this begins a game, in which whoever speaks is somebody else. Case-insensitive."""
+    plays_no_more: str = r"(?!)"
+    """A turn with this ends it. Case-insensitive."""
     void: str
     """A sentence with this says nothing for certain: conditions, fiction, jokes, what it takes back
     itself. Case-insensitive."""
@@ -142,6 +146,8 @@ class Grammar:
     """``{o}`` is the name, ``{whose}`` the role."""
     pet_text: str
     """``{s}``, ``{kin}``, ``{o}``: "Lena has a dog called Churro."."""
+    not_of_others: str = r"(?!)"
+    """A verb, as it is never said of another person: "Tom like that"."""
     inverted: str = r"(?!)"
     """A clause that begins with its verb: groups ``verb`` and ``subject``, which change places."""
     aside: str = r"(?!)"
@@ -170,6 +176,8 @@ class Grammar:
     """A sentence with this names no pet that somebody has. Case-insensitive."""
     not_names: frozenset[str]
     """Words with a capital that name nobody, case-folded."""
+    no_allergens: str = r"(?!)"
+    """What nobody is allergic to but in jest: "commitment". Case-insensitive."""
     not_things: str
     """What a liked or disliked thing may not begin with or contain. Case-insensitive."""
     theirs: Mapping[str, str] = field(default_factory=dict)

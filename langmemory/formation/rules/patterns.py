@@ -45,6 +45,7 @@ class Patterns:
     before_thing: re.Pattern[str]
     before_person: re.Pattern[str]
     pronouns: tuple[tuple[Gender, re.Pattern[str]], ...]
+    not_of_others: re.Pattern[str]
     inverted: re.Pattern[str]
     relative: re.Pattern[str]
     """A clause about somebody of the speaker's: groups ``kin`` and ``name``."""
@@ -57,6 +58,7 @@ class Patterns:
     pet_name: re.Pattern[str]
     died: re.Pattern[str]
     and_: re.Pattern[str]
+    no_allergens: re.Pattern[str]
     not_things: re.Pattern[str]
     leaning: re.Pattern[str]
     aside: re.Pattern[str]
@@ -98,6 +100,7 @@ def patterns_of(code: str) -> Patterns:
             ("she", grammar.compiled(grammar.she)),
             ("either", grammar.compiled(grammar.either)),
         ),
+        not_of_others=grammar.compiled(grammar.not_of_others),
         inverted=grammar.compiled(grammar.inverted),
         relative=grammar.compiled(grammar.relative),
         name=re.compile(rf"{CAPITAL}(?: {CAPITAL})?" if grammar.spaced else CAPITAL),
@@ -109,6 +112,7 @@ def patterns_of(code: str) -> Patterns:
         pet_name=grammar.compiled(grammar.pet_name),
         died=re.compile(grammar.died, whatever_case),
         and_=re.compile(grammar.and_),
+        no_allergens=re.compile(grammar.no_allergens, whatever_case),
         not_things=re.compile(grammar.not_things, whatever_case),
         aside=grammar.compiled(grammar.aside),
         resumed=grammar.compiled(grammar.resumed),

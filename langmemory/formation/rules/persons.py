@@ -16,11 +16,48 @@ REACH = 3
 """Sentences behind the present one that a pronoun reaches."""
 GENDERS: Mapping[str, Gender] = {
     **dict.fromkeys(
-        ("mother", "sister", "wife", "girlfriend", "daughter", "grandmother", "aunt", "niece"),
+        (
+            "mother",
+            "sister",
+            "wife",
+            "girlfriend",
+            "daughter",
+            "grandmother",
+            "aunt",
+            "niece",
+            "granddaughter",
+            "mother in law",
+            "sister in law",
+            "daughter in law",
+            "stepmother",
+            "stepsister",
+            "stepdaughter",
+            "godmother",
+            "goddaughter",
+        ),
         "she",
     ),
     **dict.fromkeys(
-        ("father", "brother", "husband", "boyfriend", "son", "grandfather", "uncle", "nephew"), "he"
+        (
+            "father",
+            "brother",
+            "husband",
+            "boyfriend",
+            "son",
+            "grandfather",
+            "uncle",
+            "nephew",
+            "grandson",
+            "father in law",
+            "brother in law",
+            "son in law",
+            "stepfather",
+            "stepbrother",
+            "stepson",
+            "godfather",
+            "godson",
+        ),
+        "he",
     ),
 }
 """Of a role; others may be either."""

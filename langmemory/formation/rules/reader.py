@@ -19,7 +19,7 @@ from langmemory.formation.rules.clauses import (
     own_words,
     read_sentences,
 )
-from langmemory.formation.rules.grammar import TIME, Rule
+from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
 from langmemory.formation.times import PREFER, Found, resolve
@@ -33,11 +33,18 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _REST_OF_DATE = re.compile(r"\s*\d")
 """Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
+_REST_OF_ANSWER = re.compile(
+    rf"\W*(?:(?<=, )(?:{CAPITAL}|(?:with my|mit mein\w*|con mis?)\s[^\W\d]+))?\W*"
+)
+"""Behind a short answer: "Cork, Ireland", "Cork, with my sister"."""
+
 _FRACTION = re.compile(r"[.,:]\d")
 _APART = re.compile(r"[,;–—]\s*[a-zà-ÿ]")
 """Between a statement and a time that is one of something else."""
 _DIGITS_OF_WRITERS = 2
 """Of somebody's age who writes; "I'm 5" is minutes, or a joke."""
+_SHORT_FORM = 3
+"""Letters that a name and its short form share: "Max", "Maximilian"."""
 _SHORT = ("minute", "hour", "day", "week")
 
 CONFIDENCE = 0.85
@@ -48,6 +55,8 @@ STATES = frozenset(("lives_in", "works_at", "workplace"))
 """Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
 HABITS = frozenset(("diet", "does_not_eat"))
 """Relations of which a day is an exception: "no bread today"."""
+COUPLES = frozenset(("partner_of", "married_to", "engaged_to", "lives_with"))
+"""Relations to somebody, who is no town."""
 LISTS = frozenset(("allergic_to", "does_not_eat", "speaks", "parent_of", "has_pet"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
 NO_NAMES = frozenset({"", "user", "human"})
@@ -74,9 +83,21 @@ def speaker_named(turn: Turn, patterns: Patterns) -> tuple[str, str]:
 
 
 class Reader:
-    """Reads the text of one turn; names it learns are added to ``known``, by their case-folded form."""
+    """Reads the text of one turn; names it learns are added to ``known``, by their case-folded form.
 
-    def __init__(self, turn: Turn, text: str, known: dict[str, str], patterns: Patterns) -> None:
+    With ``answers`` its first clause was made of a short answer, and says something only where a
+    rule matches it to its end: "Ask Tom" is no place, and "Far away from you" none that is called Far.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        text: str,
+        known: dict[str, str],
+        patterns: Patterns,
+        *,
+        answers: bool = False,
+    ) -> None:
         self.turn = turn
         self.known = known
         self.patterns = patterns
@@ -89,6 +110,7 @@ class Reader:
         self.persons = Persons(known, patterns, speaker=claimed)
         self._kin_names: dict[str, set[str]] = {}
         self._named_pets: set[tuple[str, str]] = set()
+        self._to_the_end = answers
 
     @property
     def in_part(self) -> bool:
@@ -127,8 +149,10 @@ class Reader:
                     corrects = takes_back == "surely" or (
                         takes_back == "perhaps" and normalised(fact.claims[0].relation).timeless
                     )
-                    yield replace(fact, corrects=True) if corrects else fact
+                    if corrects or self._may_be_called(fact.claims[0]):
+                        yield replace(fact, corrects=True) if corrects else fact
             self.persons.see(clause.text)
+            self._to_the_end = False
 
     def _understood(self, text: str, place: int) -> tuple[_Subject | None, str]:
         """Who a clause is about that begins with "she" or a verb: "Moved to Rome." is about the speaker
@@ -153,12 +177,18 @@ class Reader:
     ) -> Iterator[Fact]:
         if found := self.patterns.its_name.match(text):
             yield from self._its_name(found)
+        nobody = subject is None or (
+            subject.claimed != self.me.claimed
+            and self.patterns.not_of_others.match(rest) is not None
+        )
         done = False
         for rule, pattern in self.patterns.rules:
-            if (subject is None and not rule.whole) or (done and not rule.also):
+            if (nobody and not rule.whole) or (done and not rule.also):
                 continue
             match = pattern.match(text if rule.whole else rest)
             if match is None or self.patterns.denied.match(match.string, match.end()):
+                continue
+            if self._to_the_end and not _REST_OF_ANSWER.fullmatch(match.string, match.end()):
                 continue
             made = list(self._made(rule, match, clause, subject or self.me))
             yield from made
@@ -191,6 +221,8 @@ class Reader:
         if rule.relation in STATES and rule.times == "bounds" and self._is_of_a_time(clause):
             return
         if rule.relation in HABITS and self._is_for_a_day(clause):
+            return
+        if rule.relation == "age" and self._is_ahead(clause):
             return
         # "I live here until May" is so until then, "I lived here until May" says that it is over.
         ends = rule.ends or (time is not None and time.role == "until" and rule.times == "over")
@@ -377,6 +409,10 @@ class Reader:
                 return
         if rule.if_me and not self._is_me(thing):
             return
+        if rule.relation in COUPLES and _first(thing) in self.grammar.places:
+            return  # "Rome and I broke up"
+        if rule.relation == "allergic_to" and self.patterns.no_allergens.fullmatch(thing):
+            return
         if "Place>" in rule.pattern and not self._is_place(thing):
             return
         if rule.kind in ("plan", "decision"):
@@ -435,6 +471,13 @@ class Reader:
             for found in map(clause.time, re.findall(TIME, clause.text))
         )
 
+    def _is_ahead(self, clause: Clause) -> bool:
+        """Whether the clause speaks of a time to come: "I'm 30 tomorrow"."""
+        return any(
+            found.role == "at" and self._resolved(found, None).start > self.turn.said_at
+            for found in map(clause.time, re.findall(TIME, clause.text))
+        )
+
     def _leans_on_now(self, words: str) -> bool:
         """Whether the day or year that words mean depends on when they are said, so that they mean
         nothing later: "tomorrow", "last May", and not "3 May", "in 1990"."""
@@ -471,6 +514,16 @@ class Reader:
     def _is_me(self, name: str) -> bool:
         first = name.split()[0].casefold()
         return self.me.claimed == "user" or first == self.me.claimed.split()[0].casefold()
+
+    def _may_be_called(self, claim: Claim) -> bool:
+        """Not what a speaker who is known by another name quotes: "My name is Inigo Montoya"."""
+        known = self.me.claimed.split()
+        if (claim.relation, claim.subject) != ("named", self.me.claimed) or known == ["user"]:
+            return True
+        if not self.grammar.spaced or not all(re.fullmatch(CAPITAL, word) for word in known):
+            return True  # "lena93"
+        beginnings = {word[:_SHORT_FORM].casefold() for word in known}
+        return any(word[:_SHORT_FORM].casefold() in beginnings for word in claim.object.split())
 
     def _retold(self, phrase: str) -> str:
         """In the third person; empty when it leans on what was said before ("decided to do it")."""

@@ -15,10 +15,16 @@ KIN = {
         "grandmother": "abuela", "grandfather": "abuelo", "aunt": "tía", "uncle": "tío",
         "cousin": "primo prima", "niece": "sobrina", "nephew": "sobrino",
         "friend": "amigo amiga", "colleague": "colega", "boss": "jefe jefa",
-        "neighbour": "vecino vecina",
+        "neighbour": "vecino vecina", "landlord": "casero casera",
+        "grandson": "nieto", "granddaughter": "nieta", "mother in law": "suegra",
+        "father in law": "suegro", "sister in law": "cuñada", "brother in law": "cuñado",
+        "son in law": "yerno", "daughter in law": "nuera", "stepmother": "madrastra",
+        "stepfather": "padrastro", "stepsister": "hermanastra", "stepbrother": "hermanastro",
+        "stepdaughter": "hijastra", "stepson": "hijastro", "godmother": "madrina",
+        "godfather": "padrino",
     }.items()
     for word in words.split()
-}  # fmt: skip
+} | dict.fromkeys(("compañero de piso", "compañera de piso"), "flatmate")  # fmt: skip
 PETS = (
     "perro", "perra", "perrita", "perrito", "galgo", "gato", "gata", "gatito", "conejo",
     "hámster", "loro", "caballo", "tortuga",
@@ -75,6 +81,15 @@ SPANISH = Grammar(
     frames=(
         r"\b(?:imag[ií]na(?:te|os)?|supongamos|finjamos|finge|haz como|juego de rol|(?:mi|el) personaje|"
         r"en (?:mi|la|una) (?:novela|obra|historia))\b|^querid[oa] [a-záéíóúñ]+,"
+    ),
+    plays=(
+        r"\b(?:(?:hagamos|juguemos a|empecemos|empieza) (?:un |el )?juego de rol|mi personaje|lanzo (?:un )?"
+        r"hechizo)\b"
+    ),
+    plays_no_more=(
+        r"\b(?:ahora en serio|ya en serio|fin del juego|se acabó el juego|fuera de personaje|"
+        r"volviendo a la realidad|"
+        r"otro tema|otra pregunta)\b"
     ),
     void=(
         r"\b(?:(?<!por )si|como si|broma|bromeo|jaja|jajaja|(?<=, )(?:digo|no(?=,)|perdón|mejor dicho)|"
@@ -186,10 +201,20 @@ SPANISH = Grammar(
     not_places=word_set(
         "slack jira notion linux windows python rust docker github teams zoom internet casa"
     ),
+    no_allergens=(
+        r"(?:(?:el|la|los|las) )?(?:\w+(?:imientos?|dad(?:es)?|ismos?|ción)|compromisos?|drama|trabajo|"
+        r"lunes|gente|"
+        r"preguntas|bromas|reglas|deporte|amor|dinero|niños|hombres|mujeres|matemáticas|caos|ruido|silencio|"
+        r"reuniones|madrug\w+|gestor\w+|bodas)"
+    ),
     not_things=(
         r"(?:eso|esto|ese|esa|este|esta|esas|esos|que|cómo|cuando|lo|tu|tus|su|sus|mi|mis|"
         r"un|una|todo|"
         r"trabajo|trabajar|tonterías?|estupidez|"
+        r"(?:el|la|los|las) (?:tono|texto|título|color|nombre|plan|final|resultado|ejemplos?|idea|"
+        r"primer[oa]?|segund[oa]|"
+        r"estilo|formato|versión|respuesta|diseño|foto|imagen|letra|chiste|saludo|comienzo|principio|cierre|"
+        r"propuesta)|"
         r"nada|más|muy|mucho|así|aquí|allí|ir a|tú|ti|fui|soy|es|ser|estar|hacer|poder)\b"
     ),
     theirs={"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "nuestros": "sus",

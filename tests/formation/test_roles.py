@@ -1,0 +1,57 @@
+"""What somebody is to somebody, in the words people have for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF, ROLES, Role, role_in
+from langmemory.formation.relations.vocabulary import BY_NAME, normalised
+from langmemory.formation.rules.patterns import GRAMMARS
+
+
+def _is_lena(name: str) -> bool:
+    return name == "Lena"
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("my mother-in-law", "mother in law"),
+        ("Lena's mother in law", "mother in law"),
+        ("Lenas Schwiegermutter", "mother in law"),
+        ("suegra de Lena", "mother in law"),
+        ("我婆婆", "mother in law"),
+        ("my stepdad", "stepfather"),
+        ("meine Patentante", "godmother"),
+        ("my roommate", "flatmate"),
+        ("mi compañera de piso", "flatmate"),
+        ("我的室友", "flatmate"),
+        ("mein Vermieter", "landlord"),
+        ("my GP", "doctor"),
+        ("Lena's old coach", None),
+        ("teacher of French", None),
+        ("Doctor of Philosophy", None),
+        ("Godfather of Soul", None),
+    ],
+)
+def test_in_laws_flatmates_and_teachers_are_somebody(name: str, role: str | None) -> None:
+    """Each language's words for a role are one role, of one word or three; a title is none."""
+    found = role_in(name, "Lena", known=_is_lena)
+    assert found == (None if role is None else Role("Lena", role))
+
+
+def test_a_word_is_one_role_only() -> None:
+    """No word means two roles, or a role and nobody in particular."""
+    words = [word for role in ROLES.values() for word in role]
+    assert len(words) == len(set(words))
+    assert not MANY_ROLES & set(ROLE_OF)
+
+
+def test_the_words_of_rules_for_relatives_are_of_their_roles() -> None:
+    """What the rules of a language call a mother-in-law is a mother-in-law to `role_in` as well; only a
+    German "Freund" may be either, and the rules say the less."""
+    for grammar in GRAMMARS.values():
+        for word, role in grammar.kin.items():
+            known = ROLE_OF.get(word.casefold(), role)
+            assert known == role or word in ("Freund", "Freundin"), word
+            assert normalised(f"{role}_of").name in BY_NAME, role
