@@ -95,6 +95,29 @@ def divide(
     )
 
 
+def plain_twins(
+    statement: Statement, knowledge: Knowledge, *, options: DuplicateOptions | None = None
+) -> Iterator[Statement]:
+    """Memories of the application that say what a fact says, for the same readers: no person has
+    confirmed them, and they were written before it could be known that the fact had ended."""
+    options = options or DuplicateOptions()
+    mine = wording(statement.text, statement.language)
+    for known, cosine in knowledge.nearest(statement.text, options.neighbours):
+        if cosine < options.same:
+            break
+        one = Statement.of_known(known)
+        theirs = wording(one.text, one.language)
+        if (
+            _is_plain(known)
+            and _is_fact(known)
+            and not (one.protected or one.past or one.waiting)
+            and same_circle(statement, one)
+            and mine.agrees(theirs)
+            and mine.words == theirs.words
+        ):
+            yield one
+
+
 def confirmed(confidence: float, by: float, options: DuplicateOptions | None = None) -> float:
     """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
 
@@ -208,7 +231,7 @@ def _nearest(
             break
         if not _is_fact(known) or not _same_scope(statement, other):
             continue
-        if _different_claims(statement, other):
+        if _different_claims(statement, other) or (fact.claims and _is_plain(known)):
             continue
         theirs = wording(other.text, other.language)
         if mine.speaks_of_others(theirs):
@@ -255,6 +278,12 @@ def _known_between(
 def _is_fact(known: KnownFact) -> bool:
     """A summary or a chunk of a document that says the same is no fact."""
     return known.memory.kind in ("semantic", "procedural")
+
+
+def _is_plain(known: KnownFact) -> bool:
+    """A memory that the application wrote, and that claims nothing: in place of a fact that does, it
+    could neither give way to another nor take the place of one."""
+    return "fact_kind" not in known.memory.value and not known.claims
 
 
 def _says_the_same(one: Statement, other: Statement) -> bool:

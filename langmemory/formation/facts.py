@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
@@ -124,6 +124,9 @@ class KnownFact:
     """When the latest of them was said, where they tell."""
     heard: tuple[str, ...] = ()
     """What they say, of a fact that corrects something: it may name what it takes back."""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """Key in its claims → key its edges are written with, where they differ: that of an entity linked
+    to the one in the claim."""
 
 
 class Knowledge(Protocol):
@@ -191,7 +194,12 @@ class Knowledge(Protocol):
         ...
 
     def names(self) -> Sequence[tuple[str, Entity]]:
-        """Every normalised name and alias of the namespace with its entity, links followed."""
+        """Every normalised name and alias of the namespace with the entity that has it, links not
+        followed."""
+        ...
+
+    def links(self) -> Mapping[str, str]:
+        """Key of each entity that is linked to another, to that of the one it stands for."""
         ...
 
 

@@ -187,6 +187,9 @@ class Rereading:
     def names(self) -> Sequence[tuple[str, Entity]]:
         return self._knowledge.names()
 
+    def links(self) -> Mapping[str, str]:
+        return self._knowledge.links()
+
     # How.
 
     def _seen(self, found: Iterable[KnownFact]) -> list[KnownFact]:

@@ -28,20 +28,23 @@ from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
+from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
-from langmemory.sqlite.records import items, reviews, runs
+from langmemory.sqlite.records import history, items, reviews, runs
+from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.reviews import is_moot
 from langmemory.stores.changes.undoing import Undoing
+from langmemory.stores.graph.view import GraphView
 from langmemory.stores.journal import Journaling, follow
 from langmemory.stores.knowledge import StoreKnowledge, came_after, knowledge
 from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
-from langmemory.types import Applied, Namespace, Review, Run
+from langmemory.types import Applied, Namespace, Review, Run, Scope
 
 
 class Changing(Journaling):
@@ -238,8 +241,9 @@ class Changing(Journaling):
         with rehearsal(connection, dry_run):
             self._claim_model(connection, [draft.write for draft in undoing.drafts])
             now = now_us()
+            was = _linked(connection, undoing.run_id)
             applied, back = undoing.write(connection, now)
-            learned = self._learned_since(connection, undoing.run_id, back, now)
+            learned = self._learned_since(connection, undoing.run_id, back, was, now)
             if learned is not None:
                 since = applying.apply(connection, learned, {}, now)
                 applied = replace(
@@ -250,30 +254,42 @@ class Changing(Journaling):
         return replace(applied, dry_run=dry_run)
 
     def _learned_since(
-        self, connection: Connection, run_id: str, back: Mapping[str, int], now: int
+        self,
+        connection: Connection,
+        run_id: str,
+        back: Mapping[str, int],
+        was: Mapping[str, str],
+        now: int,
     ) -> ChangeSet | None:
-        """What has become of facts that an undo brings back, by what was learned while the run stood:
-        a run of its own, which can be undone as an undo cannot."""
+        """What has become of facts that an undo brings back, by what was learned while the run stood,
+        and of those that only gave way because of a link that it takes back: a run of its own, which
+        can be undone as an undo cannot."""
         run = runs.find(connection, run_id)
-        undo = runs.UNDO + run_id
-        if run is None or not back or not came_after(connection, min(back.values()), undo):
+        if run is None:
             return None
-        known = StoreKnowledge(
-            self._engine,
-            self._indexing,
-            run.namespace,
-            alive_at_us=self._searching.alive_at_us(),
-            within=connection,
-        )
+        known = self._knowing(connection, run.namespace)
+        left = _linked(connection, run_id)
+        apart = {one.memory.key: one for one in parted(was, left, run.at, known)}
+        undo = runs.UNDO + run_id
+        if not back or not came_after(connection, min(back.values()), undo):
+            back = {}
         found = [fact for key in back if (fact := known.by_key(key)) is not None]
         facts = [Statement.of_known(one) for one in found if one.memory.status != "archived"]
-        changes = tuple(
-            caught_up(
+        facts += [again(one) for one in apart.values()]
+        if not facts:
+            return None
+        since = {key: history.latest(connection, run.namespace, key)[0] for key in apart} | {**back}
+        changes = (
+            *(
+                UpdateMemory(key=key, facets=Facets(status="active"), reason=PARTED)
+                for key in apart
+            ),
+            *caught_up(
                 facts,
-                lambda mine, other: other not in back and known.learned_after(other, back[mine]),
+                lambda mine, other: other not in back and known.learned_after(other, since[mine]),
                 known,
                 from_us(now),
-            )
+            ),
         )
         if not changes:
             return None
@@ -283,6 +299,16 @@ class Changing(Journaling):
             kind="correction",
             reason=f"learned while {run_id} stood",
             changes=changes,
+        )
+
+    def _knowing(self, connection: Connection, namespace: Namespace) -> StoreKnowledge:
+        """What a namespace knows, within a transaction."""
+        return StoreKnowledge(
+            self._engine,
+            self._indexing,
+            namespace,
+            alive_at_us=self._searching.alive_at_us(),
+            within=connection,
         )
 
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
@@ -428,6 +454,15 @@ class Changing(Journaling):
             changes=(*changes, *derived, DecideReview(id=review_id, option=option)),
             note={"review": review_id, "option": option, **({"by": by} if by else {})},
         )
+
+
+def _linked(connection: Connection, run_id: str) -> Mapping[str, str]:
+    """`Knowledge.links` of the entities that a run linked, and of those linked with them."""
+    run, keys = runs.find(connection, run_id), runs.links(connection, run_id)
+    if run is None or not keys:
+        return {}
+    every = compile_scope(Scope(namespace=run.namespace))
+    return GraphView(connection, run.namespace, narrow=every, wide=every).links(keys)
 
 
 def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Statement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -239,6 +239,9 @@ class StoreKnowledge:
     def names(self) -> Sequence[tuple[str, Entity]]:
         return self._now().view.names()
 
+    def links(self) -> Mapping[str, str]:
+        return self._now().view.links()
+
     # How.
 
     def _now(self) -> _Reading:
@@ -360,6 +363,7 @@ class _Reading:
         if len(unknown):
             claims: dict[int, list[Claim]] = defaultdict(list)
             rows = graph.edges(self.connection, self._everything, facts=unknown.tolist())
+            own = self.view.own_keys(rows)
             for row, edge in zip(rows, self.view.edges(self.view.standing(rows)), strict=True):
                 claims[row.item].append(
                     Claim(
@@ -392,6 +396,7 @@ class _Reading:
                     evidence=tuple(evidence[memory.id]),
                     told_at=maybe_datetime(told_us.get(memory.id)),
                     heard=tuple(heard[memory.id]),
+                    own=own.get(memory.id, {}),
                 )
         return [self._known[one] for one in ids if one in self._known]
 

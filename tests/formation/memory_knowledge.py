@@ -114,6 +114,9 @@ class MemoryKnowledge:
     def names(self) -> list[tuple[str, Entity]]:
         return [(normalised(n), e) for e in self.people for n in (e.name, *e.aliases)]
 
+    def links(self) -> dict[str, str]:
+        return {}
+
     def _believed(self) -> list[KnownFact]:
         return [f for f in self.facts if f.memory.status not in ("superseded", "archived")]
 

@@ -91,8 +91,8 @@ class Walk:
         self.refused = False
         self.believed: list[tuple[datetime, list[Any]]] = []
 
-    def tell(self, *, in_order: bool, by_hand: bool) -> None:
-        said = sorted(self.world.said)
+    def tell(self, *, in_order: bool, by_hand: bool, backwards: bool = False) -> None:
+        said = sorted(self.world.said, reverse=backwards)
         if not in_order:
             self.chance.shuffle(said)
         for on, who, text in said:
@@ -165,6 +165,21 @@ def test_the_present_is_the_same_in_whatever_order_talks_are_read(
     assert walk.remembers_what_it_believed()
 
 
+@pytest.mark.parametrize("seed", [2, 6, 10, 14, 15, 41, 47, 53])
+@pytest.mark.parametrize("backwards", [True, False])
+def test_corrections_of_corrections_take_back_the_first_word_read_last(
+    tmp_path: Path, seed: int, backwards: bool
+) -> None:
+    """Where a correction was itself corrected, the last word holds since the first was said, on every
+    day, also where the talks are read backwards, or the one between last."""
+    walk = Walk(tmp_path / "m.db", seed)
+    walk.tell(in_order=backwards, by_hand=False, backwards=backwards)
+    for who in walk.world.homes:
+        for on, _, _ in walk.world.said:
+            assert walk.homes(who, day(on) + timedelta(hours=1)) == walk.world.home(who, on)
+    assert walk.remembers_what_it_believed()
+
+
 @pytest.mark.parametrize("seed", range(8, 20))
 def test_what_was_changed_by_hand_and_undone_leaves_the_world_as_it_is(
     tmp_path: Path, seed: int
@@ -179,3 +194,23 @@ def test_what_was_changed_by_hand_and_undone_leaves_the_world_as_it_is(
             for on, _, _ in walk.world.said:
                 assert walk.homes(who, day(on) + timedelta(hours=1)) == walk.world.home(who, on)
     assert walk.remembers_what_it_believed()
+
+
+def test_what_comes_back_may_have_been_taken_back_by_a_correction_that_was_corrected(
+    tmp_path: Path,
+) -> None:
+    """Bonn is brought back by an undo after "Rome, not Bonn" and "Kiel, not Rome" were told: Tom lived
+    in Kiel since he first said where he lives."""
+    walk = Walk(tmp_path / "m.db", 0)
+    talks = [("I live in Bonn.", "Bonn"), ("No, I live in Rome, not in Bonn.", "Rome"),
+             ("No, I live in Kiel, not in Rome.", "Kiel")]  # fmt: skip
+    for place, (text, city) in enumerate(talks):
+        walk.world.said.clear()
+        walk.world._say(3 + 10 * place, "Tom", text, "Tom lives in", city, corrects=place > 0)
+        walk.tell(in_order=True, by_hand=False)
+        if place == 0:
+            [bonn] = [i.key for i in walk.store.search(NS) if i.key.startswith("fact/")]
+            run = walk.store.remove(NS, bonn, reason="by hand").run_id
+    walk.store.undo(run)
+    for on in (4, 14, 24, 1_000):
+        assert walk.homes("Tom", day(on)) == ["Kiel"]

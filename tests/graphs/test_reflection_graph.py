@@ -113,6 +113,63 @@ def test_who_returns_is_back(store: MemoryStore, batches: int) -> None:
     assert [status for _, status in held].count("active") == 1
 
 
+WORDS = "Lena lives in Hamburg."
+PLAIN = [
+    {"content": WORDS},  # as `create_manage_memory_tool` writes it
+    {"text": WORDS},
+    {"kind": "Memory", "content": {"content": WORDS}},
+]
+
+
+def noted(store: MemoryStore, value: dict[str, Any], at: str) -> None:
+    """An application wrote it on that day."""
+    store.put(LENA, "note", value)
+    rows = list(store.iter_export())
+    written = {"created_at": f"{at}T10:00:00+00:00", "updated_at": f"{at}T10:00:00+00:00"}
+    store.delete_namespace(LENA)
+    store.import_rows([row | written if row.get("key") == "note" else row for row in rows])
+
+
+def homes(store: MemoryStore) -> set[str]:
+    found = store.recall("Where does Lena live?", LENA, kinds=["semantic"])
+    return {one.text for one in found.results}
+
+
+@pytest.mark.parametrize("value", PLAIN)
+def test_what_an_application_wrote_swallows_no_fact(
+    store: MemoryStore, value: dict[str, Any]
+) -> None:
+    """A plain memory with the words of a fact claims nothing: the fact is learned beside it, gives way
+    and returns; the plain one ends with it, and an undo brings back both."""
+    noted(store, value, "2026-01-01")
+    graph = build_reflection_graph(store)
+    for at, text, now in (
+        ("2026-01-02", "I live in Hamburg.", WORDS),
+        ("2026-03-02", "I moved to Valencia.", "Lena lives in Valencia."),
+        ("2026-05-02", "I moved back to Hamburg.", WORDS),
+    ):
+        said(store, text, thread=at, at=at)
+        graph.invoke({"namespace": list(LENA)})
+        assert homes(store) == {now}
+    assert [edge.relation for edge in store.graph(LENA).edges("Lena")] == ["lives_in"]
+    for run in store.runs(LENA)[:2]:
+        store.undo(run.id)
+    assert [item.key for item in store.search(LENA, filter={}) if item.key == "note"] == ["note"]
+    assert homes(store) == {WORDS}
+
+
+@pytest.mark.parametrize("kept", ["pinned", "newer"])
+def test_what_a_person_confirmed_or_wrote_later_stays(store: MemoryStore, kept: str) -> None:
+    """Only what was written before the news, and is not pinned, ends with the fact that gives way."""
+    value: dict[str, Any] = {"text": WORDS, **({"pinned": True} if kept == "pinned" else {})}
+    noted(store, value, "2026-01-01" if kept == "pinned" else "2026-04-01")
+    graph = build_reflection_graph(store)
+    for at, text in (("2026-01-02", "I live in Hamburg."), ("2026-03-02", "I moved to Valencia.")):
+        said(store, text, thread=at, at=at)
+        graph.invoke({"namespace": list(LENA)})
+    assert homes(store) == {WORDS, "Lena lives in Valencia."}
+
+
 def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:
     """Who says yes to a fact that was superseded since the question was asked does not make it hold
     beside what took its place; until then it was so."""

@@ -65,10 +65,10 @@ def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
         )
         assert sorted(keys(knowledge.derived_from(["t/1", "t/9"]))) == ["job", "sister"]
         assert [one.name for one in knowledge.entities("mimi")] == ["Mira"]
-        assert {norm for norm, one in knowledge.names() if one.key == "person/mira"} == {
-            "mimi",
-            "mira",
-        }
+        assert cake.own == {"person/mira": "person/mimi"}
+        called = {norm: one.key for norm, one in knowledge.names()}
+        assert (called["mimi"], called["mira"]) == ("person/mimi", "person/mira")
+        assert knowledge.links() == {"person/mimi": "person/mira"}
 
 
 def test_what_holds_both_ways_is_found_from_either_side(store: MemoryStore) -> None:

@@ -334,3 +334,16 @@ def test_a_single_memory_with_the_words_has_a_score() -> None:
     found = store.recall("What must Maria not eat?", NS)
     assert found.results[0].score > 0.3
     assert disclose(found.results).entries
+
+
+def test_a_result_is_of_the_day_it_was_said() -> None:
+    """What says since when it holds is of that time, a fact that does not of the day somebody said it,
+    anything else of when it was stored."""
+    with MemoryStore(":memory:", index=False) as store:
+        said = {"said_at": "2026-01-11T09:00:00+01:00"}
+        for key, more in (("said", said), ("odd", {"said_at": "once"}), ("put", {})):
+            store.put(NS, key, {"text": f"Katrin is Lena's sister, {key}.", **more})
+        found = {one.memory.key: one for one in store.recall("Katrin sister", NS).results}
+    assert found["said"].at.isoformat() == "2026-01-11T09:00:00+01:00"
+    for key in ("odd", "put"):
+        assert found[key].at == found[key].memory.created_at

@@ -107,16 +107,33 @@ def _late(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     return [pair for pair in kept if pair.comes_late] or kept
 
 
-def _is_taken_back(pair: Pair, others: Iterable[Statement]) -> bool:
+def _is_taken_back(pair: Pair, others: Sequence[Statement]) -> bool:
     new, old = pair.new, pair.old
-    values = values_of(old, new)
-    if not is_named(values, old):
+    said = [one for one in others if one.key != old.key]
+    naming = _naming(new, old, said)
+    if naming is None:
         return normalised(new.claims[0].relation).is_single and old.start <= new.start
+    values = values_of(old, new)
     return not any(
-        new.start < one.start and one.said_at < old.said_at and values & values_of(old, one)
-        for one in others
-        if one.key != old.key
+        new.start < one.start and one.said_at < naming.said_at and values & values_of(old, one)
+        for one in said
     )
+
+
+def _naming(new: Statement, by: Statement, others: Sequence[Statement]) -> Statement | None:
+    """The correction that names what a new fact says: the one given, or one that this takes back in
+    turn, and that was said after the new fact."""
+    if is_named(values_of(by, new), by):
+        return by
+    for one in others:
+        taken_back = (
+            one.corrects and one.end <= one.start and new.said_at < one.said_at < by.said_at
+        )
+        if taken_back and is_named(values_of(by, one), by):
+            found = _naming(new, one, others)
+            if found is not None:
+                return found
+    return None
 
 
 def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:

@@ -140,22 +140,25 @@ class Bonds:
     def between(self, speaker: str, entity: str, fact: Fact) -> dict[str, str]:
         """What an entity is to a speaker, each with the key of a fact that says so; of private
         facts only those of the same owner count."""
-        told = (*self._knowledge.about(entity), *self._spoken(speaker))
-        known = {
-            one[1]: found.memory.key
-            for found in told
-            if counts(found, fact)
-            for claim in found.claims
-            if claim.object_is_entity
-            and (one := bond(claim, speaker)) is not None
-            and one[0] == entity
-        }
+        known = {what: found.memory.key for what, found in self._known(speaker, entity, fact)}
         new = {
             what: fact_key(one)
             for what, one in self._new[speaker, entity].items()
             if one.privacy != "private" or one.owner == fact.owner
         }
         return new | known
+
+    def own(self, speaker: str, entity: str, what: str, fact: Fact) -> str | None:
+        """Key of whoever is known as that to a speaker: the entity, or one linked to it."""
+        known = self._known(speaker, entity, fact)
+        return next((one.own.get(entity, entity) for told, one in known if told == what), None)
+
+    def _known(self, speaker: str, entity: str, fact: Fact) -> Iterator[tuple[str, KnownFact]]:
+        for found in (*self._knowledge.about(entity), *self._spoken(speaker)):
+            for claim in found.claims if counts(found, fact) else ():
+                one = bond(claim, speaker) if claim.object_is_entity else None
+                if one is not None and one[0] == entity:
+                    yield one[1], found
 
     def claimed(self, claim: Claim) -> None:
         """What the batch claims, with keys."""

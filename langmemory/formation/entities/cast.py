@@ -52,6 +52,7 @@ class Cast:
         self.unclear: list[Unclear] = []
         self.links: dict[str, str] = {}
         """Key of an entity made here to the one it is the same as."""
+        self._linked = knowledge.links()
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
         self.bonds = Bonds(knowledge)
@@ -67,6 +68,30 @@ class Cast:
     def called(self, norm: str) -> list[Entity]:
         """Entities of this normalised name."""
         return list(self._called[norm].values()) if norm in self._called else []
+
+    def followed(self, entity: Entity) -> str:
+        """Key of the entity that one stands for."""
+        key = entity.key
+        while key in self.links:
+            key = self.links[key]
+        return self._linked.get(key, key)
+
+    def root(self, entity: Entity) -> Entity:
+        """The entity that one stands for."""
+        return self._keys.get(self.followed(entity), entity)
+
+    def kinds(self, entity: Entity) -> set[str]:
+        """Of an entity, and of the one it stands for."""
+        return {entity.kind, self.root(entity).kind}
+
+    def distinct(self, entities: Iterable[Entity]) -> list[Entity]:
+        """One for each of those that are linked with one another: what they stand for, or the first."""
+        found: dict[str, Entity] = {}
+        for entity in entities:
+            root = self.followed(entity)
+            if root not in found or entity.key == root:
+                found[root] = entity
+        return list(found.values())
 
     def norms(self) -> list[str]:
         """Every normalised name."""
@@ -91,8 +116,10 @@ class Cast:
 
     def use(self, entity: Entity) -> Found:
         """An entity a claim speaks of."""
+        root = self.root(entity)
         self.used.setdefault(entity.key, entity)
-        return Found(entity.key, self.links.get(entity.key, entity.key))
+        self.used.setdefault(root.key, root)
+        return Found(entity.key, self.followed(entity))
 
     def make(
         self, name: str, kind: str, fact: Fact, *, private: bool | None = None, apart: str = ""
@@ -118,16 +145,15 @@ class Cast:
 
     def link(self, entity: Entity, to: Entity) -> Found:
         """An entity made here is one that there was."""
-        followed = self.links.get(to.key, to.key)
-        if entity.key != followed:
-            self.links[entity.key] = followed
+        if self.followed(entity) != self.followed(to):
+            self.links[entity.key] = to.key
         self.use(to)
         return self.use(entity)
 
     def add_alias(self, entity: Entity, alias: str) -> None:
-        """Another name of an entity, unless it has it."""
+        """Another name of an entity, unless it or one linked to it has that."""
         norm = normalised(alias)
-        if entity.key not in self._called[norm]:
+        if all(self.followed(other) != self.followed(entity) for other in self.called(norm)):
             self._aliases[entity.key][alias] = None
             self._called[norm][entity.key] = entity
 
@@ -146,7 +172,7 @@ class Cast:
         # Of several with this name the first one known: who was told apart later has more digits.
         persons.sort(key=lambda entity: len(entity.key.rpartition("-")[2]))
         entity = persons[0] if persons else self.make(name, "person", fact, private=False)
-        self.speakers[fact.speaker] = self.links.get(entity.key, entity.key)
+        self.speakers[fact.speaker] = self.followed(entity)
         return entity
 
     def fuller(self, norm: str) -> set[str]:

@@ -57,26 +57,27 @@ class Lookup:
         says so; nothing where it is not known."""
         if self.speaker is None:
             return "", ""
-        known = self.cast.bonds.between(self._me(), self._followed(entity), self.fact)
+        known = self.cast.bonds.between(self._me(), self.cast.followed(entity), self.fact)
         what, fact = next(iter(known.items()), ("", ""))
         return what and f"{self.speaker.name}'s {what}", fact
 
     def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
         cast, fact = self.cast, self.fact
         norm = normalised(name)
-        exact = [e for e in cast.called(norm) if _kinds_agree(e.kind, kind)]
-        exact = [e for e in exact if within_reach(e, fact)]
-        exact = list({cast.links.get(e.key, e.key): e for e in exact}.values())
+        exact = [e for e in cast.called(norm) if within_reach(e, fact)]
+        exact = [e for e in exact if any(_kinds_agree(k, kind) for k in cast.kinds(e))]
         kind = "person" if kind == "being" else kind
-        if fact.privacy == "private" and len(exact) > 1:
+        if fact.privacy == "private":
             exact = [e for e in exact if is_private(e, fact)] or exact
+        exact = cast.distinct(exact)
         if exact and bond is not None:
             return self._introduced(name, norm, exact, bond)
         if len(exact) == 1:
             return cast.use(exact[0])
         if exact:
-            mine = [e for e in exact if self.speaker is not None and e.key == self.speaker.key]
-            return self._by_company(mine or exact) or Which(tuple(exact))
+            mine = [e for e in exact if self.speaker is not None and cast.followed(e) == self._me()]
+            near = self._by_company(mine or exact)
+            return Which(tuple(exact)) if near is None else cast.use(near)
         if fact.privacy == "private":
             return cast.use(cast.make(name, kind, fact))
         if kind == "person":
@@ -93,8 +94,10 @@ class Lookup:
         for wanted in ("same", "likely"):
             found = [e for e in exact if fits[e.key] == wanted]
             if found:
-                one = self.cast.use(found[0]) if len(found) == 1 else self._by_company(found)
-                return one or Which(tuple(found))
+                one = self._by_company(found)
+                if one is None:
+                    return Which(tuple(found))
+                return self.cast.use(self._introduced_as(bond, one, norm))
         apart = f"{self._me()}\0{bond}"
         made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
         doubtful = [e for e in exact if fits[e.key] == "doubtful"]
@@ -102,11 +105,18 @@ class Lookup:
             self._ask_whether(name, made, doubtful, bond)
         return self.cast.use(made)
 
+    def _introduced_as(self, bond: str, entity: Entity, norm: str) -> Entity:
+        """Of several of one name that are linked with one another, who was introduced as that."""
+        root = self.cast.followed(entity)
+        own = self.cast.bonds.own(self._me(), root, bond, self.fact)
+        linked = [e for e in self.cast.called(norm) if self.cast.followed(e) == root]
+        return next((e for e in linked if e.key == own), entity)
+
     def _fit(self, entity: Entity, norm: str, bond: str | None) -> Fit:
         """Whether somebody known may be who is introduced."""
         if bond is None or self.speaker is None:
             return "likely"
-        known = self.cast.bonds.between(self._me(), self._followed(entity), self.fact)
+        known = self.cast.bonds.between(self._me(), self.cast.followed(entity), self.fact)
         fits = {fit(one, bond) for one in known}
         if "same" in fits:
             return "same"
@@ -115,14 +125,11 @@ class Lookup:
                 return worst
         against = self.cast.bonds.stands_against
         claims = self.cast.introduced.claims(self.fact, norm) if known else ()
-        told_apart = any(against(claim, self._followed(entity), self.fact) for claim in claims)
+        told_apart = any(against(claim, self.cast.followed(entity), self.fact) for claim in claims)
         return "doubtful" if told_apart else "likely"
 
     def _me(self) -> str:
-        return "" if self.speaker is None else self._followed(self.speaker)
-
-    def _followed(self, entity: Entity) -> str:
-        return self.cast.links.get(entity.key, entity.key)
+        return "" if self.speaker is None else self.cast.followed(self.speaker)
 
     def _part_of_name(self, name: str, norm: str, bond: str | None) -> Found | Which | None:
         """ "Anna" where an "Anna Schmidt" is known, or the other way round."""
@@ -130,32 +137,32 @@ class Lookup:
         words = norm.split()
         if len(words) == 1:
             in_batch = cast.fuller(norm)
-            known = {
-                e.key: e
+            longer = cast.distinct(
+                e
                 for other in cast.norms()
                 if other.startswith(f"{norm} ")
                 for e in cast.called(other)
                 if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == other
-            }
-            fits = {key: self._fit(e, norm, bond) for key, e in known.items()}
-            known = {key: e for key, e in known.items() if fits[key] != "never"}
-            near = {
-                key: e
-                for key, e in known.items()
-                if fits[key] != "doubtful"
+            )
+            fits = {e.key: self._fit(e, norm, bond) for e in longer}
+            known = [e for e in longer if fits[e.key] != "never"]
+            near = [
+                e
+                for e in known
+                if fits[e.key] != "doubtful"
                 and (normalised(e.name) in in_batch or self._keeps_company(e))
-            }
+            ]
             if len(near) == 1:
-                return self._linked(name, "person", next(iter(near.values())))
+                return self._linked(name, "person", near[0])
             if len(known) > 1:
-                return Which(tuple(known.values()))
-            return self._asked(name, "person", list(known.values())) if known else None
-        known_first = [
+                return Which(tuple(known))
+            return self._asked(name, "person", known) if known else None
+        known_first = cast.distinct(
             e
             for e in cast.called(words[0])
             if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == words[0]
             if self._fit(e, norm, bond) != "never"
-        ]
+        )
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None
 
     def _by_likeness(self, name: str, norm: str, kind: str) -> Found:
@@ -205,8 +212,9 @@ class Lookup:
 
     def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
         made = self.cast.make(name, kind, self.fact)
+        whole = tuple(map(self.cast.root, candidates))
         self.cast.unclear.append(
-            Unclear(name=name, fact=self.index, candidates=tuple(candidates), key=made.key)
+            Unclear(name=name, fact=self.index, candidates=whole, key=made.key)
         )
         return self.cast.use(made)
 
@@ -215,22 +223,24 @@ class Lookup:
     ) -> None:
         """Whether somebody new is one of those known by the same name: the one who is most like."""
         whose = "" if self.speaker is None else self.speaker.name
-        who, fact = self.described(candidates[0])
+        other = self.cast.root(candidates[0])
+        who, fact = self.described(other)
         self.cast.unclear.append(
             Unclear(
                 name=name,
                 fact=self.index,
-                candidates=tuple(candidates[:1]),
+                candidates=(other,),
                 key=made.key,
-                who={made.key: f"{whose}'s {bond}", candidates[0].key: who},
+                who={made.key: f"{whose}'s {bond}", other.key: who},
                 because=(fact,) if fact else (),
             )
         )
 
-    def _by_company(self, candidates: Sequence[Entity]) -> Found | None:
-        """The one the speaker has spoken of before, when it is one."""
-        near = [entity for entity in candidates if self._keeps_company(entity)]
-        return self.cast.use(near[0]) if len(near) == 1 else None
+    def _by_company(self, candidates: Sequence[Entity]) -> Entity | None:
+        """The only one, or the one the speaker has spoken of before, when it is one."""
+        if len(candidates) > 1:
+            candidates = [entity for entity in candidates if self._keeps_company(entity)]
+        return candidates[0] if len(candidates) == 1 else None
 
     def _keeps_company(self, entity: Entity) -> bool:
         """Whether the same speaker said something about the entity, or it about the speaker."""
@@ -239,11 +249,11 @@ class Lookup:
         about = self.cast.knowledge.about
         if any(
             known.memory.speaker == self.fact.speaker and counts(known, self.fact)
-            for known in about(entity.key)
+            for known in about(self.cast.followed(entity))
         ):
             return True
         return any(
-            claim.object == entity.key and claim.object_is_entity
+            claim.object == self.cast.followed(entity) and claim.object_is_entity
             for known in about(self.speaker.key)
             if counts(known, self.fact)
             for claim in known.claims

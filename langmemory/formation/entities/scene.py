@@ -51,7 +51,7 @@ class Scene:
             called = self.cast.called(normalised(name))
             if len(called) > 1 and not self._keys.keys().isdisjoint(one.key for one in called):
                 continue  # which of them is meant is clear
-            for entity in called:
+            for entity in self.cast.distinct(called):
                 if within_reach(entity, self.fact) and written_as(entity, name):
                     self.cast.use(entity)
                     keys.setdefault(entity.key)
@@ -213,18 +213,19 @@ class Scene:
         others = [
             other
             for other in self.cast.called(normalised(name))
-            if other.key not in (found.own, found.followed) and within_reach(other, self.fact)
+            if self.cast.followed(other) != found.followed and within_reach(other, self.fact)
         ]
         if not others:
             self.cast.add_alias(entity, name)
         elif not self.private:
+            whole = self.cast.root(entity)
             self.cast.unclear.append(
                 Unclear(
                     name=name,
                     fact=self.index,
-                    candidates=(others[0],),
-                    key=entity.key,
-                    was_known=not self.cast.is_new(entity),
+                    candidates=(self.cast.root(others[0]),),
+                    key=whole.key,
+                    was_known=not self.cast.is_new(whole),
                 )
             )
 

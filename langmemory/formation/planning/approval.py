@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from langmemory.formation.contradiction.statements import spoken_name
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact, Knowledge
@@ -98,6 +99,8 @@ def hearsay(fact: Fact, resolution: Resolution, knowledge: Knowledge) -> bool:
         return True
     name = normalised(resolution.names.get(subject, ""))
     return any(
-        known.memory.speaker is not None and normalised(known.memory.speaker) == name
+        known.memory.speaker is not None
+        # Who speaks may be known by another name that was linked since.
+        and normalised(known.memory.speaker) in (name, spoken_name(known.own.get(subject, subject)))
         for known in knowledge.about(subject)
     )

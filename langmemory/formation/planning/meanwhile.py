@@ -117,5 +117,5 @@ def _rest(pair: Pair, knowledge: Knowledge) -> Iterator[Change]:
     if known is not None and not pair.old.past:
         names = {entity.key: entity.name for _, entity in knowledge.names()}
         told = set(pair.new.claims)
-        rest = remainders(pair.old, known.claims, told, knowledge, names)
+        rest = remainders(pair.old, known.claims, told, knowledge, names, own=known.own)
         yield from rest_memories(dict(rest), names)

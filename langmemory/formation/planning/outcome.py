@@ -11,7 +11,12 @@ from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
-from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed
+from langmemory.formation.duplicates import (
+    Division,
+    DuplicateOptions,
+    confirmed,
+    plain_twins,
+)
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
@@ -148,22 +153,38 @@ class Outcome:
                 found = restored(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
+        yield from self._plain_twins(ends)
         yield from self._corrected_before()
         yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
 
+    def _plain_twins(self, ends: Mapping[str, Change]) -> Iterator[Supersede]:
+        """What an application wrote, before the news, in the words of a fact that gives way: it claims
+        nothing, so that nothing would ever end it."""
+        gone = set(ends)
+        for pair, change in self._giving_way():
+            if not isinstance(change, Supersede) or ends[change.key] != change:
+                continue
+            loser, _ = gives_way(pair)
+            winner = pair.old if loser.key == pair.new.key else pair.new
+            for one in plain_twins(loser, self.knowledge):
+                if one.said_at <= winner.said_at and one.key not in gone:
+                    gone.add(one.key)
+                    yield change.model_copy(update={"key": one.key})
+
     def _corrected_before(self) -> Iterator[UpdateMemory]:
         """What a known correction says was so since what it takes back was said, of which one hears
         only now."""
-        since: dict[str, datetime] = {}
+        late: dict[str, list[Statement]] = {}
         for one in self.pairs:
             new, old = one.pair.new, one.pair.old
             if one.pair.comes_late and one.verdict == "supersedes" and not self.waits(new.key):
-                since[old.key] = min(new.start, since.get(old.key, new.start))
-        for key, start in since.items():
-            yield from corrected_since(key, start, self.knowledge)
+                late.setdefault(old.key, []).append(new)
+        for key, told in late.items():
+            first = min(told, key=lambda one: one.start)
+            yield from corrected_since(key, first.start, self.knowledge, late=first)
 
     def _giving_way(self) -> Iterator[tuple[Pair, Supersede | UpdateMemory]]:
         """Pairs of which one gives way to what does not wait, the earliest ends first."""
@@ -201,7 +222,9 @@ class Outcome:
             return
         known = self.knowledge.by_key(old.key)
         claims = known.claims if known else self.facts[old.key].claims
-        yield from remainders(old, claims, told, self.knowledge, self.all_names, gone=gone)
+        own = known.own if known else self.own(old.key)
+        names = self.all_names
+        yield from remainders(old, claims, told, self.knowledge, names, own=own, gone=gone)
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known. Nothing gives

@@ -57,14 +57,25 @@ def remainders(
     knowledge: Knowledge,
     names: Mapping[str, str],
     *,
+    own: Mapping[str, str],
     gone: Collection[str] = (),
 ) -> Iterator[tuple[str, Fact]]:
-    """The facts of `remainder` that nobody made yet, by key; ``names`` are those of entities, by key."""
-    for claim, fact in remainder(over, claims, told, knowledge, gone=gone):
-        ends = [names.get(key, "") for key in (claim.subject, claim.object)]
-        if not claim.object_is_entity or not all(ends):
+    """The facts of `remainder` that nobody made yet, by key.
+
+    Args:
+        names: of entities, by key.
+        own: see `KnownFact.own`; the facts claim it of whom the one that gives way was told.
+    """
+    for found, fact in remainder(over, claims, told, knowledge, gone=gone):
+        if not found.object_is_entity:
             continue
-        fact = replace(fact, text=f"{ends[0]} {phrase(claim.relation)} {ends[1]}.")
+        subject, about = (own.get(key, key) for key in (found.subject, found.object))
+        claim = replace(found, subject=subject, object=about)
+        ends = [names.get(key, "") for key in (subject, about)]
+        if not all(ends):
+            continue
+        text = f"{ends[0]} {phrase(claim.relation)} {ends[1]}."
+        fact = replace(fact, text=text, claims=(claim,))
         if knowledge.by_key(fact_key(fact)) is None:
             yield fact_key(fact), fact
 

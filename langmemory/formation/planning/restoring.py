@@ -3,13 +3,13 @@ a store asks it when a review is decided, and more may have changed since it was
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemory
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import Knowledge
+from langmemory.formation.facts import Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import normalised
 
 _REASON = "what had taken its place never was true"
@@ -52,33 +52,80 @@ def restored(
                 yield UpdateMemory(key=one.key, facets=end, reason=_REASON)
 
 
-def corrected_since(key: str, start: datetime, knowledge: Knowledge) -> Iterator[UpdateMemory]:
+def corrected_since(
+    key: str, start: datetime, knowledge: Knowledge, *, late: Statement | None = None
+) -> Iterator[UpdateMemory]:
     """A known correction holds since what it takes back was said, of which one hears only now; what it
     had taken back for want of that held until then.
 
     Args:
         key: of the correction.
         start: of what it takes back.
+        late: what that is, where it is news: if it corrects something in its turn, that never was
+            true either.
     """
     known = knowledge.by_key(key)
     if known is None or "when" in known.memory.value:
         return
     old = Statement.of_known(known)
+    by = _taken_back_by(old, known, knowledge)
+    if by is not None:
+        yield from corrected_since(by, start, knowledge, late=late)
+        return
     others = [Statement.of_known(one) for one in knowledge.gave_way_to(key)]
     instead = [
         one for one in others if one.end <= one.start and not is_named(values_of(old, one), old)
     ]
+    before = None if late is None else _corrected_by(late, instead, knowledge)
+    if before is not None:
+        start = before.start
+        others = [one for one in others if one.key != before.key]
+        instead = [one for one in instead if one.key != before.key]
     moves = old.start > start or old.start in [one.start for one in instead]
     if old.protected or not moves or any(start <= one.start < one.end for one in others):
         return
     reason = "it was so since that was said"
     yield UpdateMemory(key=key, facets=Facets(valid_at=start), reason=reason)
+    if before is not None:
+        facets = Facets(invalid_at=before.start)
+        yield UpdateMemory(key=before.key, facets=facets, reason="corrected: never was true")
     begins = sorted((start, *(one.start for one in instead)))
     for one in others:
         if one.start < start and (one.end > start or one in instead):
             until = next(at for at in begins if at > one.start)
             reason = "what took its place began then"
             yield UpdateMemory(key=one.key, facets=Facets(invalid_at=until), reason=reason)
+
+
+def _taken_back_by(over: Statement, known: KnownFact, knowledge: Knowledge) -> str | None:
+    """Key of the correction, told later, by which a known fact never was true."""
+    heir = known.memory.superseded_by
+    found = knowledge.by_key(heir) if heir is not None and over.past else None
+    if found is None or over.end > over.start:
+        return None
+    new = Statement.of_known(found)
+    return new.key if new.corrects and new.said_at > over.said_at else None
+
+
+def _corrected_by(
+    late: Statement, instead: Sequence[Statement], knowledge: Knowledge
+) -> Statement | None:
+    """What was so when a correction was told, if the correction names it, and it gave way since.
+
+    Args:
+        instead: what was taken back for want of the correction.
+    """
+    if not late.corrects:
+        return None
+    claim = late.claims[0]
+    known = knowledge.about(claim.subject, claim.relation, past=True)
+    told = [one for one in map(Statement.of_known, known) if one.said_at < late.said_at]
+    keys = {one.key for one in instead}
+    held = [one for one in told if not one.waiting and (one.start < one.end or one.key in keys)]
+    last = max(held, key=lambda one: one.start, default=None)
+    if last is None or not last.past or last.protected:
+        return None
+    return last if is_named(values_of(late, last), late) else None
 
 
 def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]:

@@ -92,10 +92,10 @@ def roots(
     rows = connection.execute(
         "WITH RECURSIVE linked (id) AS ("
         "SELECT value FROM carray(?) UNION "
-        "SELECT e.same_as FROM linked l CROSS JOIN entity e ON e.id = l.id "
+        "SELECT e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id "
         "WHERE e.same_as IS NOT NULL UNION "
-        "SELECT e.id FROM linked l CROSS JOIN entity e ON e.same_as = l.id) "
-        "SELECT e.id, e.same_as FROM linked l CROSS JOIN entity e ON e.id = l.id",
+        "SELECT e.id FROM linked CROSS JOIN entity e ON e.same_as = linked.id) "
+        "SELECT e.id, e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id",
         (id_array(entities),),
     ).fetchall()
     link: dict[int, int | None] = dict(rows)
@@ -155,6 +155,15 @@ def all_entities(connection: Connection, scope: CompiledScope | None, namespace:
     rows = connection.execute(
         f"SELECT id FROM entity WHERE namespace = ? AND {spoken} ORDER BY id",
         (namespace, *bindings),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def linked(connection: Connection, namespace: int) -> list[int]:
+    """The entities of one namespace that are linked to another, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM entity WHERE namespace = ? AND same_as IS NOT NULL ORDER BY id",
+        (namespace,),
     )
     return [int(row[0]) for row in rows]
 

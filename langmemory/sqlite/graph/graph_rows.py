@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.rows import id_array
 
 
 def find_entity(connection: Connection, namespace: int, key: str) -> int | None:
@@ -106,16 +107,16 @@ def add_edge(
 
 
 def learned_since(
-    connection: Connection, entity: int, relations: Collection[str], seq: int
+    connection: Connection, entities: Iterable[int], relations: Collection[str], seq: int
 ) -> list[tuple[str, str | None]]:
-    """(key, run) of memories added after a place in the history that claim something of an entity,
-    at either end, under one of these relations."""
+    """(key, run) of memories added after a place in the history that claim something of one of these
+    entities, at either end, under one of these relations."""
     rows = connection.execute(
         "SELECT DISTINCT i.key, h.run FROM history h CROSS JOIN edge e ON e.fact = h.item "
         "CROSS JOIN item i ON i.id = h.item WHERE h.seq > ?1 AND h.action = 'add' "
-        "AND ?2 IN (e.subject, e.object) AND e.relation IN (SELECT value FROM carray(?3)) "
-        "ORDER BY h.seq",
-        (seq, entity, apsw.carray(tuple(relations))),
+        "AND EXISTS (SELECT 1 FROM carray(?2) c WHERE c.value IN (e.subject, e.object)) "
+        "AND e.relation IN (SELECT value FROM carray(?3)) ORDER BY h.seq",
+        (seq, id_array(entities), apsw.carray(tuple(relations))),
     )
     return [(str(key), run) for key, run in rows]
 
@@ -138,6 +139,13 @@ def claims_of(connection: Connection, item: int) -> dict[str, Any]:
         (item,),
     ).fetchall()
     return {"entities": entities, "edges": edges} if entities else {}
+
+
+def end_claims(connection: Connection, item: int) -> None:
+    """A memory claims nothing any more, nor does it speak of anybody as far as the graph knows."""
+    connection.execute(
+        "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?", (item, item)
+    )
 
 
 def delete_of_run(connection: Connection, run: str) -> dict[str, int]:

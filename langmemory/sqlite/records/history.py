@@ -23,7 +23,8 @@ BESIDE_FACETS: Final = (
 )  # fmt: skip
 """Columns of an item, besides its facets, that are kept to put it back."""
 CLAIMS: Final = "claims"
-"""Beside the facets of a deletion: what the item claimed in the graph (`graph_rows.claims_of`)."""
+"""Beside the facets of a deletion, or of words that a person put in place of others: what the item
+claimed in the graph until then (`graph_rows.claims_of`)."""
 _UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position", CLAIMS)
 WITHDRAWN: Final = "withdrawn"
 """Beside the facets of a change: the evidence it took, as ids of this file; for its undo alone."""

@@ -18,6 +18,7 @@ from langmemory.sqlite.file.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.file.rows import insert
 from langmemory.sqlite.file.times import from_us, maybe_datetime
 from langmemory.sqlite.file.values import LeafValue, from_json, readable_text
+from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.index import fingerprints, keywords, vectors
 from langmemory.sqlite.index.vectors import Floats, Ids
 from langmemory.sqlite.records import history
@@ -85,9 +86,37 @@ class Known(NamedTuple):
     columns: tuple[Any, ...]
     """Those of `_TOLD`."""
 
+    @property
+    def was(self) -> dict[str, Any]:
+        return dict(zip(_TOLD, self.columns, strict=True))
+
+    def is_said_anew(self, write: Write) -> bool:
+        """Whether a write, that names no status, makes a memory hold which did not: it says something
+        else, or, as a whole, not any more that it does not hold. What only stands beside the words is
+        no statement that they hold."""
+        status = self.was["status"]
+        if status == "active" or "status" in write.facets:
+            return False
+        return from_json(self.value).get("status") == status or self.is_reworded(write)
+
+    def is_reworded(self, write: Write) -> bool:
+        """Whether a write has other words."""
+        return readable_text(from_json(self.value)) != readable_text(from_json(write.value))
+
+    def followed(self, write: Write, now_us: int) -> dict[str, Any]:
+        """Columns that follow from the status a write gives, where it does not set them itself."""
+        was = self.was
+        status = write.facets.get("status", was["status"])
+        if status == was["status"]:
+            return {}
+        if status in ("superseded", "archived"):
+            return {"expired_at": was["expired_at"] or now_us}
+        ended = {"invalid_at": None} if was["status"] == "superseded" else {}
+        return {"expired_at": None, "superseded_by": None, **ended}
+
     def replaced(self, write: Write) -> dict[str, Any] | None:
         """Columns that a write sets otherwise, as they were, for the history."""
-        was = dict(zip(_TOLD, self.columns, strict=True))
+        was = self.was
         new = {**was, **write.facets}
         if write.created_us is not None:
             new["created_at"] = write.created_us
@@ -185,8 +214,17 @@ class Batch:
         }
 
     def add(self, write: Write, old: Known | None) -> int:
-        """Write an item; ``old`` is the one that is there."""
+        """Write an item; ``old`` is the one that is there. What is said anew of one that did not hold
+        holds, and what its other words claimed is over for good."""
         namespace, _ = self.namespace(write.namespace)
+        claimed: dict[str, Any] = {}
+        if old is not None:
+            if old.is_said_anew(write):
+                write.facets = {**write.facets, "status": "active"}
+                if old.is_reworded(write):
+                    claimed = graph_rows.claims_of(self.connection, old.item)
+                    graph_rows.end_claims(self.connection, old.item)
+            write.facets = {**old.followed(write, self.now_us), **write.facets}
         updated = self.now_us if write.updated_us is None else write.updated_us
         expires = _expires_at(self.now_us, write.ttl_minutes)
         index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
@@ -215,7 +253,8 @@ class Batch:
             self.replace(write, item, namespace)
             history.record(
                 self.connection, self.now_us, "update", item,
-                before=old.value, facets=old.replaced(write), run=self.run, reason=self.reason,
+                before=old.value, facets=_with_claims(old.replaced(write), claimed), run=self.run,
+                reason=self.reason,
             )  # fmt: skip
             return item
         self.leaf_rows.extend(
@@ -275,6 +314,10 @@ class Batch:
                 [(ns, write.fingerprint, item) for write, item, ns in group],
                 fresh=fresh,
             )
+
+
+def _with_claims(facets: dict[str, Any] | None, claimed: dict[str, Any]) -> dict[str, Any] | None:
+    return {**(facets or {}), history.CLAIMS: claimed} if claimed else facets
 
 
 def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:

@@ -74,10 +74,6 @@ def expire_gone(connection: Connection, items: Iterable[int], now_us: int) -> No
         namespace, key, facets = gone_from
         was = from_json(facets)
         whose = {name: was[name] for name in history.WHOSE if name in was}
-        connection.execute(
-            "UPDATE history SET facets = json_remove(facets, '$.' || ?) WHERE item = ?",
-            (history.CLAIMS, item),
-        )
         history.record(
             connection, now_us, "expire", item, gone_from=(namespace, key), facets=whose or None
         )
@@ -94,7 +90,10 @@ def _claimed(connection: Connection, item: int) -> dict[str, Any]:
 
 
 def _forget_past(connection: Connection, item: int) -> None:
-    connection.execute("UPDATE history SET before = NULL WHERE item = ?", (item,))
+    connection.execute(
+        "UPDATE history SET before = NULL, facets = json_remove(facets, '$.' || ?) WHERE item = ?",
+        (history.CLAIMS, item),
+    )
 
 
 KEPT: Final = (*history.BESIDE_FACETS, *(name for name in FACETS if name != "thread"))

@@ -48,7 +48,7 @@ class Version:
     tokens: bool | None
     """Whether its tokens are kept, for late interaction; of an item that is gone nobody knows."""
     claims: Mapping[str, Any] = field(default_factory=dict)
-    """What it claimed in the graph (`graph_rows.claims_of`), of an item that is gone."""
+    """What it claimed in the graph (`graph_rows.claims_of`), where that is there no more."""
 
     @property
     def namespace(self) -> Namespace:
@@ -93,11 +93,13 @@ def versions(
 def departed(
     connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None = None
 ) -> list[Version]:
-    """Those of the `versions` whose items are gone."""
+    """What claimed something then that the graph does not hold any more: those of the `versions` whose
+    items are gone, or say something else by a person's hand."""
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
-    gone = _gone(connection, scope, known_at, now_us)
-    return within(connection, scope, alive_at_us, _as_then(connection, gone, known_at))
+    every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
+    found = within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
+    return [one for one in found if one.claims]
 
 
 def _as_then(

@@ -29,6 +29,7 @@ from langmemory.errors import ChangeError, StalePlanError
 from langmemory.formation.contradiction.grouping import meant_together
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import find as find_namespace
+from langmemory.sqlite.graph import graph as graph_reads
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import history, runs
 from langmemory.sqlite.records.items import Write, find
@@ -206,8 +207,9 @@ def _learned_meanwhile(
     for key, relations in asked.items():
         entity = graph_rows.find_entity(connection, namespace, key)
         if entity is not None:
+            linked = graph_reads.roots(connection, [entity])
             yield from graph_rows.learned_since(
-                connection, entity, relations, change_set.planned_at
+                connection, linked, relations, change_set.planned_at
             )
 
 

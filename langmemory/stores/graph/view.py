@@ -119,15 +119,61 @@ class GraphView:
         return self.entities(self._by_name(entity for _, entity in rows))
 
     def names(self) -> list[tuple[str, Entity]]:
-        """Every normalised name with its entity, spoken of or not."""
+        """Every normalised name with the entity that has it, links not followed, spoken of or not."""
         if self._namespace_id is None:
             return []
         ids = graph.all_entities(self._connection, None, self._namespace_id)
+        known = self._aliases(ids)
+        aliases: dict[int, list[str]] = defaultdict(list)
+        for one, name, _ in known:
+            aliases[one].append(name)
+        entities = {
+            row.id: Entity(
+                key=row.key,
+                namespace=self._namespace,
+                name=row.name,
+                kind=row.kind,
+                aliases=tuple(name for name in aliases[row.id] if name != row.name),
+            )
+            for row in graph.entities(self._connection, ids)
+        }
+        return [(norm, entities[one]) for one, _, norm in known]
+
+    def links(self, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """Key of each entity that is linked to another, to that of the one it stands for; of those
+        linked with one of these, or all."""
+        place = self._namespace_id
+        if place is None:
+            return {}
+        if keys is None:
+            ids = graph.linked(self._connection, place)
+        else:
+            found = (graph.by_key(self._connection, place, key) for key in keys)
+            ids = [one for one in found if one is not None]
         self._learn(ids)
-        pairs = dict.fromkeys((norm, self._stands_for(one)) for one, _, norm in self._aliases(ids))
-        return list(
-            zip((norm for norm, _ in pairs), self.entities(one for _, one in pairs), strict=True)
-        )
+        linked = {member for one in ids for member in self._members[self._root[one]]}
+        stands_for = {one: self._root[one] for one in linked if self._root[one] != one}
+        key_of = self._keys((*stands_for, *stands_for.values()))
+        return {key_of[one]: key_of[other] for one, other in stands_for.items()}
+
+    def own_keys(self, rows: Iterable[EdgeRow]) -> dict[int, dict[str, str]]:
+        """By memory, what the entities of its edges stand for, to the key the edges have; where these
+        differ."""
+        rows = list(rows)
+        ends = [
+            (row.item, end, self._stands_for(end))
+            for row, _ in zip(rows, self.standing(rows), strict=True)
+            for end in (row.subject, row.object)
+            if end is not None and end != self._stands_for(end)
+        ]
+        keys = self._keys(one for _, own, root in ends for one in (own, root))
+        found: dict[int, dict[str, str]] = defaultdict(dict)
+        for item, own, root in ends:
+            found[item].setdefault(keys[root], keys[own])
+        return found
+
+    def _keys(self, entities: Iterable[int]) -> dict[int, str]:
+        return {row.id: row.key for row in graph.entities(self._connection, set(entities))}
 
     def _near(self, name: str) -> str:
         from rapidfuzz import fuzz, process  # only for this message: every store would pay for it
