@@ -48,8 +48,9 @@ class DatabaseConfig(Section):
     )
     archive_path: FilePath | None = Field(
         default=None,
-        description="Not used yet: a file for archived memories to move to. Whatever it says, they "
-        "stay in the main file.",
+        description="Not used yet: it is meant for what ageing will move out, and nothing ages in this "
+        "version. No such file is made; archived memories stay in the main file, where `store.search` "
+        "and `get` find them and `recall` does not. `langmemory doctor` warns where it is set.",
     )
     synchronous: Literal["full", "normal"] = Field(
         default="full",
@@ -191,6 +192,7 @@ class TTLConfig(Section):
     default_ttl: float | None = Field(
         default=None,
         gt=0,
+        le=525_600_000,  # a thousand years, as a single put takes it
         description="Minutes until what is put or remembered expires; null means never.",
     )
     refresh_on_read: bool = Field(

@@ -8,8 +8,9 @@ has a unit says so in its name or docstring.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 Namespace = tuple[str, ...]
@@ -129,8 +130,13 @@ class RecallResult:
 
     @property
     def at(self) -> datetime:
-        """When it was said or became true; when it was stored, if that is unknown."""
-        return self.memory.valid_at or self.memory.created_at
+        """When it became true or was said; when it was stored, if that is unknown."""
+        if self.memory.valid_at is not None:
+            return self.memory.valid_at
+        with suppress(KeyError, TypeError, ValueError):  # as facts have it
+            said = datetime.fromisoformat(self.memory.value["said_at"])
+            return said if said.tzinfo else said.replace(tzinfo=UTC)
+        return self.memory.created_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -74,6 +74,8 @@ class OllamaServer:
     def __init__(self, *, models: Sequence[str] = (), dims: int = 16) -> None:
         self.models = tuple(models)
         self.dims = dims
+        self.tags: bytes | None = None
+        """Answered to ``/api/tags`` instead of its models, as something that is no Ollama would."""
         self.requests: list[Request] = []
         self._script: deque[Script] = deque()
         self._always: Script | None = None
@@ -181,6 +183,8 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             owner.requests.append(Request(path=self.path, body={}))
             match self.path:
+                case "/api/tags" if owner.tags is not None:
+                    self._raw(owner.tags)
                 case "/api/tags":
                     self._json({"models": [_tag(name) for name in owner.models]})
                 case "/api/version":

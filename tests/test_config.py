@@ -113,6 +113,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
         ({"models": {"embedding": "minilm"}}, ["models.embedding", "minilm", "provider:model"]),
         ({"models": {"ollama_url": "localhost:11434"}}, ["models.ollama_url", "http://"]),
         ({"ttl": {"default_ttl": 0}}, ["ttl.default_ttl", "above 0"]),
+        ({"ttl": {"default_ttl": 1e300}}, ["ttl.default_ttl", "1e+300", "525600000"]),
         ({"recall": {"presets": {"fast": 3}}}, ["recall.presets", "object"]),
         ('{"search": {"overfetch": NaN}}', ["search.overfetch", "NaN"]),
         ([], ["the file", "object"]),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
-from langmemory.errors import EmbeddingModelMismatchError, LangMemoryError
+from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
 from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def examine(target: Target) -> Iterator[Check]:
     yield Check(state="ok", what="configuration", found=_source())
     file = list(_file(config))
     yield from file
+    yield from _beside(config)
     readable = file[0].state == "ok"
     yield _embedder(config, config.database.path if readable else ":memory:")
     yield from _chat_models(config.models)
@@ -189,8 +190,26 @@ def _file(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
 
 
+def _beside(config: Config) -> Iterator[Check]:
+    """What the configuration puts beside the memory file."""
+    if config.database.archive_path is not None:
+        found = f"{config.database.archive_path} is set, but nothing moves there in this version"
+        advice = "Leave it out. Archived memories stay in the memory file, out of every recall."
+        yield Check(state="warn", what="archive", found=found, advice=advice)
+    if config.journal.path is not None:
+        folder = Path(config.journal.path).absolute()
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+        if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+            yield Check(state="ok", what="journal", found=str(folder))
+        else:
+            found = f"{there} is no folder that can be written to"
+            advice = "Correct journal.path, then `langmemory journal --rebuild`."
+            yield Check(state="warn", what="journal", found=found, advice=advice)
+
+
 def _embedder(config: Config, path: str) -> Check:
-    """Whether the configured embedder works and is the one the file's vectors come from."""
+    """Whether the configured embedder works and is the one the file's vectors come from; or what in
+    the configuration keeps a store from being opened."""
     from langmemory.embeddings import resolve_embedder
     from langmemory.stores import MemoryStore
 
@@ -198,6 +217,8 @@ def _embedder(config: Config, path: str) -> Check:
         with closing(MemoryStore(path, config=config)) as store:
             model, of_file = store.embeddings, store.stats().dims
         dims = len(resolve_embedder(model, config=config).embed_query("Does it work?"))
+    except ConfigError as error:  # such as a preset that there is not
+        return Check(state="fail", what="configuration", found=_line(error), advice="Correct it.")
     except EmbeddingModelMismatchError as error:
         advice = "All is well if your application passes that model itself; else langmemory reembed"
         return Check(state="fail", what="embedder", found=_line(error), advice=advice)
@@ -242,10 +263,11 @@ def _ollama(models: ModelsConfig) -> Iterator[Check]:
     at = url or "its default address"
     if found is None:
         if not wanted:
-            yield Check(state="ok", what="Ollama", found=f"no answer at {at}; not needed")
+            yield Check(state="ok", what="Ollama", found=f"does not answer at {at}; not needed")
             return
-        advice = f"Start it with `ollama serve`; {', '.join(wanted)} need it."
-        yield Check(state="fail", what="Ollama", found=f"no answer at {at}", advice=advice)
+        needed = f"{', '.join(wanted)} {'needs' if len(wanted) == 1 else 'need'} it"
+        advice = f"Start it with `ollama serve`; {needed}."
+        yield Check(state="fail", what="Ollama", found=f"does not answer at {at}", advice=advice)
         return
     listed = ", ".join(found) or "no models"
     yield Check(state="ok", what="Ollama", found=f"answers at {at}: {listed}")

@@ -53,6 +53,10 @@ def forget(
 
     Without --namespace, --owner and --entity mean the whole file, --key the namespace memories/me.
     """
+    if owner is None and entity is None and not (key or everything):
+        raise ConfigError(
+            "forget needs to know what: --owner NAME, --entity NAME, --key KEY, or --everything"
+        )
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
     with target.open() as store:

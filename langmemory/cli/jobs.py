@@ -90,7 +90,7 @@ def _table(jobs: list[Job], now: datetime) -> Any:
     table = plain_table()
     for name in ("job", "state", "what", "where", "thread", "due", "tries"):
         justify: JustifyMethod = "right" if name in ("job", "due", "tries") else "left"
-        whole = name not in ("where", "thread")  # those fold, and leave the rest its room
+        whole = name not in ("what", "where", "thread")  # those fold, and leave the rest its room
         table.add_column(name, justify=justify, no_wrap=whole, overflow="fold")
     for job in jobs:
         table.add_row(

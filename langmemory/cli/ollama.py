@@ -6,7 +6,8 @@ TIMEOUT_SECONDS = 2.0
 
 
 def installed_models(url: str | None) -> list[str] | None:
-    """Names of the models Ollama has, such as `llama3.1:8b`; None if it does not answer.
+    """Names of the models Ollama has, such as `llama3.1:8b`; None if it does not answer, or something
+    else does.
 
     Args:
         url: Where it listens; None for its client's own default (`OLLAMA_HOST`, else port 11434).
@@ -16,7 +17,9 @@ def installed_models(url: str | None) -> list[str] | None:
 
     try:
         listed = Client(host=url, timeout=TIMEOUT_SECONDS).list()
-    except (ConnectionError, httpx.HTTPError, ResponseError):
+    except (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ResponseError):
+        return None
+    except (ValueError, TypeError):  # no address, no JSON, or JSON of another kind
         return None
     return sorted(model.model for model in listed.models if model.model)
 

@@ -34,6 +34,7 @@ def worker(
     """Reflect conversations in the background, until stopped.
 
     Any number of workers and applications may share a file.
+    With --once the exit code is 1 if any of it failed, now to be tried again or given up.
     Ctrl-C or SIGTERM finishes what is under way and leaves the rest in the file;
     a second one ends at once, and what was begun is begun again.
     """
@@ -65,8 +66,10 @@ def worker(
     waiting, dead = counts.get("pending", 0), counts.get("dead", 0)
     hint = " (`langmemory jobs` says why)" if dead else ""
     typer.echo(f"{waiting} waiting, {dead} given up{hint}", err=True)
+    code = 1 if once and working.failed else 0
     if not finished:  # a model may still be asked in a thread, for which Python would wait
-        os._exit(0)
+        os._exit(code)
+    raise typer.Exit(code)
 
 
 def _asked_to_stop() -> threading.Event:

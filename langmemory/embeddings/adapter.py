@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import struct
 import threading
 from collections import OrderedDict
@@ -33,6 +34,8 @@ from langmemory.embeddings.private_loop import wait_for
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError
 from langmemory.plurals import counted
+
+logger = logging.getLogger("langmemory.embeddings")
 
 QUERY_CACHE_SIZE = 256
 """Query vectors an embedder remembers: an agent turn asks the same question of several
@@ -163,6 +166,8 @@ class LangChainEmbedder:
     ) -> None:
         self.embeddings = embeddings
         self.dims = dims
+        self._declared = dims
+        self._told_of_zeros = False
         self.model_id = model_id or _model_id(embeddings)
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
         self._queries_lock = threading.Lock()
@@ -251,10 +256,17 @@ class LangChainEmbedder:
                 f"Embedding model {self.model_id} answered shape {vectors.shape} to "
                 f"{counted(expected, 'text')}; it must return one list of numbers for each text."
             )
+        if self._declared not in (None, vectors.shape[1]):
+            raise EmbeddingError(
+                f"Embedding model {self.model_id} makes vectors of {vectors.shape[1]} dims, but "
+                f"{self._declared} are declared; set dims to {vectors.shape[1]}, or name another "
+                "model."
+            )
         if self.dims not in (None, vectors.shape[1]):
             raise EmbeddingError(
                 f"Embedding model {self.model_id} makes vectors of {vectors.shape[1]} dims, but "
-                f"{self.dims} are declared; set dims to {vectors.shape[1]}, or name another model."
+                f"{self.dims} before: another model has come under its name. Bring the old one back, "
+                "or start again and run `langmemory reembed` to move the file to the new one."
             )
         if not np.isfinite(vectors).all():
             raise EmbeddingError(
@@ -262,6 +274,12 @@ class LangChainEmbedder:
                 "infinity); try another version of the model."
             )
         self.dims = vectors.shape[1]
+        if not (self._told_of_zeros or vectors.any(axis=1).all()):
+            self._told_of_zeros = True
+            logger.warning(
+                "Embedding model %s answered a vector of zeros: such texts are found by their words "
+                "alone", self.model_id,
+            )  # fmt: skip
         return _normalised(vectors)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
+from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
@@ -28,6 +30,11 @@ from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 
+logger = logging.getLogger("langmemory.reflection")
+
+_AT_WORK: Final[WeakKeyDictionary[Worker, tuple[Any, Runnable[Any, Any]]]] = WeakKeyDictionary()
+"""Store and reflector of every worker that executors of this process have begun."""
+
 
 class LocalReflectionExecutor:
     """Runs a reflector in threads of this process, from a queue in the store's file.
@@ -42,7 +49,8 @@ class LocalReflectionExecutor:
         reflector: A graph, another runnable, or a function of the payload. It runs as a LangGraph
             run of its own: with the config and context of the run that submitted, and the store.
         store: See `ReflectionExecutor`.
-        name: Which jobs it takes; None is the reflector's own name.
+        name: Which jobs it takes; None is the reflector's own name, to which a memory manager adds
+            its schemas and namespace. Two reflectors of one name do each other's jobs.
         lanes: How many namespaces are reflected at a time; 0 leaves the work to other processes.
         run_async: Call ``ainvoke``, on an event loop of its own: for reflectors that are only async. An
             async function needs no telling.
@@ -69,7 +77,7 @@ class LocalReflectionExecutor:
     ) -> None:
         self._reflector = as_runnable(reflector)
         self._namespace = getattr(reflector, "namespace", None)
-        self.name = name or self._reflector.get_name()
+        self.name = name or getattr(reflector, "jobs_name", None) or self._reflector.get_name()
         self._lanes = lanes
         self._run_async = run_async or inspect.iscoroutinefunction(reflector)
         self._debounce = debounce
@@ -224,6 +232,8 @@ class LocalReflectionExecutor:
                     observer=self._futures,
                 )
                 self._futures.bind(self._jobs, self._worker)
+                if self._lanes:
+                    _note_at_work(self._worker, self._store, self._reflector)
                 self._worker.start()
             return self._jobs
 
@@ -303,3 +313,18 @@ def _given_thread(config: RunnableConfig | None) -> Any:
     except RuntimeError:  # outside a run
         return None
     return (config.get("configurable") or {}).get("thread_id")
+
+
+def _note_at_work(worker: Worker, store: Any, reflector: Runnable[Any, Any]) -> None:
+    """Two that do each other's jobs, as where a cell is run again, are nothing to fail for, but somebody
+    has to know."""
+    for other, (its_store, its_reflector) in list(_AT_WORK.items()):
+        same_file = its_store is store or its_store.path == store.path != ":memory:"
+        rival = other.kind == worker.kind and its_reflector != reflector and not other.stopping
+        if same_file and rival:
+            logger.warning(
+                "Two executors of this process do the jobs of %r in %s, each with a reflector of its "
+                "own: shut one down, or tell them apart by name=…", worker.kind, store.path,
+            )  # fmt: skip
+            break
+    _AT_WORK[worker] = (store, reflector)

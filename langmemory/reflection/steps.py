@@ -331,12 +331,23 @@ class Steps:
         return bool(read) and not read <= _gone(store, batch)
 
     def journal(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """The pages of the journal that tell of it, written anew."""
+        """The pages of the journal that tell of it, written anew. They follow from memory and can be
+        written at any time: where they cannot be now, the next batch is read all the same."""
         applied = state.get("applied") or {}
+        failures = state["failures"]
         if self.files is not None:
             store, _ = self._run(config)
-            self.files.write(store, _namespace(state), [*applied["added"], *applied["changed"]])
-        return {"applied": None}
+            keys = [*applied["added"], *applied["changed"]]
+            try:
+                self.files.write(store, _namespace(state), keys)
+            except OSError as error:
+                folder = self.files.folder
+                logger.warning(
+                    "The journal in %s could not be written: %s. Once it can be, run `langmemory "
+                    "journal --rebuild --path %s`.", folder, error, folder,
+                )  # fmt: skip
+                failures = [*failures, f"journal: {type(error).__name__}"]
+        return {"applied": None, "failures": failures}
 
     # With what.
 

@@ -81,12 +81,19 @@ class Worker:
         self._leased: dict[
             int, tuple[Job, float]
         ] = {}  # not yet at its end; `time.monotonic` of its start
-        self._lock = threading.Lock()  # guards the two
+        self._lock = threading.Lock()  # guards the two, and the count of failures
         self._wake = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
+        self.failed = 0
+        """Attempts that failed so far."""
         self._renewed = 0.0
         self._tidied_us = 0
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it takes no further jobs."""
+        return self._stopping
 
     def running(self) -> set[int]:
         """Jobs it has claimed and not recorded yet."""
@@ -277,6 +284,8 @@ class Worker:
         except ClosedStoreError:
             raise
         except BaseException as error:  # the boundary: what is not recorded is tried for ever
+            with self._lock:
+                self.failed += 1
             delay = None
             if retryable(error):
                 delay = self._options.retry_delay_us(job.attempts, self._chance())

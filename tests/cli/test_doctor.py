@@ -170,3 +170,57 @@ def test_a_wrong_configuration_is_one_failing_line(run: Run, configure: Configur
     result = run("doctor")
     assert result.exit_code == 1
     assert "embeding" in result.stdout
+
+
+@pytest.mark.parametrize("body", ["<html>a router</html>", "[]", "{}", '{"models": null}'])
+def test_what_answers_in_ollamas_place_does_not_end_the_report(
+    run: Run, configure: Configure, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    """Another server at the address, or an address that is none, is one line, and the rest is told."""
+    configure(fast="ollama:llama-test")
+    with OllamaServer() as server:
+        server.tags = body.encode()
+        monkeypatch.setenv("OLLAMA_URL", server.url)
+        assert checks(run)["Ollama"][0] == "fail"
+    for url in ("http://[::1", "http://127.0.0.1:99999"):
+        monkeypatch.setenv("OLLAMA_URL", url)
+        assert checks(run)["Ollama"] == (
+            "fail",
+            "Start it with `ollama serve`; models.fast needs it.",
+        )
+
+
+def test_a_setting_that_does_nothing_yet_is_told(
+    filled: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who sets an archive file learns that nothing moves there; the file is not made."""
+    assert "archive" not in checks(filled)
+    monkeypatch.setenv("MEMORY_ARCHIVE_DB_PATH", "archive.db")
+    assert checks(filled)["archive"][0] == "warn"
+    assert filled("doctor").exit_code == 0
+    assert not Path("archive.db").exists()
+
+
+def test_a_journal_that_cannot_be_written_is_told(filled: Run, tmp_path: Path) -> None:
+    """A folder of the journal that is none is a warning; one that is to be made is well."""
+    settings = Path("config/memory.json")
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"journal": {"path": "pages/of/mine"}}))
+    assert checks(filled)["journal"] == ("ok", "")
+    Path("pages").write_text("a file")
+    state, advice = checks(filled)["journal"]
+    assert (state, "journal.path" in advice) == ("warn", True)
+
+
+@pytest.mark.parametrize("section", ["recall", "search"])
+def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(
+    filled: Run, section: str
+) -> None:
+    """What only an opened store can find wrong in the configuration is told as such."""
+    settings = Path("config/memory.json")
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({section: {"preset": "quick"}}))
+    report = json.loads(filled("doctor", "--json").stdout)
+    [wrong] = [check for check in report if check["state"] == "fail"]
+    assert wrong["what"] == "configuration"
+    assert "preset 'quick'" in wrong["found"]

@@ -197,10 +197,24 @@ def test_dims_learnt_from_the_first_answer_hold_for_the_next() -> None:
     assert embedder.dims is None
     embedder.embed_documents(["a"])
     embedder.embed_query("b")
-    with pytest.raises(EmbeddingError, match="4 dims, but 3"):
+    with pytest.raises(EmbeddingError, match=r"4 dims, but 3 before.*langmemory reembed"):
         embedder.embed_documents(["c"])
     with pytest.raises(EmbeddingError, match="256 dims, but 384"):
         resolve_embedder("static", 384)
+
+
+def test_a_vector_of_zeros_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A model that answers zeros, as a broken build of a server does, is none to stop for; but its
+    texts are not found by what they mean, and the log says so."""
+    zeros = resolve_embedder(lambda texts: [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    for _ in range(2):
+        zeros.embed_documents(TEXTS)
+    assert [
+        message for message in caplog.messages if "vector of zeros" in message
+    ] == caplog.messages
+    assert len(caplog.messages) == 1
+    resolve_embedder(embed_length).embed_documents(TEXTS)
+    assert len(caplog.messages) == 1
 
 
 def test_extreme_numbers_are_normalised_and_zero_stays_zero() -> None:

@@ -173,7 +173,10 @@ def test_a_cut_answer_keeps_what_was_finished() -> None:
     """Of an answer that broke off the finished facts are kept; the half one and no other is lost."""
     whole = answer(FACT, fact("Maria works at Initech"), fact("Maria has a dog called Rex", "t3"))
     for end in range(whole.index("called Rex"), whole.index('"summary"'), 3):
-        found = extract(whole[:end])
+        model = ScriptedModel(
+            script=[whole[:end], answer()]
+        )  # which knows no more of the turns after
+        found = ModelExtractor(model).extract(TALK)
         assert texts(found)[:2] == ["Maria moved to Lisbon last May", "Maria works at Initech"]
         assert all(text.endswith("Rex") for text in texts(found)[2:])
 
@@ -440,3 +443,53 @@ def test_times_are_those_that_were_said(
     nobody named is none."""
     found = extract(answer(fact(text, kind=kind, time_words=words)), batch(turn(1, said)))
     assert [each.time_words for each in found.facts] == [expected]
+
+
+def cut_after(first: dict[str, Any]) -> str:
+    """An answer that breaks off within its second fact."""
+    whole = answer(first, fact("Maria has a dog called Rex", "t3"))
+    return whole[: whole.index("called Rex")]
+
+
+async def test_turns_that_a_broken_off_answer_did_not_come_to_are_asked_about() -> None:
+    """An answer at its limit of tokens keeps what it finished; the next call reads on from there, with
+    what was said before in view, so that nothing of the batch is left unread."""
+    for asynchronous in (False, True):
+        model = ScriptedModel(
+            script=[
+                cut_after(fact("Lisbon is nice", "t2")),
+                answer(fact("Maria likes coffee", "t3"), summary={"text": "Coffee."}),
+            ]
+        )
+        extractor = ModelExtractor(model)
+        found = await extractor.aextract(TALK) if asynchronous else extractor.extract(TALK)
+        assert texts(found) == ["Lisbon is nice", "Maria likes coffee"]
+        assert found.facts[1].evidence == ("s1/m4",)
+        assert found.summary is not None
+        assert found.summary.text == "Coffee."
+        assert found.model_calls == 2
+        before, asked = model.prompts[1][1].text.split("# Conversation")
+        assert "I moved to Lisbon" in before
+        assert "[t1] assistant" in asked
+        assert "[t3] Maria" in asked
+
+
+@pytest.mark.parametrize(("came_to", "calls"), [("t1", 4), ("t2", 4), ("t3", 3), ("t4", 2)])
+def test_answers_that_break_off_again_and_again_come_to_an_end(came_to: str, calls: int) -> None:
+    """Each further call begins a turn later at least, however often it breaks off."""
+    model = ScriptedModel(
+        script=[cut_after(fact("Maria likes coffee", came_to))],
+        otherwise=cut_after(fact("Maria likes tea", "t1")),
+    )
+    found = ModelExtractor(model).extract(TALK)
+    assert texts(found) == ["Maria likes coffee", "Maria likes tea"]
+    assert found.model_calls == calls
+
+
+def test_what_was_finished_stays_if_the_rest_cannot_be_read() -> None:
+    """Two useless answers about the rest of a batch take nothing from what the first one said; and an
+    answer that lacks but its last bracket is whole."""
+    model = ScriptedModel(script=[cut_after(FACT)], otherwise="I'm sorry, I can't.")
+    found = ModelExtractor(model).extract(TALK)
+    assert (texts(found), found.model_calls) == ([FACT["text"]], 3)
+    assert texts(extract(GOOD.removesuffix("}"))) == [FACT["text"]]

@@ -62,7 +62,7 @@ class State(TypedDict):
 
 def command_line(path: Path) -> None:
     """`langmemory …` with a reflection graph that, where the variable HELD is set, ends when there is
-    a file of this name."""
+    a file of this name, and fails at the thread that FAILS names."""
     from langmemory.cli import app
 
     def build_reflection_graph(store: MemoryStore) -> Any:
@@ -70,6 +70,8 @@ def command_line(path: Path) -> None:
             say(path, f"began {state['thread_id']}")
             while (held := os.environ.get("HELD")) and not Path(held).exists():
                 time.sleep(0.005)
+            if state["thread_id"] == os.environ.get("FAILS"):
+                raise ConnectionError("no answer")
             say(path, f"ended {state['thread_id']}")
 
         builder = StateGraph(State)

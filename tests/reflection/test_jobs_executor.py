@@ -465,3 +465,26 @@ def test_what_cannot_work_is_said_at_once(
 
 def local(store: MemoryStore) -> LocalReflectionExecutor:
     return ReflectionExecutor(reflector(), store=store, lanes=0)
+
+
+def test_two_reflectors_of_one_name_are_told_of(
+    store: MemoryStore, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Executors of one process that would do each other's jobs, each with a reflector of its own, are
+    logged; not those of one reflector, of another file or name, or after one was shut down."""
+    one, other = keep, RunnableLambda(lambda payload: payload, name="keep")
+    first = ReflectionExecutor(one, store=store)
+    executors = [first, ReflectionExecutor(one, store=store)]
+    executors += [ReflectionExecutor(other, store=store, name="another")]
+    executors += [ReflectionExecutor(other, store=store, lanes=0)]
+    with MemoryStore(":memory:", index=False) as elsewhere:
+        ReflectionExecutor(other, store=elsewhere).shutdown()
+    assert caplog.messages == []
+    with MemoryStore(path, index=False) as again:
+        ReflectionExecutor(other, store=again).shutdown()
+    assert [message for message in caplog.messages if "jobs of 'keep'" in message]
+    caplog.clear()
+    for executor in executors:
+        executor.shutdown()
+    ReflectionExecutor(other, store=store).shutdown()
+    assert caplog.messages == []

@@ -162,3 +162,15 @@ def test_once_does_all_that_waits_and_ends(store: MemoryStore, path: Path) -> No
     assert child.returncode == 0, error
     assert sorted(diary(path)) == [f"{did} {x}" for did in ("began", "ended") for x in "abc"]
     assert "0 waiting, 0 given up" in error
+
+
+def test_once_tells_by_its_exit_code_that_something_failed(store: MemoryStore, path: Path) -> None:
+    """Who runs it from cron learns of it; what did not fail is done, and the rest is tried again."""
+    remember(store, "a", "b")
+    arguments = ("--db", str(path), "worker", "--once")
+    child = program("command_line", path, *arguments, FAILS="a")
+    _, error = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert "ended b" in diary(path)
+    assert "1 waiting, 0 given up" in error
+    assert "Traceback" not in error

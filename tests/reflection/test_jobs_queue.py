@@ -314,6 +314,25 @@ def test_a_failure_gives_way_to_a_newer_job_of_its_thread(jobs: Jobs) -> None:
     assert state(jobs, newer[0]) == "pending"
 
 
+@pytest.mark.parametrize("brings", [{}, {"messages": ["Hello."]}])
+def test_a_dead_job_gives_way_to_what_read_its_turns(jobs: Jobs, brings: dict[str, Any]) -> None:
+    """Who is told of work that was given up is not told of turns that a later job has read; what a job
+    brings along itself, no other has read."""
+    turns = {"namespace": ["a"], "thread_id": "t"}
+
+    def begun(more: dict[str, Any]) -> Job:
+        new = NewJob(kind="test", lane="a", thread="t", payload={**turns, **more}, config={})
+        jobs.enqueue(new, lambda _: None).result(10)
+        job = claim(jobs)
+        assert job is not None
+        return job
+
+    dead = begun(brings)
+    jobs.fail(dead, "ModelUnavailableError: gone", None)
+    jobs.finish(begun({}), "{}")
+    assert state(jobs, dead.id) == ("dead" if brings else "replaced")
+
+
 def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: Clock) -> None:
     """Done and replaced jobs go after their days, and lose their payload at once; dead ones stay."""
     done, replaced = add(jobs), add(jobs, lane="b", thread="t", wait_seconds=9)

@@ -315,6 +315,25 @@ def test_a_page_that_cannot_be_written_hinders_no_delete(
     assert "langmemory journal --rebuild --path" in caplog.text
 
 
+def test_a_folder_that_cannot_be_written_hinders_no_reflection(
+    store: MemoryStore, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is learned is learned where its page cannot be written, batch after batch; the run says so,
+    and the pages can be written later."""
+    folder.write_text("a file, where the journal's folder is to be")
+    for day, text in (("2026-01-11", HAMBURG), ("2026-01-12", "I have a cat called Tofu.")):
+        message = {"role": "user", "name": "Lena", "content": text, "at": day}
+        store.remember(LENA, [message], thread_id=day)
+    done = build_reflection_graph(store, extractor=Summarising()).invoke({"namespace": list(LENA)})
+    assert len(done["runs"]) == 2
+    assert {failure.partition(":")[0] for failure in done["failures"]} == {"journal"}
+    assert store.unread_threads() == []
+    assert "langmemory journal --rebuild --path" in caplog.text
+    folder.unlink()
+    JournalFiles(folder).rebuild(store)
+    assert "Bremen" in "".join(files(folder).values())
+
+
 def test_a_page_that_cannot_be_put_in_place_leaves_nothing_beside_it(
     store: MemoryStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,10 +25,12 @@ from langmemory.errors import (
     ExtractionError,
     LangMemoryError,
     ModelUnavailableError,
+    StalePlanError,
 )
+from langmemory.reflection import ReflectionExecutor
 from langmemory.reflection.managers.memory_manager import create_memory_manager
 from langmemory.reflection.managers.schemas import Memory, RemoveDoc
-from langmemory.reflection.managers.store_manager import create_memory_store_manager
+from langmemory.reflection.managers.store_manager import MAX_PASSES, create_memory_store_manager
 from tests.scripted import ScriptedModel
 
 CONFIG: RunnableConfig = {"configurable": {"langgraph_user_id": "anna", "user_id": "anna"}}
@@ -597,3 +599,88 @@ def test_what_the_model_writes_is_not_streamed(store: BaseStore) -> None:
     streamed = graph.stream(says("I like tea"), CONFIG, stream_mode="messages")
     assert [message.text for message, _ in streamed] == ["Noted."]
     assert len(stored(store)) == 1
+
+
+def test_a_manager_does_the_jobs_that_were_submitted_for_it(tmp_path: Path) -> None:
+    """Of two managers on one file, with other schemas or another namespace, each has executors of its
+    own: neither does the other's jobs, nor takes their place in the queue."""
+    thread: RunnableConfig = {"configurable": {"thread_id": "t"}}
+    profile = changes(insert({"name": "Anna"}, "UserProfile"))
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        kinds: list[tuple[Any, tuple[str, ...], str]] = [
+            (UserProfile, ("memories", "anna"), profile),
+            (Memory, ("memories", "anna"), changes(insert("Anna sails"))),
+            (Memory, ("team",), changes(insert("the team sails"))),
+        ]
+        executors = [
+            ReflectionExecutor(
+                create_memory_store_manager(
+                    ScriptedModel(script=[answer]), schemas=[schema], namespace=place, store=store
+                )
+            )
+            for schema, place, answer in kinds
+        ]
+        done = [executor.submit(says("hello"), thread, after_seconds=0.2) for executor in executors]
+        found = [future.result(10)[0]["value"]["content"] for future in done]
+        assert found == [
+            {"name": "Anna", "language": None},
+            {"content": "Anna sails"},
+            {"content": "the team sails"},
+        ]
+        for executor in executors:
+            executor.shutdown()
+
+
+def test_what_waits_for_a_manager_is_done_with_its_new_instructions(tmp_path: Path) -> None:
+    """Instructions are rewritten all the time; jobs that were submitted before are done all the same."""
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        names = {
+            ReflectionExecutor(
+                create_memory_store_manager(ScriptedModel(), instructions=text, store=store),
+                lanes=0,
+            ).name
+            for text in ("Note everything.", "Note what matters.")
+        }
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_what_was_changed_while_the_model_was_asked_stands(
+    tmp_path: Path, asynchronous: bool
+) -> None:
+    """A memory that a person corrects, or another pass changes, between the manager's look at it and its
+    change is not put back: the conversation is read again with the memory as it is then."""
+    first = {"kind": "UserProfile", "content": {"name": "Anna", "language": "German"}}
+    corrected = {"kind": "UserProfile", "content": {"name": "Anne", "language": "German"}}
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        store.put(PLACE, "profile", first)
+
+        def answer(prompt: list[BaseMessage]) -> str:
+            if "Anne" not in shown(prompt):
+                store.put(PLACE, "profile", corrected)
+            return changes(update("m1", {"language": "French"}, "UserProfile"))
+
+        model = ScriptedModel(otherwise=answer)
+        manager = create_memory_store_manager(model, schemas=[UserProfile], store=store)
+        said = says("French, please")
+        await manager.ainvoke(said, CONFIG) if asynchronous else manager.invoke(said, CONFIG)
+        content = {"name": "Anne", "language": "French"}
+        assert stored(store) == [{"kind": "UserProfile", "content": content}]
+        assert len(model.prompts) == 2
+
+
+def test_memories_that_change_all_the_time_are_left_as_others_write_them(tmp_path: Path) -> None:
+    """After `MAX_PASSES` looks the manager gives up, which an executor takes for worth another try."""
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+
+        def answer(prompt: list[BaseMessage]) -> str:
+            store.put(PLACE, "m", {"kind": "Memory", "content": {"content": f"{len(prompts)}"}})
+            return changes(update("m1", {"content": "mine"}))
+
+        model = ScriptedModel(otherwise=answer)
+        prompts = model.prompts
+        store.put(PLACE, "m", {"kind": "Memory", "content": {"content": "0"}})
+        with pytest.raises(StalePlanError):
+            create_memory_store_manager(model, store=store).invoke(says("hello"), CONFIG)
+        assert len(model.prompts) == MAX_PASSES
+        assert stored(store)[0]["content"] == {"content": f"{MAX_PASSES}"}

@@ -109,7 +109,7 @@ def test_foreign_database_is_not_touched(tmp_path: Path) -> None:
     ("prepare", "message"),
     [
         (lambda path: path.write_text("Dear diary, " * 999), "not a SQLite database"),
-        (lambda path: path.mkdir(), "cannot be opened"),
+        (lambda path: path.mkdir(), "is a folder. Name a file in it, such as"),
     ],
 )
 def test_what_is_no_database(

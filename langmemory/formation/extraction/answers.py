@@ -87,6 +87,8 @@ class Reading:
     answer: Answer
     dropped: tuple[str, ...] = ()
     """Why entries were left out."""
+    unfinished: bool = False
+    """The answer broke off among its facts: later turns may say what it did not come to."""
 
 
 def read(raw: str, *, turns: int) -> Reading:
@@ -113,7 +115,11 @@ def read(raw: str, *, turns: int) -> Reading:
         raise BadAnswerError("it refuses. Nothing is asked of you but notes in JSON")
     if dropped and not facts:
         raise BadAnswerError(f"none of its facts can be used ({'; '.join(sorted(set(dropped)))})")
-    return Reading(answer=Answer(facts=facts, summary=summary, core=core), dropped=tuple(dropped))
+    return Reading(
+        answer=Answer(facts=facts, summary=summary, core=core),
+        dropped=tuple(dropped),
+        unfinished=found.cut and next(reversed(found.value)) == "facts",
+    )
 
 
 def clean(text: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -24,7 +23,7 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
-from langmemory.formation.extraction.parts import parts
+from langmemory.formation.extraction.parts import parts, rest
 from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
@@ -87,7 +86,8 @@ class Extractor(Protocol):
 
 class ModelExtractor:
     """Extraction by a chat model: one call a batch, a second one if its answer cannot be used. A turn
-    that is longer than a batch is meant to be (`Batch.tokens`) takes one call a part, see `parts`.
+    that is longer than a batch is meant to be (`Batch.tokens`) takes one call a part, see `parts`;
+    an answer that breaks off, at a limit of tokens, one more for the turns it did not come to.
 
     Args:
         model: Any LangChain chat model. Give it a time limit of its own (``client_kwargs`` or
@@ -108,24 +108,56 @@ class ModelExtractor:
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """As `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
-        if not any(_has_words(turn) for turn in batch.turns):
-            return Extraction()
-        asked, cut = parts(batch)
-        found: list[Extraction] = []
-        for part in asked:
-            with _counted(found):
-                found.append(_extraction(part, self._asker.ask(self._question(part, names))))
-        return _together(batch, found, cut)
+        steps = self._steps(batch, names)
+        try:
+            question = next(steps)
+            while True:
+                try:
+                    answered: Answered[Reading] | ExtractionError = self._asker.ask(question)
+                except ExtractionError as error:
+                    answered = error
+                question = steps.send(answered)
+        except StopIteration as done:
+            found: Extraction = done.value
+            return found
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """`extract` without blocking the loop."""
+        steps = self._steps(batch, names)
+        try:
+            question = next(steps)
+            while True:
+                try:
+                    answered: Answered[Reading] | ExtractionError = await self._asker.aask(question)
+                except ExtractionError as error:
+                    answered = error
+                question = steps.send(answered)
+        except StopIteration as done:
+            found: Extraction = done.value
+            return found
+
+    def _steps(
+        self, batch: Batch, names: Sequence[str]
+    ) -> Generator[Question[Reading], Answered[Reading] | ExtractionError, Extraction]:
+        """Yields what to ask, takes what came back, returns what it means."""
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
         asked, cut = parts(batch)
         found: list[Extraction] = []
         for part in asked:
-            with _counted(found):
-                found.append(_extraction(part, await self._asker.aask(self._question(part, names))))
+            answered = yield self._question(part, names)
+            if isinstance(answered, ExtractionError):
+                answered.model_calls += sum(one.model_calls for one in found)
+                raise answered
+            found.append(_extraction(part, answered))
+            left = _left(part, answered.value)
+            while left is not None:
+                answered = yield self._question(left, names)
+                if isinstance(answered, ExtractionError):  # what was finished stays
+                    found.append(Extraction(model_calls=answered.model_calls))
+                    break
+                found.append(_extraction(left, answered))
+                left = _left(left, answered.value)
         return _together(batch, found, cut)
 
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
@@ -136,14 +168,12 @@ class ModelExtractor:
         )
 
 
-@contextmanager
-def _counted(found: Sequence[Extraction]) -> Iterator[None]:
-    """An answer that cannot be used comes with the calls of those before it."""
-    try:
-        yield
-    except ExtractionError as error:
-        error.model_calls += sum(one.model_calls for one in found)
-        raise
+def _left(batch: Batch, reading: Reading) -> Batch | None:
+    """The turns of a batch that an answer did not come to, because it broke off; None if it did."""
+    if not reading.unfinished:
+        return None
+    left = rest(batch, max(_number(id) for fact in reading.answer.facts for id in fact.evidence))
+    return left if left is not None and any(map(_has_words, left.turns)) else None
 
 
 def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction:
@@ -219,8 +249,13 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
 
 def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
     """The turns of these ids: first what persons said, each part in order."""
-    turns = [batch.turns[int(id[1:]) - 1] for id in sorted(ids, key=lambda id: int(id[1:]))]
+    turns = [batch.turns[_number(id) - 1] for id in sorted(ids, key=_number)]
     return sorted(turns, key=lambda turn: not is_person(turn))
+
+
+def _number(id: str) -> int:
+    """7 of ``t7``."""
+    return int(id[1:])
 
 
 def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:

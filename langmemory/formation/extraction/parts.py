@@ -15,6 +15,8 @@ CHARACTERS_A_TOKEN = 4
 """As the approximate counter has it, by which batches are gathered."""
 SHOWN_BEFORE = 500
 """Characters of one part that are shown before the next."""
+TURNS_BEFORE = 2
+"""Turns of a batch that are shown before its rest."""
 
 
 def parts(batch: Batch) -> tuple[list[Batch], int]:
@@ -34,6 +36,16 @@ def parts(batch: Batch) -> tuple[list[Batch], int]:
             before = _shown(found[-1].turns, SHOWN_BEFORE) if found else batch.before
             found.append(replace(batch, turns=(turn,), before=before))
     return found, cut
+
+
+def rest(batch: Batch, read_to: int) -> Batch | None:
+    """What is to be asked about after an answer that broke off among the facts of a batch, the last of
+    which rests on turn ``read_to`` (from 1): that turn, unless nothing else was read, and all after it."""
+    begin = max(read_to - 1, 1)
+    if begin >= len(batch.turns):
+        return None
+    before = _shown(batch.turns[max(begin - TURNS_BEFORE, 0) : begin], SHOWN_BEFORE)
+    return replace(batch, turns=batch.turns[begin:], before=before)
 
 
 def _pieces(turn: Turn, characters: int) -> list[Turn]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
 from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc
+from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
 REASON: Final = "memory manager"
@@ -29,6 +30,14 @@ class Pass:
     current: dict[str, tuple[str, Any]] = field(default_factory=dict)
     """Kind and content of each memory as it is to be."""
     removed: dict[str, None] = field(default_factory=dict)
+    seen: int | None = None
+    """`ChangeSet.planned_at` of what becomes of it."""
+
+    def look(self) -> None:
+        """Note the newest change there is: later ones the model will not have seen."""
+        if isinstance(self.store, MemoryStore):
+            with self.store.knowledge(self.namespace) as knowledge:
+                self.seen = knowledge.seq
 
     def take(self, results: Iterable[Sequence[SearchItem]], limit: int) -> None:
         """The best of what was found; the same item once, as the earlier search found it."""
@@ -97,6 +106,7 @@ class Pass:
                 reason=REASON,
                 changes=tuple(each),
                 note={"changes": len(each)},
+                planned_at=self.seen,
             )
             for namespace, each in changes.items()
         ]

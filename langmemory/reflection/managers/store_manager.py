@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from string import Template
@@ -13,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore
 
 from langmemory.chat_models import as_chat_model
-from langmemory.errors import ConfigError, ExtractionError
+from langmemory.errors import ConfigError, ExtractionError, StalePlanError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.prompts import prompt
@@ -30,6 +31,9 @@ from langmemory.reflection.managers.proposals import Permits
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
 from langmemory.reflection.managers.stored_memories import StoredMemories
 from langmemory.stores import MemoryStore, verbatim
+
+MAX_PASSES = 3
+"""So often a conversation is read when the memories it changes are changed meanwhile."""
 
 QUERY_CHARS = 2_000
 """So much of the end of a conversation is a query where no model writes one."""
@@ -99,6 +103,12 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
                 )
             )
 
+    @property
+    def jobs_name(self) -> str:
+        """Name of the jobs that are this manager's and no other's: by its schemas and namespace. Not
+        by its instructions, which change: what waits would then wait for ever."""
+        return f"{self.get_name()} {','.join(self.schemas)} {'/'.join(self.namespace.labels)}"
+
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[dict[str, Any]]:
@@ -110,10 +120,39 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             ModelUnavailableError: A model could not be asked; nothing was changed.
             ExtractionError: The model's answers could not be used; nothing was changed. Where those
                 of the query model cannot, the conversation's last words are the query.
+            StalePlanError: In a `MemoryStore`, others changed the same memories while the model was
+                asked, `MAX_PASSES` times; what they wrote stands.
         """
         config = ensure_config(config)
         check_input(input)
+        for _ in range(MAX_PASSES - 1):
+            try:
+                return self._pass(input, config)
+            except StalePlanError as error:
+                logger.info("memories changed meanwhile, read again: %s", error)
+        return self._pass(input, config)
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[dict[str, Any]]:
+        """`invoke` without blocking the loop."""
+        config = ensure_config(config)
+        check_input(input)
+        for _ in range(MAX_PASSES - 1):
+            try:
+                return await self._apass(input, config)
+            except StalePlanError as error:
+                logger.info("memories changed meanwhile, read again: %s", error)
+        return await self._apass(input, config)
+
+    async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:
+        """LangMem's short form."""
+        return await self.ainvoke({"messages": messages})
+
+    def _pass(self, input: Mapping[str, Any], config: RunnableConfig) -> list[dict[str, Any]]:
+        """What was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
         run = self._begin(config)
+        run.look()
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
             try:
@@ -128,6 +167,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             begun = run.store.get(default.namespace, default.key)
             if begun is None:
                 run.store.put(default.namespace, default.key, default.value)
+                run.look()
             run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(manager.invoke(self._input(input, run, with_messages), config))
@@ -142,13 +182,12 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
                 delete(run.store, namespace, key, reason=REASON)
         return puts
 
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    async def _apass(
+        self, input: Mapping[str, Any], config: RunnableConfig
     ) -> list[dict[str, Any]]:
-        """`invoke` without blocking the loop."""
-        config = ensure_config(config)
-        check_input(input)
+        """`_pass` without blocking the loop."""
         run = self._begin(config)
+        await asyncio.to_thread(run.look)
         queries: Sequence[str | None] = self._own_queries(input)
         if self._asker is not None:
             try:
@@ -164,6 +203,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             begun = await run.store.aget(default.namespace, default.key)
             if begun is None:
                 await run.store.aput(default.namespace, default.key, default.value)
+                await asyncio.to_thread(run.look)
             run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
@@ -177,10 +217,6 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             for namespace, key in run.deletes():
                 await adelete(run.store, namespace, key, reason=REASON)
         return puts
-
-    async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:
-        """LangMem's short form."""
-        return await self.ainvoke({"messages": messages})
 
     def _begin(self, config: RunnableConfig) -> Pass:
         store, namespace = self._place(config, by_hand=False)

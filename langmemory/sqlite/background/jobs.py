@@ -156,14 +156,22 @@ def renew(connection: Connection, job: Job, now_us: int, lease_us: int) -> bool:
 def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
     """It is done; ``result`` is JSON. False when the claim is lost.
 
-    What it was to do is not kept: it may quote what somebody said.
+    What it was to do is not kept: it may quote what somebody said. Where it only read what there
+    was, the dead ones of its thread have nothing left to do.
     """
-    return _claimed(
+    done = _claimed(
         connection,
         job,
         "state = 'done', finished_at = ?, result = ?, error = NULL, payload = '{}', config = '{}'",
         (now_us, result),
     )
+    if done and job.thread is not None and job.payload.keys() <= {"namespace", "thread_id"}:
+        connection.execute(
+            "UPDATE job SET state = 'replaced', payload = '{}', config = '{}' WHERE state = 'dead' "
+            f"AND kind = ? AND lane = ? AND thread = ? AND {READS_ONLY}",
+            (job.kind, job.lane, job.thread),
+        )
+    return done
 
 
 def fail(
