@@ -95,12 +95,10 @@ def divide(
     )
 
 
-def plain_twins(
-    statement: Statement, knowledge: Knowledge, *, options: DuplicateOptions | None = None
-) -> Iterator[Statement]:
-    """Memories of the application that say what a fact says, for the same readers: no person has
-    confirmed them, and they were written before it could be known that the fact had ended."""
-    options = options or DuplicateOptions()
+def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statement]:
+    """Memories of the application that say what a fact says, for the same readers, and that no person
+    has confirmed."""
+    options = DuplicateOptions()
     mine = wording(statement.text, statement.language)
     for known, cosine in knowledge.nearest(statement.text, options.neighbours):
         if cosine < options.same:
@@ -108,8 +106,8 @@ def plain_twins(
         one = Statement.of_known(known)
         theirs = wording(one.text, one.language)
         if (
-            _is_plain(known)
-            and _is_fact(known)
+            _is_fact(known)
+            and _is_plain(known)
             and not (one.protected or one.past or one.waiting)
             and same_circle(statement, one)
             and mine.agrees(theirs)
