@@ -115,6 +115,13 @@ class Forgetting:
                 indexed = remains.found_terms(connection, words)
             with clear_errors(engine.database.path):
                 looked, places = remains.found_in_bytes(engine.database, words)
+            if indexed or places:  # somebody may have said the same anew
+                with engine.read() as snapshot:
+                    words = remains.unsaid(snapshot.connection, words)
+                with engine.write() as connection:
+                    indexed = remains.found_terms(connection, words)
+                with clear_errors(engine.database.path):
+                    looked, places = remains.found_in_bytes(engine.database, words)
         except DatabaseError as error:
             raise ForgettingError(
                 f"The memories are gone, but {engine.database.path} could not be written anew and "

@@ -702,6 +702,24 @@ def test_a_purge_that_failed_is_made_up_for(
     assert in_files(store, "Zqxlosung") == []
 
 
+def test_what_somebody_says_anew_meanwhile_is_no_remnant(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the file is written anew another one may say the same words: they are theirs, and what is
+    forgotten is gone all the same."""
+    purge = Database.purge
+
+    def purged(self: Database) -> bool:
+        said(store, "bob", "The word is Zqxlosung")
+        return purge(self)
+
+    said(store, "alice", "The word is Zqxlosung", "and Qxzschloss")
+    monkeypatch.setattr(Database, "purge", purged)
+    store.forget(NS, owner="alice")
+    assert [item.value["content"] for item in store.search(NS)] == ["The word is Zqxlosung"]
+    assert in_files(store, "Qxzschloss") == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="sees open files in /proc")
 def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Path) -> None:
     """The copy that this takes is in the folder of the file: the system's own for such files may be

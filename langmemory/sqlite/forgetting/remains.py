@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Final
 
@@ -168,6 +168,15 @@ class Traces:
         phrases = {one for text in silent for one in _PHRASE.findall(text) if _long(one)}
         texts = _texts(connection, (*REMAINING, *_ASIDE))
         return [*found, *filter(usable, _unknown(texts, phrases))]
+
+
+def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
+    """Those of the `Traces.needles` that still stand in no text: others may have been said anew."""
+    known = _Vocabulary(_texts(connection, (*REMAINING, *_ASIDE)))
+    words = [one for one in needles if _WORD.fullmatch(one)]
+    passages = set(needles) - set(words)
+    texts = _texts(connection, (*REMAINING, *_ASIDE))
+    return [*(one for one in words if one not in known), *_unknown(texts, passages)]
 
 
 def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
