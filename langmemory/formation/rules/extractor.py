@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
@@ -43,8 +42,9 @@ class RuleExtractor:
         game = Game()
         for turn in batch.before:
             game.hear(turn.text)
-        for asked, turn in pairwise((*(batch.before or (None,))[-1:], *batch.turns)):
-            if turn is None or game.hear(turn.text) or not is_person(turn):
+        before = batch.before[-1] if batch.before else None
+        for asked, turn in zip((before, *batch.turns), batch.turns, strict=False):
+            if game.hear(turn.text) or not is_person(turn):
                 continue
             found, is_whole = _read(turn, known, asked)
             facts += found
@@ -89,7 +89,7 @@ def _readings(turn: Turn, text: str, asked: Turn | None) -> Iterator[tuple[str, 
     """Languages a text may be in, the likeliest first, each with the text as it is to be read, and
     whether its first sentence was made of a short answer to what was asked."""
     if asked is not None:
-        for code in GRAMMARS:
+        for code in _languages(asked.text[-SHORT_CHARACTERS:]):  # each has patterns to be made
             if said := completed(asked, turn, text, code):
                 yield code, said, True
     for code in _languages(text):
