@@ -1,12 +1,15 @@
 """Ids among ids: where one stands, and whether it is there. For some hundreds at a time, of which
-`np.isin` and `np.unique` make more work than recall has with the rest."""
+`np.isin` and `np.unique` make more work than a search has with the rest."""
 
 from __future__ import annotations
+
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.source import Ids
+Ids = NDArray[np.int64]
+Integer = TypeVar("Integer", bound=np.integer[Any])
 
 
 def indexes(among: Ids, wanted: Ids) -> Ids:
@@ -28,8 +31,8 @@ def are_in(wanted: Ids, among: Ids) -> NDArray[np.bool_]:
     return found
 
 
-def distinct(*parts: Ids) -> Ids:
-    """The ids of all parts in ascending order, each once."""
+def distinct(*parts: NDArray[Integer]) -> NDArray[Integer]:
+    """The ids of all parts, one at least, in ascending order, each once."""
     every = np.sort(np.concatenate(parts))
     first = np.ones(len(every), np.bool_)
     np.not_equal(every[1:], every[:-1], out=first[1:])

@@ -8,10 +8,11 @@ has a unit says so in its name or docstring.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
+
+from langmemory.moments import moment
 
 Namespace = tuple[str, ...]
 
@@ -133,10 +134,9 @@ class RecallResult:
         """When it became true or was said; when it was stored, if that is unknown."""
         if self.memory.valid_at is not None:
             return self.memory.valid_at
-        with suppress(KeyError, TypeError, ValueError):  # as facts have it
-            said = datetime.fromisoformat(self.memory.value["said_at"])
-            return said if said.tzinfo else said.replace(tzinfo=UTC)
-        return self.memory.created_at
+        return (
+            moment(self.memory.value.get("said_at")) or self.memory.created_at
+        )  # as facts have it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from langmemory.recall.ids import are_in, distinct, indexes
+from langmemory.ids import are_in, distinct, indexes
 
 RANDOM = np.random.default_rng(5)
 

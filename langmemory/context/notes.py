@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
 from langmemory.context.tokens import ELLIPSIS
+from langmemory.moments import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
@@ -150,7 +151,7 @@ def _of_value(
         priority=priority if priority in get_args(Priority) else "reference",
         kind=kind if kind in get_args(Kind) else "semantic",
         speaker=speaker if isinstance(speaker, str) else None,
-        at=_time(facet("valid_at") or facet("at")),
+        at=moment(facet("valid_at") or facet("at")),
         score=score,
         importance=0.5 if importance is None else importance,
         discovery_tokens=_whole_number(facet("discovery_tokens")),
@@ -179,14 +180,3 @@ def _number(value: Any) -> float | None:
 def _whole_number(value: Any) -> int | None:
     number = _number(value)
     return None if number is None or number < 0 else int(number)
-
-
-def _time(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -99,20 +99,12 @@ def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statemen
     """Memories of the application that say what a fact says, for the same readers, and that no person
     has confirmed."""
     options = DuplicateOptions()
-    mine = wording(statement.text, statement.language)
     for known, cosine in knowledge.nearest(statement.text, options.neighbours):
         if cosine < options.same:
             break
         one = Statement.of_known(known)
-        theirs = wording(one.text, one.language)
-        if (
-            _is_fact(known)
-            and _is_plain(known)
-            and not (one.protected or one.past or one.waiting)
-            and same_circle(statement, one)
-            and mine.agrees(theirs)
-            and mine.words == theirs.words
-        ):
+        plain = _is_fact(known) and _is_plain(known) and not (one.protected or one.past)
+        if plain and _says_the_same(one, statement):
             yield one
 
 

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite.file.times import moment
+from langmemory.moments import moment
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -132,7 +132,7 @@ class MessageReader:
         """An ISO 8601 text or Unix seconds as a datetime; without a timezone it counts as UTC."""
         if value is None or value == "":
             return None
-        said_at = moment(value)
+        said_at = moment(value, or_seconds=True)
         if said_at is None:
             raise self.error(
                 where,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langmemory.recall.ids import distinct
+from langmemory.ids import distinct
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids, KeywordQuery
 
 EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))

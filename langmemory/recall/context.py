@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.ids import indexes
+from langmemory.ids import indexes
 from langmemory.recall.source import Floats
 
 Index = NDArray[np.int64]

@@ -17,6 +17,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import are_in
 from langmemory.recall import scoring
 from langmemory.recall.candidates import EMPTY, Candidates, gather
 from langmemory.recall.choosing import choose, deeper
@@ -26,7 +27,6 @@ from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
-from langmemory.recall.ids import are_in
 from langmemory.recall.intent import Intent, read_intent
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.query import Query, read_query

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import are_in, distinct, indexes
 from langmemory.lexicon import compared, split_words
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
@@ -16,7 +17,6 @@ from langmemory.recall.derivation import Families
 from langmemory.recall.entities import possible_names
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached
-from langmemory.recall.ids import are_in, distinct, indexes
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Texts, interact, join_texts
 from langmemory.recall.presets import Preset

@@ -112,16 +112,11 @@ class Forgetting:
             with engine.write() as connection:
                 note_remaining(connection, "copies")
                 connection.pragma("secure_delete", False)
-                indexed = remains.found_terms(connection, words)
-            with clear_errors(engine.database.path):
-                looked, places = remains.found_in_bytes(engine.database, words)
-            if indexed or places:  # somebody may have said the same anew
+            looked, places = _looked_for(engine, words)
+            if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
                     words = remains.unsaid(snapshot.connection, words)
-                with engine.write() as connection:
-                    indexed = remains.found_terms(connection, words)
-                with clear_errors(engine.database.path):
-                    looked, places = remains.found_in_bytes(engine.database, words)
+                looked, places = _looked_for(engine, words)
         except DatabaseError as error:
             raise ForgettingError(
                 f"The memories are gone, but {engine.database.path} could not be written anew and "
@@ -134,10 +129,9 @@ class Forgetting:
                 f"{engine.database.path}, so its WAL may hold their bytes. Close it, then forget "
                 "again, or open the file anew."
             )
-        if indexed or places:
-            where = [*places, *(["the keyword index"] if indexed else [])]
+        if places:
             raise ForgettingError(
-                f"The memories are gone, but words of theirs still stand in {', '.join(where)}. "
+                f"The memories are gone, but words of theirs still stand in {', '.join(places)}. "
                 "Run `langmemory doctor`, then forget again."
             )
         return replace(done, words=looked)
@@ -196,6 +190,15 @@ class Forgetting:
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
         )  # fmt: skip
         return done, traces
+
+
+def _looked_for(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
+    """How many of the words were looked for in the bytes, and where one of them still stands."""
+    with engine.write() as connection:
+        indexed = remains.found_terms(connection, words)
+    with clear_errors(engine.database.path):
+        looked, places = remains.found_in_bytes(engine.database, words)
+    return looked, [*places, *(["the keyword index"] if indexed else [])]
 
 
 def make_up(engine: Engine) -> bool:

@@ -18,10 +18,11 @@ from langmemory.context import is_injected
 from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
+from langmemory.moments import moment
 from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import intern
-from langmemory.sqlite.file.times import by_clock, moment, to_us
+from langmemory.sqlite.file.times import by_clock, to_us
 from langmemory.sqlite.file.values import from_json, readable_text
 from langmemory.sqlite.index.keywords import namespace_tokens
 from langmemory.sqlite.index.keywords import write as write_keywords
@@ -186,7 +187,7 @@ def _normalise(raw: Message, number: int) -> tuple[BaseMessage, Mapping[str, Any
 
 
 def _time(value: Any, number: int) -> datetime:
-    said_at = moment(value)
+    said_at = moment(value, or_seconds=True)
     if said_at is None:
         raise InvalidValueError(
             f"The time of message {number} is {value!r:.80}. Use ISO 8601, a datetime, or seconds "

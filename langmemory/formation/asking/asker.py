@@ -24,6 +24,7 @@ from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.prompts import prompt
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 Method = Literal["json_schema", "function_calling", "json_mode", "text"]
 """How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
@@ -162,6 +163,43 @@ class Asker:
                 "model and accepts the credentials."
             )
         return None
+
+
+Dialogue = Generator[tuple["Asker", Question[T]], Answered[T], R]
+"""Yields whom to ask what, takes what it means, returns what follows. An `ExtractionError` is thrown in
+where it asked."""
+
+
+def held(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
+    """What follows from a dialogue. Raises what `Asker.ask` raises, unless the dialogue goes on."""
+    try:
+        asker, question = next(dialogue)
+        while True:
+            try:
+                answered = asker.ask(question, config)
+            except ExtractionError as error:
+                asker, question = dialogue.throw(error)
+            else:
+                asker, question = dialogue.send(answered)
+    except StopIteration as done:
+        found: R = done.value
+        return found
+
+
+async def aheld(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
+    """`held` without blocking the loop."""
+    try:
+        asker, question = next(dialogue)
+        while True:
+            try:
+                answered = await asker.aask(question, config)
+            except ExtractionError as error:
+                asker, question = dialogue.throw(error)
+            else:
+                asker, question = dialogue.send(answered)
+    except StopIteration as done:
+        found: R = done.value
+        return found
 
 
 def is_outage(error: Exception) -> bool:

@@ -14,6 +14,7 @@ from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.formation.facts import normalised as normalised_text
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
 from langmemory.lexicon import split_words
+from langmemory.moments import moment
 from langmemory.types import Privacy
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
@@ -97,7 +98,7 @@ class Statement:
         """A memory."""
         memory = known.memory
         kind = str(memory.value.get("fact_kind", "fact"))
-        said_at = _moment(memory.value.get("said_at")) or memory.created_at
+        said_at = moment(memory.value.get("said_at")) or memory.created_at
         start = _start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at)
         end, past = memory.invalid_at or END, memory.status == "superseded"
         return Statement(
@@ -245,16 +246,5 @@ def _told_for(value: dict[str, Any]) -> tuple[datetime, datetime] | None:
     when = value.get("when")
     if not isinstance(when, dict):
         return None
-    start, end = _moment(when.get("start")), _moment(when.get("end"))
+    start, end = moment(when.get("start")), moment(when.get("end"))
     return None if start is None or end is None else (start, end)
-
-
-def _moment(text: object) -> datetime | None:
-    """A time in a fact's value, where somebody has not put something else there."""
-    if not isinstance(text, str):
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,7 +12,15 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from langmemory.errors import ExtractionError
-from langmemory.formation.asking.asker import Answered, Asker, Method, Question
+from langmemory.formation.asking.asker import (
+    Answered,
+    Asker,
+    Dialogue,
+    Method,
+    Question,
+    aheld,
+    held,
+)
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
@@ -108,54 +116,28 @@ class ModelExtractor:
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """As `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
-        steps = self._steps(batch, names)
-        try:
-            question = next(steps)
-            while True:
-                try:
-                    answered: Answered[Reading] | ExtractionError = self._asker.ask(question)
-                except ExtractionError as error:
-                    answered = error
-                question = steps.send(answered)
-        except StopIteration as done:
-            found: Extraction = done.value
-            return found
+        return held(self._dialogue(batch, names))
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
         """`extract` without blocking the loop."""
-        steps = self._steps(batch, names)
-        try:
-            question = next(steps)
-            while True:
-                try:
-                    answered: Answered[Reading] | ExtractionError = await self._asker.aask(question)
-                except ExtractionError as error:
-                    answered = error
-                question = steps.send(answered)
-        except StopIteration as done:
-            found: Extraction = done.value
-            return found
+        return await aheld(self._dialogue(batch, names))
 
-    def _steps(
-        self, batch: Batch, names: Sequence[str]
-    ) -> Generator[Question[Reading], Answered[Reading] | ExtractionError, Extraction]:
-        """Yields what to ask, takes what came back, returns what it means."""
+    def _dialogue(self, batch: Batch, names: Sequence[str]) -> Dialogue[Reading, Extraction]:
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
         asked, cut = parts(batch)
         found: list[Extraction] = []
         for part in asked:
-            answered = yield self._question(part, names)
-            if isinstance(answered, ExtractionError):
-                answered.model_calls += sum(one.model_calls for one in found)
-                raise answered
-            found.append(_extraction(part, answered))
-            left = _left(part, answered.value)
+            left: Batch | None = part
             while left is not None:
-                answered = yield self._question(left, names)
-                if isinstance(answered, ExtractionError):  # what was finished stays
-                    found.append(Extraction(model_calls=answered.model_calls))
-                    break
+                try:
+                    answered = yield self._asker, self._question(left, names)
+                except ExtractionError as error:
+                    if left is part:  # it comes with the calls of those before it
+                        error.model_calls += sum(one.model_calls for one in found)
+                        raise
+                    found.append(Extraction(model_calls=error.model_calls))
+                    break  # what was finished stays
                 found.append(_extraction(left, answered))
                 left = _left(left, answered.value)
         return _together(batch, found, cut)

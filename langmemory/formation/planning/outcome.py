@@ -11,12 +11,7 @@ from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
-from langmemory.formation.duplicates import (
-    Division,
-    DuplicateOptions,
-    confirmed,
-    plain_twins,
-)
+from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed, plain_twins
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
@@ -147,32 +142,29 @@ class Outcome:
         """What gives way to facts that do not wait, each at its earliest end."""
         ends: dict[str, Supersede | UpdateMemory] = {}
         again: dict[str, Change] = {}
+        twins: dict[str, Supersede] = {}
         for pair, change in self._giving_way():
-            ends.setdefault(change.key, change)
+            if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
+                twins |= {one.key: one for one in self._plain_twins(pair, change)}
             if isinstance(change, Supersede) and change.key == pair.old.key:
                 found = restored(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
-        yield from self._plain_twins(ends)
+        yield from (one for key, one in twins.items() if key not in ends)
         yield from self._corrected_before()
         yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
 
-    def _plain_twins(self, ends: Mapping[str, Change]) -> Iterator[Supersede]:
+    def _plain_twins(self, pair: Pair, change: Supersede) -> Iterator[Supersede]:
         """What an application wrote, before the news, in the words of a fact that gives way: it claims
         nothing, so that nothing would ever end it."""
-        gone = set(ends)
-        for pair, change in self._giving_way():
-            if not isinstance(change, Supersede) or ends[change.key] != change:
-                continue
-            loser, _ = gives_way(pair)
-            winner = pair.old if loser.key == pair.new.key else pair.new
-            for one in plain_twins(loser, self.knowledge):
-                if one.said_at <= winner.said_at and one.key not in gone:
-                    gone.add(one.key)
-                    yield change.model_copy(update={"key": one.key})
+        loser, _ = gives_way(pair)
+        winner = pair.old if loser.key == pair.new.key else pair.new
+        for one in plain_twins(loser, self.knowledge):
+            if one.said_at <= winner.said_at:
+                yield change.model_copy(update={"key": one.key})
 
     def _corrected_before(self) -> Iterator[UpdateMemory]:
         """What a known correction says was so since what it takes back was said, of which one hears

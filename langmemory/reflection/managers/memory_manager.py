@@ -7,7 +7,7 @@ is for applications that keep profiles and collections of their own pydantic mod
 from __future__ import annotations
 
 import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError
-from langmemory.formation.asking.asker import Answered, Asker, Question
+from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
 from langmemory.formation.batch import Turn
 from langmemory.formation.extraction.transcript import transcript
 from langmemory.formation.prompts import prompt
@@ -67,27 +67,13 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its answers could not be used.
         """
-        steps = self._steps(input)
-        try:
-            asker, question = next(steps)
-            while True:
-                asker, question = steps.send(asker.ask(question, config))
-        except StopIteration as done:
-            found: list[ExtractedMemory] = done.value
-            return found
+        return held(self._dialogue(input), config)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[ExtractedMemory]:
         """`invoke` without blocking the loop."""
-        steps = self._steps(input)
-        try:
-            asker, question = next(steps)
-            while True:
-                asker, question = steps.send(await asker.aask(question, config))
-        except StopIteration as done:
-            found: list[ExtractedMemory] = done.value
-            return found
+        return await aheld(self._dialogue(input), config)
 
     async def __call__(
         self, messages: Sequence[Message], existing: Sequence[Any] | None = None
@@ -95,10 +81,8 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         """LangMem's short form."""
         return await self.ainvoke({"messages": messages, "existing": existing})
 
-    def _steps(
-        self, input: Mapping[str, Any]
-    ) -> Generator[tuple[Asker, Question[Changes]], Answered[Changes], list[ExtractedMemory]]:
-        """Yields what to ask, takes what it means, returns the memories."""
+    def _dialogue(self, input: Mapping[str, Any]) -> Dialogue[Changes, list[ExtractedMemory]]:
+        """Returns the memories."""
         check_input(input)
         given = self._known(input.get("existing") or ())
         known = {one.id: one for one in given}

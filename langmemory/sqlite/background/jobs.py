@@ -35,7 +35,10 @@ CLAIMABLE: Final = """
 """The next job of a kind: due, or left behind by a worker whose lease ran out; its lane is free."""
 
 
-BROUGHT: Final = "json_remove(payload, '$.namespace', '$.thread_id')"
+WHOSE: Final = ("namespace", "thread_id")
+"""What a job says of whose turns are to be read."""
+_WHOSE_PATHS: Final = ", ".join(f"'$.{name}'" for name in WHOSE)
+BROUGHT: Final = f"json_remove(payload, {_WHOSE_PATHS})"
 """What a job says beyond whose turns are to be read."""
 READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
 """Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
@@ -165,7 +168,7 @@ def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
         "state = 'done', finished_at = ?, result = ?, error = NULL, payload = '{}', config = '{}'",
         (now_us, result),
     )
-    if done and job.thread is not None and job.payload.keys() <= {"namespace", "thread_id"}:
+    if done and job.thread is not None and job.payload.keys() <= {*WHOSE}:
         connection.execute(
             "UPDATE job SET state = 'replaced', payload = '{}', config = '{}' WHERE state = 'dead' "
             f"AND kind = ? AND lane = ? AND thread = ? AND {READS_ONLY}",

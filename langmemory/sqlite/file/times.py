@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from langmemory.moments import EPOCH
+
 MICROSECOND = timedelta(microseconds=1)
 FIRST_US = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND
 LAST_US = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - EPOCH) // MICROSECOND
@@ -30,21 +31,6 @@ def from_us(us: int) -> datetime:
 
 def maybe_datetime(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
-
-
-def moment(value: object) -> datetime | None:
-    """A datetime, ISO 8601 text or seconds since 1970 as a datetime with a timezone, which is UTC where
-    it tells none; None for what is no time."""
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            value = EPOCH + timedelta(seconds=value)  # Windows' fromtimestamp begins in 1970
-        elif isinstance(value, str):
-            value = datetime.fromisoformat(value)
-    except (ValueError, OverflowError):
-        return None
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 @overload

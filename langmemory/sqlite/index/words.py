@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import distinct
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import ids_below
 from langmemory.sqlite.index.vectors import Floats, Ids, highest
@@ -190,7 +191,7 @@ class Words:
         if scope is not None:
             inside = np.zeros(len(self.ids), np.bool_)
             inside[scope] = True
-        parts: list[Rows] = []
+        parts: list[Rows] = [np.empty(0, np.int32)]
         scored = 0
         ranked = sorted(held, key=lambda token: held[token].stop - held[token].start)
         for place, token in enumerate(ranked):
@@ -198,11 +199,11 @@ class Words:
             if inside is not None:
                 rows = rows[inside[rows]]
             scored += len(rows)
-            if rarest and len(parts) >= FEWEST_WORDS and scored > SCORED_ROWS:
-                return _union(parts), frozenset(ranked[place:])
+            if rarest and len(parts) > FEWEST_WORDS and scored > SCORED_ROWS:
+                return distinct(*parts), frozenset(ranked[place:])
             if len(rows):
                 parts.append(rows)
-        return _union(parts), frozenset()
+        return distinct(*parts), frozenset()
 
     def _scored(
         self,
@@ -246,17 +247,6 @@ def _counted(body: float, context: float) -> Floats:
     values = np.arange(256)
     counted: Floats = ((values >> 4) * body + (values & 15) * context).astype(np.float32)
     return counted
-
-
-def _union(parts: Sequence[Rows]) -> Rows:
-    """All rows of some sets, ascending."""
-    if not parts:
-        return np.empty(0, np.int32)
-    together = np.concatenate(parts)
-    together.sort()  # np.unique takes twice as long
-    first = np.ones(len(together), np.bool_)
-    np.not_equal(together[1:], together[:-1], out=first[1:])
-    return together[first]
 
 
 def _without(rows: Rows, gone: NDArray[np.bool_] | None) -> Rows:

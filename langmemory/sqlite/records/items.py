@@ -83,12 +83,8 @@ class Known(NamedTuple):
 
     item: int
     value: str
-    columns: tuple[Any, ...]
-    """Those of `_TOLD`."""
-
-    @property
-    def was(self) -> dict[str, Any]:
-        return dict(zip(_TOLD, self.columns, strict=True))
+    was: dict[str, Any]
+    """Its columns of `_TOLD`."""
 
     def is_said_anew(self, write: Write) -> bool:
         """Whether a write, that names no status, makes a memory hold which did not: it says something
@@ -201,7 +197,7 @@ class Batch:
         for write in writes:
             keys.setdefault(write.namespace, []).append(write.key)
         return {
-            (namespace, row[0]): Known(row[1], row[2], row[3:])
+            (namespace, row[0]): Known(row[1], row[2], dict(zip(_TOLD, row[3:], strict=True)))
             for namespace, some in keys.items()
             for row in self.connection.execute(
                 f"SELECT key, id, value, {', '.join(_TOLD)} FROM item WHERE namespace = ? AND "
