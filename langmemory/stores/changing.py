@@ -241,9 +241,9 @@ class Changing(Journaling):
         with rehearsal(connection, dry_run):
             self._claim_model(connection, [draft.write for draft in undoing.drafts])
             now = now_us()
-            was = _linked(connection, undoing.run_id)
+            was = _linked(connection, undoing.run)
             applied, back = undoing.write(connection, now)
-            learned = self._learned_since(connection, undoing.run_id, back, was, now)
+            learned = self._learned_since(connection, undoing.run, back, was, now)
             if learned is not None:
                 since = applying.apply(connection, learned, {}, now)
                 applied = replace(
@@ -256,7 +256,7 @@ class Changing(Journaling):
     def _learned_since(
         self,
         connection: Connection,
-        run_id: str,
+        run: Run,
         back: Mapping[str, int],
         was: Mapping[str, str],
         now: int,
@@ -264,13 +264,10 @@ class Changing(Journaling):
         """What has become of facts that an undo brings back, by what was learned while the run stood,
         and of those that only gave way because of a link that it takes back: a run of its own, which
         can be undone as an undo cannot."""
-        run = runs.find(connection, run_id)
-        if run is None:
-            return None
         known = self._knowing(connection, run.namespace)
-        left = _linked(connection, run_id)
+        left = _linked(connection, run)
         apart = {one.memory.key: one for one in parted(was, left, run.at, known)}
-        undo = runs.UNDO + run_id
+        undo = runs.UNDO + run.id
         if not back or not came_after(connection, min(back.values()), undo):
             back = {}
         found = [fact for key in back if (fact := known.by_key(key)) is not None]
@@ -295,9 +292,9 @@ class Changing(Journaling):
             return None
         return ChangeSet(
             namespace=run.namespace,
-            run_id=f"since/{run_id}",
+            run_id=f"since/{run.id}",
             kind="correction",
-            reason=f"learned while {run_id} stood",
+            reason=f"learned while {run.id} stood",
             changes=changes,
         )
 
@@ -456,10 +453,10 @@ class Changing(Journaling):
         )
 
 
-def _linked(connection: Connection, run_id: str) -> Mapping[str, str]:
+def _linked(connection: Connection, run: Run) -> Mapping[str, str]:
     """`Knowledge.links` of the entities that a run linked, and of those linked with them."""
-    run, keys = runs.find(connection, run_id), runs.links(connection, run_id)
-    if run is None or not keys:
+    keys = runs.links(connection, run.id)
+    if not keys:
         return {}
     every = compile_scope(Scope(namespace=run.namespace))
     return GraphView(connection, run.namespace, narrow=every, wide=every).links(keys)

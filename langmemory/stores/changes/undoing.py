@@ -77,7 +77,7 @@ class Trail:
 class Undoing:
     """A run about to be undone, with the values to bring back drafted but not yet embedded."""
 
-    run_id: str
+    run: Run
     items: list[int]
     drafts: list[Draft]
 
@@ -88,8 +88,8 @@ class Undoing:
         Raises:
             ChangeError, UndoRefusedError: See `MemoryStore.undo`.
         """
-        found = cls(run_id=run_id, items=[], drafts=[])
         run = _find(connection, run_id)
+        found = cls(run=run, items=[], drafts=[])
         if run.undone_by is not None:
             return found
         trails = _trails(connection, run)
@@ -114,7 +114,7 @@ class Undoing:
         Raises:
             ChangeError, UndoRefusedError: See `MemoryStore.undo`.
         """
-        run = _find(connection, self.run_id)
+        run = _find(connection, self.run.id)
         undo = runs.UNDO + run.id
         if run.undone_by is not None:
             line = f"run {run.id} was undone before, by {run.undone_by}"
