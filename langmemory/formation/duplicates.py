@@ -103,8 +103,8 @@ def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statemen
         if cosine < options.same:
             break
         one = Statement.of_known(known)
-        plain = _is_fact(known) and _is_plain(known) and not (one.protected or one.past)
-        if plain and _says_the_same(one, statement):
+        holds = not (one.protected or one.past or one.waiting)
+        if holds and _is_fact(known) and _is_plain(known) and _says_the_same(one, statement):
             yield one
 
 

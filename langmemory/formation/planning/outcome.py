@@ -145,12 +145,13 @@ class Outcome:
         twins: dict[str, Supersede] = {}
         for pair, change in self._giving_way():
             if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
-                twins |= {one.key: one for one in self._plain_twins(pair, change)}
+                for twin in self._plain_twins(pair, change):
+                    twins.setdefault(twin.key, twin)
             if isinstance(change, Supersede) and change.key == pair.old.key:
                 found = restored(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
-        yield from (one for key, one in twins.items() if key not in ends)
+        yield from (twin for key, twin in twins.items() if key not in ends)
         yield from self._corrected_before()
         yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:

@@ -65,6 +65,7 @@ KEPT_NAMESPACES: Final = 1_000
 """… of so many namespaces at most: to count the rows of more takes longer than to look for them."""
 
 Rows = NDArray[np.int32]
+_NO_ROWS: Final[Rows] = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ class Words:
         if scope is not None:
             inside = np.zeros(len(self.ids), np.bool_)
             inside[scope] = True
-        parts: list[Rows] = [np.empty(0, np.int32)]
+        parts: list[Rows] = []
         scored = 0
         ranked = sorted(held, key=lambda token: held[token].stop - held[token].start)
         for place, token in enumerate(ranked):
@@ -199,11 +200,11 @@ class Words:
             if inside is not None:
                 rows = rows[inside[rows]]
             scored += len(rows)
-            if rarest and len(parts) > FEWEST_WORDS and scored > SCORED_ROWS:
-                return distinct(*parts), frozenset(ranked[place:])
+            if rarest and len(parts) >= FEWEST_WORDS and scored > SCORED_ROWS:
+                return distinct(_NO_ROWS, *parts), frozenset(ranked[place:])
             if len(rows):
                 parts.append(rows)
-        return distinct(*parts), frozenset()
+        return distinct(_NO_ROWS, *parts), frozenset()
 
     def _scored(
         self,
