@@ -302,7 +302,9 @@ class SQLiteBaseStore(BaseStore):
             self._claim_model(connection, writes)
             places = {(one.namespace, one.key) for one in writes}
             pages |= pages_telling_of(connection, places)
-            verbatim.refresh_around(connection, items.put(connection, writes, now).replaced)
+            written = items.put(connection, writes, now)
+            verbatim.refresh_around(connection, written.replaced)
+            self._claim_anew(connection, written.reworded, now)
             pages |= pages_telling_of(connection, places)
         found = [
             items.find(connection, op.namespace, op.key, viewer=batch.viewer)
@@ -313,6 +315,11 @@ class SQLiteBaseStore(BaseStore):
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
         return pages
+
+    def _claim_anew(
+        self, connection: Connection, reworded: Sequence[items.Reworded], now: int
+    ) -> None:
+        """Within the transaction: what items claim by their other words, see `Changing`."""
 
     def _rewrite(self, pages: Pages) -> None:
         """After the transaction: let the files of the journal follow, see `Journaling`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,11 +25,12 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import EXTRACTION_FAILED, Knowledge
+from langmemory.formation.facts import EXTRACTION_FAILED, Claim, Knowledge
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.restoring import decided, founded
+from langmemory.formation.planning.rewording import still_claimed
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.records import history, items, reviews, runs
@@ -297,6 +298,38 @@ class Changing(Journaling):
             reason=f"learned while {run.id} stood",
             changes=changes,
         )
+
+    def _claim_anew(
+        self, connection: Connection, reworded: Sequence[items.Reworded], now: int
+    ) -> None:
+        """What memories claim by their other words: a run of its own for each."""
+        memories = items.memories(connection, np.array([one.item for one in reworded], np.int64))
+        for one, memory in zip(reworded, memories, strict=True):
+            changes = still_claimed(
+                memory,
+                before=one.before,
+                claims=[
+                    Claim(
+                        subject=subject,
+                        relation=relation,
+                        object=literal if entity is None else entity,
+                        object_is_entity=entity is not None,
+                    )
+                    for subject, relation, entity, literal, _ in one.claims["edges"]
+                ],
+                entities=one.claims["entities"],
+                knowledge=self._knowing(connection, memory.namespace),
+                now=from_us(now),
+            )
+            if changes:
+                again = ChangeSet(
+                    namespace=memory.namespace,
+                    run_id=f"reworded/{secrets.token_hex(8)}",
+                    kind="correction",
+                    reason="a memory was given other words",
+                    changes=tuple(changes),
+                )
+                applying.apply(connection, again, {}, now)
 
     def _knowing(self, connection: Connection, namespace: Namespace) -> StoreKnowledge:
         """What a namespace knows, within a transaction."""

@@ -85,6 +85,8 @@ class Known(NamedTuple):
     value: str
     was: dict[str, Any]
     """Its columns of `_TOLD`."""
+    speaks: bool
+    """Whether it speaks of anybody, as far as the graph knows."""
 
     def is_said_anew(self, write: Write) -> bool:
         """Whether a write, that names no status, makes a memory hold which did not: it says something
@@ -120,6 +122,16 @@ class Known(NamedTuple):
         return history.with_whose(found, was) or None
 
 
+class Reworded(NamedTuple):
+    """An item that spoke of somebody by the words it had."""
+
+    item: int
+    before: str
+    """Its readable text until now."""
+    claims: dict[str, Any]
+    """As in `graph_rows.claims_of`; the graph has them no more."""
+
+
 class Written(NamedTuple):
     """What `put` did."""
 
@@ -127,6 +139,7 @@ class Written(NamedTuple):
     """Item ids, in the order of the writes."""
     replaced: list[int]
     """Those that existed before."""
+    reworded: list[Reworded]
 
 
 def put(
@@ -151,7 +164,7 @@ def put(
     known = batch.known(writes)
     ids = [batch.add(write, known.get((write.namespace, write.key))) for write in writes]
     batch.flush()
-    return Written(ids, [item for _, item, _ in batch.replaced])
+    return Written(ids, [item for _, item, _ in batch.replaced], batch.reworded)
 
 
 class Batch:
@@ -168,6 +181,7 @@ class Batch:
         self.paths: dict[str, int] = {}
         self.fresh: list[tuple[Write, int, int]] = []
         self.replaced: list[tuple[Write, int, int]] = []
+        self.reworded: list[Reworded] = []
         self.leaf_rows: list[tuple[int, LeafValue, int, int]] = []
         self.inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         self.last_id: int | None = None
@@ -197,10 +211,11 @@ class Batch:
         for write in writes:
             keys.setdefault(write.namespace, []).append(write.key)
         return {
-            (namespace, row[0]): Known(row[1], row[2], dict(zip(_TOLD, row[3:], strict=True)))
+            (namespace, key): Known(item, value, dict(zip(_TOLD, was, strict=True)), bool(speaks))
             for namespace, some in keys.items()
-            for row in self.connection.execute(
-                f"SELECT key, id, value, {', '.join(_TOLD)} FROM item WHERE namespace = ? AND "
+            for key, item, value, speaks, *was in self.connection.execute(
+                "SELECT key, id, value, EXISTS (SELECT 1 FROM mention WHERE item = item.id), "
+                f"{', '.join(_TOLD)} FROM item WHERE namespace = ? AND "
                 + ("key = ?" if len(some) == 1 else "key IN (SELECT value FROM json_each(?))"),
                 (
                     self.namespace(namespace)[0],
@@ -211,15 +226,17 @@ class Batch:
 
     def add(self, write: Write, old: Known | None) -> int:
         """Write an item; ``old`` is the one that is there. What is said anew of one that did not hold
-        holds, and what its other words claimed is over for good."""
+        holds, and with other words it does not claim any more what it did by its own."""
         namespace, _ = self.namespace(write.namespace)
         claimed: dict[str, Any] = {}
         if old is not None:
+            if old.speaks and old.is_reworded(write):
+                claimed = graph_rows.claims_of(self.connection, old.item)
+                graph_rows.end_claims(self.connection, old.item)
+                before = readable_text(from_json(old.value))
+                self.reworded.append(Reworded(old.item, before, claimed))
             if old.is_said_anew(write):
                 write.facets = {**write.facets, "status": "active"}
-                if old.is_reworded(write):
-                    claimed = graph_rows.claims_of(self.connection, old.item)
-                    graph_rows.end_claims(self.connection, old.item)
             write.facets = {**old.followed(write, self.now_us), **write.facets}
         updated = self.now_us if write.updated_us is None else write.updated_us
         expires = _expires_at(self.now_us, write.ttl_minutes)
