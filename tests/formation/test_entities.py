@@ -145,3 +145,11 @@ def test_text_mentions_who_it_names() -> None:
     found = resolve(facts, MemoryKnowledge(entities=[will]))
     assert set(found.mentions[0]) == {will.key, LENA}
     assert found.mentions[1] == ()
+
+
+@pytest.mark.parametrize("name", ["'", "\u0301", "’", " "])
+def test_a_mark_is_nobody(name: str) -> None:
+    """What a model gives as a name and has neither letter nor symbol claims nothing, and stops no
+    reflection."""
+    found = resolve([fact("It rains.", claim(name, "lives_in", "Bonn"))], MemoryKnowledge())
+    assert found.facts[0].claims == ()

@@ -114,6 +114,7 @@ def test_what_is_named_still_is_claimed_still(store: MemoryStore, now: str) -> N
         "Lena wohnt nicht mehr in Bonn.",
         "It rains.",
         "Lena has found a flat by the sea.",
+        "Lena lives in '.",
     ],
 )
 def test_what_is_said_no_more_is_not_claimed(store: MemoryStore, now: str) -> None:

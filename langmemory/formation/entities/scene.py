@@ -136,7 +136,7 @@ class Scene:
     def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
-        if not name or bare in NOBODY:
+        if not normalised(name) or bare in NOBODY:  # "'" is nobody
             return None
         if bare in SELF:
             return None if self.speaker is None else self.cast.use(self.speaker)

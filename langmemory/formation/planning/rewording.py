@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from langmemory.changes import AddEdge, Change, UpdateMemory
-from langmemory.formation.entities.cast import Cast, Found
-from langmemory.formation.entities.lookup import Lookup
-from langmemory.formation.entities.names import NameOptions
+from langmemory.changes import Change, LinkEntities, UpdateMemory
+from langmemory.formation.entities.resolution import Resolution
+from langmemory.formation.entities.resolving import resolve
+from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, Knowledge
+from langmemory.formation.planning.writing import edges
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.lexicon import detect_language, is_unspaced
 from langmemory.types import Memory
@@ -24,6 +26,9 @@ from langmemory.types import Memory
 LONGEST_NAME: Final = 80
 """Characters of what stands in the place of a name; more is another statement."""
 REASON: Final = "its words changed"
+
+Put = tuple[str | None, str | None]
+"""What was put in the place of a claim's subject and object; None for what is as it was."""
 
 
 def still_claimed(
@@ -45,114 +50,126 @@ def still_claimed(
         knowledge: what is known.
         now: when the other words were said.
     """
-    reading = _Reading(memory, before, entities, knowledge, now)
-    if reading.is_turned:
+    words = _Words(before, memory, entities, knowledge)
+    if words.are_turned:
         return []
-    found = [claim for old in claims if (claim := reading.claim(old)) is not None]
-    mentions = tuple(key for key in entities if reading.names_still(key))
-    if not mentions and not found:
+    puts = [(claim, put) for claim in claims if (put := words.put_for(claim)) is not None]
+    resolution = resolve([_fact(memory, *one, entities, now) for one in puts], knowledge)
+    found = [
+        claimed
+        for place, (claim, put) in enumerate(puts)
+        if (claimed := _claimed(claim, put, resolution, place)) is not None
+    ]
+    mentions = tuple(key for key in entities if words.name_still(key))
+    if not found and not mentions:
         return []
     return [
-        *reading.cast.changes(),
+        *_entities(resolution, found),
         UpdateMemory(key=memory.key, mentions=mentions, reason=REASON),
-        *(
-            AddEdge(
-                fact=memory.key,
-                subject=claim.subject,
-                relation=claim.relation,
-                object=claim.object if claim.object_is_entity else None,
-                literal=None if claim.object_is_entity else claim.object,
-                reason=REASON,
-            )
-            for claim in dict.fromkeys(found)
-        ),
+        *edges(memory.key, tuple(found), {}),
     ]
 
 
-class _Reading:
-    """The names of a memory in its words before and after."""
+class _Words:
+    """The names of a memory in its words before and now."""
 
     def __init__(
         self,
-        memory: Memory,
         before: str,
+        memory: Memory,
         entities: Mapping[str, tuple[str, str]],
         knowledge: Knowledge,
-        now: datetime,
     ) -> None:
-        self._before, self._after = _plain(before), _plain(memory.text)
-        was, told = (wording(text, detect_language(text).code) for text in (before, memory.text))
-        self._agrees = was.agrees(told)
-        self.is_turned = was.negated != told.negated or (
-            bool(PAST_CUES.search(memory.text)) and not PAST_CUES.search(before)
+        was, now = (wording(text, detect_language(text).code) for text in (before, memory.text))
+        self.are_turned = was.negated != now.negated or (
+            PAST_CUES.search(memory.text) is not None and PAST_CUES.search(before) is None
         )
-        """Whether the other words say the opposite, or that it is over."""
-        fact = Fact(
-            text=memory.text, speaker=memory.speaker, owner=memory.owner, privacy=memory.privacy,
-            evidence=(memory.key,), said_at=now,
-        )  # fmt: skip
-        self.cast = Cast((fact,), knowledge, None, NameOptions())
-        speaker = self.cast.speaker(fact)
-        self._lookup = Lookup(self.cast, 0, fact, speaker)
-        self._speaker = None if speaker is None else speaker.key
-        self._entities = entities
+        """Whether they say the opposite now, or that it is over."""
+        self._agree = was.agrees(now)
+        self._before, self._now = _plain(before), _plain(memory.text)
+        self._speaker = normalised(memory.speaker or "")
         self._names = {key: [name] for key, (name, _) in entities.items()}
         for norm, entity in knowledge.names():
             if entity.key in self._names:
                 self._names[entity.key].append(norm)
 
-    def claim(self, old: Claim) -> Claim | None:
-        """What is claimed in the place of this; None where nothing is."""
-        subject = self._entity(old.subject)
-        thing = self._entity(old.object) if old.object_is_entity else self._spoken([old.object])
-        if subject is None or thing is None:
-            return None
-        return Claim(
-            subject=subject,
-            relation=old.relation,
-            object=thing,
-            object_is_entity=old.object_is_entity,
-        )
+    def put_for(self, claim: Claim) -> Put | None:
+        """What stands in the places of its ends; None where nothing does."""
+        subject = self._put(self._names.get(claim.subject, []))
+        by_name = self._names.get(claim.object, []) if claim.object_is_entity else [claim.object]
+        object = self._put(by_name)
+        return None if subject == "" or object == "" else (subject, object)
 
-    def names_still(self, key: str) -> bool:
-        return any(_found(name, self._after) for name in self._names[key])
+    def name_still(self, key: str) -> bool:
+        return any(_found(name, self._now) for name in self._names[key])
 
-    def _entity(self, key: str) -> str | None:
-        """Key of whom the words name where they named this one."""
-        names = self._names.get(key, [])
-        name = self._spoken(names)
-        if name is None:
-            return key if key == self._speaker and not self._named_before(names) else None
-        if name in names:
-            return key
-        found = self._lookup.find(name, self._entities[key][1])
-        return found.own if isinstance(found, Found) else None
-
-    def _named_before(self, names: Sequence[str]) -> list[str]:
-        return [name for name in names if _found(name, self._before)]
-
-    def _spoken(self, names: Sequence[str]) -> str | None:
-        """The one of several names for the same that the words still have, or else what they have in
-        its place. Where none was spoken, it is meant as long as nothing else differs that tells."""
-        spoken = self._named_before(names)
+    def _put(self, names: Sequence[str]) -> str | None:
+        """What stands where these names of the same stood: None for one of them, "" for nothing. One
+        that was not spoken is meant as long as nothing else differs, or speaks itself: "I"."""
+        spoken = [name for name in names if _found(name, self._before)]
         if not spoken:
-            return names[0] if names and self._agrees else None
-        for name in spoken:
-            if _found(name, self._after):
-                return name
-        return next((put for name in spoken for put in self._in_place_of(name)), None)
+            is_speaker = self._speaker in map(normalised, names) if self._speaker else False
+            return None if names and (self._agree or is_speaker) else ""
+        if any(_found(name, self._now) for name in spoken):
+            return None
+        return next((put for name in spoken if (put := self._in_place_of(name))), "")
 
-    def _in_place_of(self, name: str) -> Iterator[str]:
-        """What the words have where they had a name, all else being the same."""
+    def _in_place_of(self, name: str) -> str:
+        """What the words have where they had a name, all else being the same; else ""."""
         match = _found(name, self._before)
         assert match is not None
         head, tail = self._before[: match.start()], self._before[match.end() :]
-        end = len(self._after) - len(tail)
-        put = self._after[len(head) : end].strip()
-        around = (self._after[: len(head)], self._after[end:]) if len(head) < end else ()
-        same = [one.casefold() for one in around] == [head.casefold(), tail.casefold()]
-        if same and 0 < len(put) <= LONGEST_NAME:
-            yield put
+        end = len(self._now) - len(tail)
+        if end <= len(head):
+            return ""
+        around = self._now[: len(head)] + self._now[end:]
+        put = self._now[len(head) : end].strip()
+        same = around.casefold() == (head + tail).casefold()
+        return put if same and normalised(put) and len(put) <= LONGEST_NAME else ""
+
+
+def _fact(
+    memory: Memory, claim: Claim, put: Put, entities: Mapping[str, tuple[str, str]], now: datetime
+) -> Fact:
+    """The claim by names, for `resolve`; nothing where both ends are as they were."""
+    subject, object = put
+    as_before = [entities.get(key, (key, ""))[0] for key in (claim.subject, claim.object)]
+    named = replace(claim, subject=subject or as_before[0], object=object or as_before[1])
+    return Fact(
+        text=memory.text,
+        speaker=memory.speaker,
+        owner=memory.owner,
+        privacy=memory.privacy,
+        evidence=(memory.key,),
+        said_at=now,
+        claims=() if put == (None, None) else (named,),
+    )
+
+
+def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Claim | None:
+    """A claim with what was put in its places, by the keys its edge is written with; None where it is
+    not clear who that is."""
+    if put == (None, None):
+        return claim
+    own = resolution.own.get(place, {})
+    for found in resolution.facts[place].claims:
+        subject, object = (own.get(key, key) for key in (found.subject, found.object))
+        return Claim(
+            subject=claim.subject if put[0] is None else subject,
+            relation=claim.relation,
+            object=claim.object if put[1] is None else object,
+            object_is_entity=claim.object_is_entity if put[1] is None else found.object_is_entity,
+        )
+    return None
+
+
+def _entities(resolution: Resolution, claims: Sequence[Claim]) -> Iterator[Change]:
+    """New entities and links as far as these claims speak of them."""
+    used = {key for claim in claims for key in (claim.subject, claim.object)}
+    for change in resolution.changes:
+        if isinstance(change, LinkEntities) and change.key in used:
+            used.add(change.same_as)
+    return (one for one in resolution.changes if getattr(one, "key", None) in used)
 
 
 def _plain(text: str) -> str:
@@ -162,6 +179,7 @@ def _plain(text: str) -> str:
 
 def _found(name: str, text: str) -> re.Match[str] | None:
     """A name in a text, as words of its own where words are apart."""
-    name = re.escape(name)
-    pattern = name if is_unspaced(name) else rf"(?<!\w){name}(?!\w)"
+    pattern = re.escape(name)
+    if not is_unspaced(name):
+        pattern = rf"(?<!\w){pattern}(?!\w)"
     return re.search(pattern, text, re.IGNORECASE)
