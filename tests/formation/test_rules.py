@@ -64,6 +64,10 @@ ENGLISH = [
      "Tomás partner_of Lena; Lena has_pet Churro"),
     ("We have a dog named Rex.", "Lena has_pet Rex"),
     ("I have a brother called Jonas.", "Jonas brother_of Lena"),
+    ("My friend Nguyễn Văn An lives in Hanoi.",
+     "Nguyễn Văn An friend_of Lena; Nguyễn Văn An lives_in Hanoi"),
+    ("My brother Jan van der Berg works at Siemens.",
+     "Jan van der Berg brother_of Lena; Jan van der Berg works_at Siemens"),
     ("My boss, Gesine, is on holiday.", "Gesine boss_of Lena"),
     ("I'm happily married to Tom.", "Lena married_to Tom"),
     ("I'm allergic to peanuts and shellfish!", "Lena allergic_to peanuts; Lena allergic_to shellfish"),
@@ -130,6 +134,8 @@ GERMAN = [
     ("Am 3. März habe ich um 14 Uhr Zahnarzt", "Lena plans_to Zahnarzt"),
 ]  # fmt: skip
 SPANISH = [
+    ("Mi hermana María García López vive en Sevilla.",
+     "María García López sister_of Lena; María García López lives_in Sevilla"),
     ("Me llamo Lena Brandt.", "Lena named Lena Brandt"),
     ("Tengo 34 años y vivo en Hamburgo.", "Lena age 34; Lena lives_in Hamburgo"),
     ("La semana pasada nos mudamos a Valencia.", "Lena lives_in Valencia"),

@@ -25,7 +25,7 @@ NOW = (
 BE = rf"(?:am|'m|is|'s|are|'re) {NOW}"
 HAVE = r"(?:have|has|'ve|'s)"
 END = (
-    r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!)(–—-]|\b(?:and|but|with|because|so|for|"
+    r"(?=(?:\s|{time})*(?:$|[.,;:!)(–—-]|\b(?:and|but|with|because|so|for|"
     r"since|as|now|too|again|at|in|on|who|which|by|these|though|anyway|anymore|"
     r"already|near|where|when|or|this|last|next|today|after|before|while|until|till|from|every|each|"
     r"during|despite|lol|btw|tho|either|mostly|mainly|honestly|obviously|thanks|please|instead|then|"
@@ -193,7 +193,7 @@ ENGLISH = Grammar(
     pet_text="{s} has a {kin} called {o}.",
     relative=(
         r"(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})(?:,? {title}(?P<name>{Name}),?)?"
-        r"(?=\s|$|,|'s\s|[\ue000-\uf8ff])"
+        r"(?=\s|$|,|'s\s|{time})"
     ),
     aside=r"^,?(?: )?(?:who|that|he|she)\b(?: )?",
     resumed=(
@@ -235,13 +235,16 @@ ENGLISH = Grammar(
         r"\b(?:die[ds]|dead|dying|passed away|goodbye|farewell|put (?:\w+ ){1,5}?(?:down|to sleep)|ran "
         r"away)\b"
     ),
-    not_names=LEXICON.stop_words
-    | LEXICON.temporal_words
-    | frozenset(LEXICON.months)
-    | word_set(
-        """i'm i've i'll god lord jesus monday's everyone everybody nobody someone english german
-        french spanish doctor dr mr mrs ms miss company"""
-    ),
+    not_names=(
+        LEXICON.stop_words
+        | LEXICON.temporal_words
+        | frozenset(LEXICON.months)
+        | word_set(
+            """i'm i've i'll god lord jesus monday's everyone everybody nobody someone english german
+            french spanish doctor dr mr mrs ms miss company"""
+        )
+    )
+    - word_set("jan april june"),
     not_places=word_set(
         """slack jira notion linux windows python rust docker kubernetes teams zoom react django gmail
         azure aws android postgres mysql mongo redis java kotlin swift typescript javascript trello
@@ -314,7 +317,8 @@ ENGLISH = Grammar(
         ),
         "study": r"{now}(?:study|studies|{am} {now}studying)",
         "stop": r"(?=(?:\s|{time})*(?:$|[.!,;]|(?:but|because)\b))",
-        "Name": r"{Word}(?: {Word})?",
+        "Name": r"{Word}(?: (?:{particle} )?{Word}){0,2}",
+        "particle": r"(?:v[ao]n(?: de[nr]?)?|de(?: la)?|del|della|d[aiou]s?|bin|ibn|al|el|ter)",
         # Not "Microsoft's biggest competitor", "Platform 9", "Block C", "St. Mary".
         "whole": r"(?!['’]?\w)(?!\s+\d)(?!\s+[A-HJ-Z]\b)(?!\.\s*[^\W\d_])",
         # Not "to Munich in 2015 and to Hamburg in 2019".
@@ -324,7 +328,7 @@ ENGLISH = Grammar(
             r"months?|summer)\b)"
             r"(?!.*\bin{gap}spirit\b)"
         ),
-        "gap": r"[\s\ue000-\uf8ff]+",
+        "gap": r"(?:\s|{time})+",
         "Place": (
             r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}{whole}"
         ),

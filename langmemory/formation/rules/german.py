@@ -70,7 +70,7 @@ NOW = (
     r"total|besonders|am|liebsten|vollzeit|teilzeit|halbtags|Vollzeit|Teilzeit) )*"
 )
 END = (
-    r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:und|aber|mit|weil|denn|so|seit|"
+    r"(?=(?:\s|{time})*(?:$|[.,;:!–—]|\b(?:und|aber|mit|weil|denn|so|seit|"
     r"bei|in|an|auf|am|im|sehr|auch)\b))"
 )
 
@@ -148,7 +148,7 @@ GERMAN = Grammar(
         r"[Uu]nsere?)\b|"
         r"(?:er|sie|es|der|die) {third}\b))"
         r"|\s+(?:und|aber)\s+(?=(?:er|sie) {third}\b)"
-        r"|\s*,?\s+(?:und|aber)\s+(?=(?:[\ue000-\uf8ff]\s*)?[a-zäöüß]+\s+(?:ich|wir)\b)"
+        r"|\s*,?\s+(?:und|aber)\s+(?=(?:{time}\s*)?[a-zäöüß]+\s+(?:ich|wir)\b)"
         r"|\s*[,;]\s*(?:und\s+|aber\s+)?(?=(?:wohne|lebe|arbeite|bin|habe|ziehe|studiere|spreche)\b)"
         r"|\s+(?:und|aber|denn)\s+(?=(?:ich|wir|meine?|unsere?)\b)"
         r"|\s+und\s+(?=(?:wohne|wohnt|wohnen|lebe|lebt|leben|arbeite|arbeitet|arbeiten|studiere|"
@@ -193,7 +193,7 @@ GERMAN = Grammar(
         r"\b(?:ich|wir|du|ihr|es|das zu|dies|dieses|diese|diesen|er|ihn|ihm|ihnen|da|dort|"
         r"hier|so)\b"
     ),
-    relative=r"{my} {adjectives}(?P<kin>{kin})(?: (?P<name>{Word}))?,?(?=\s|$|[\ue000-\uf8ff])",
+    relative=r"{my} {adjectives}(?P<kin>{kin})(?: (?P<name>{Word}))?,?(?=\s|$|{time})",
     mention=r"\b{my} {adjectives}(?P<kin>{kin})\b(?: (?P<name>{Word}))?",
     pet_mention=(
         r"\b(?:{my} |(?:[Ii]ch|[Ww]ir|[Hh]aben?|[Hh]ab)\b[^,;.]{0,40}?\b(?:einen?|eine|den|die|das) "

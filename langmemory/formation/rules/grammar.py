@@ -17,8 +17,10 @@ that says until when; one that says since which month or year."""
 Gender = Literal["he", "she", "either"]
 
 CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[\w&-]|['’](?!s\b))+"
-TIME = "[\ue000-\uf8ff]"
-"""A time of the sentence: the characters stand for its first, second … time (see `clauses`)."""
+TIME = "[\ue000-\ue1ff]"
+"""A time of the sentence: the characters stand for its first, second … time (see `clauses`). More of
+them than a sentence has characters, and no more: the range is in every gap of every pattern, and
+compiling takes as long as it is wide."""
 
 _OBJECT = re.compile(r"(?<!P)<(\w+)>")
 _SET_OR_SPACE = re.compile(r"\[(?:\\.|[^\]\\])*\]| ")

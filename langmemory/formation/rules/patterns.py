@@ -9,7 +9,7 @@ from functools import lru_cache
 from langmemory.formation.rules.chinese import CHINESE
 from langmemory.formation.rules.english import ENGLISH
 from langmemory.formation.rules.german import GERMAN
-from langmemory.formation.rules.grammar import CAPITAL, Gender, Grammar, Rule, one_of
+from langmemory.formation.rules.grammar import Gender, Grammar, Rule, one_of
 from langmemory.formation.rules.spanish import SPANISH
 
 GRAMMARS: dict[str, Grammar] = {
@@ -103,7 +103,7 @@ def patterns_of(code: str) -> Patterns:
         not_of_others=grammar.compiled(grammar.not_of_others),
         inverted=grammar.compiled(grammar.inverted),
         relative=grammar.compiled(grammar.relative),
-        name=re.compile(rf"{CAPITAL}(?: {CAPITAL})?" if grammar.spaced else CAPITAL),
+        name=grammar.compiled("{Name}"),
         kin_name=grammar.compiled(grammar.kin_name),
         mention=grammar.compiled(grammar.mention),
         pet_mention=grammar.compiled(grammar.pet_mention),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from langmemory.formation.entities.roles import phrases
 from langmemory.formation.rules.clauses import MAX_SENTENCE
 from langmemory.formation.rules.grammar import CAPITAL, Gender
 from langmemory.formation.rules.patterns import Patterns
@@ -16,46 +17,18 @@ REACH = 3
 """Sentences behind the present one that a pronoun reaches."""
 GENDERS: Mapping[str, Gender] = {
     **dict.fromkeys(
-        (
-            "mother",
-            "sister",
-            "wife",
-            "girlfriend",
-            "daughter",
-            "grandmother",
-            "aunt",
-            "niece",
-            "granddaughter",
-            "mother in law",
-            "sister in law",
-            "daughter in law",
-            "stepmother",
-            "stepsister",
-            "stepdaughter",
-            "godmother",
-            "goddaughter",
+        phrases(
+            """mother; sister; wife; girlfriend; daughter; grandmother; aunt; niece; granddaughter;
+            mother in law; sister in law; daughter in law; stepmother; stepsister; stepdaughter;
+            godmother; goddaughter"""
         ),
         "she",
     ),
     **dict.fromkeys(
-        (
-            "father",
-            "brother",
-            "husband",
-            "boyfriend",
-            "son",
-            "grandfather",
-            "uncle",
-            "nephew",
-            "grandson",
-            "father in law",
-            "brother in law",
-            "son in law",
-            "stepfather",
-            "stepbrother",
-            "stepson",
-            "godfather",
-            "godson",
+        phrases(
+            """father; brother; husband; boyfriend; son; grandfather; uncle; nephew; grandson;
+            father in law; brother in law; son in law; stepfather; stepbrother; stepson; godfather;
+            godson"""
         ),
         "he",
     ),

@@ -30,6 +30,8 @@ _BARE_DAY = re.compile(r"\D*\b\d{1,2}\W*")
 _LATER_DAYS = 100
 """By so much a time is moved to see whether it goes along."""
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+"""Characters of the private use area, as which times are written."""
 _REST_OF_DATE = re.compile(r"\s*\d")
 """Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
@@ -104,7 +106,7 @@ class Reader:
         self.grammar = patterns.grammar
         for pattern, written in self.grammar.respelled:
             text = re.sub(pattern, written, text)
-        self.text = own_words(re.sub(TIME, " ", text.replace("’", "'")), patterns)
+        self.text = own_words(_PRIVATE.sub(" ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
         self.persons = Persons(known, patterns, speaker=claimed)
@@ -293,9 +295,9 @@ class Reader:
             name = next((name for name in self.known.values() if text.startswith(name)), "")
             return (_Subject(shown=name, claimed=name) if name else None), text[len(name) :]
         if found := patterns.name.match(text):
-            for words in (found[0], found[0].split()[0]):
-                if name := self.known.get(words.casefold(), ""):
-                    rest = patterns.resumed.sub("", text[len(words) :], count=1)
+            for word in reversed([*re.finditer(r"\S+", found[0])]):
+                if name := self.known.get(text[: word.end()].casefold(), ""):
+                    rest = patterns.resumed.sub("", text[word.end() :], count=1)
                     return _Subject(shown=name, claimed=name), rest
         return None, text
 

@@ -61,7 +61,7 @@ NOW = (
     r"desde siempre) )*"
 )
 END = (
-    r"(?=(?:\s|[\ue000-\uf8ff])*(?:$|[.,;:!–—]|\b(?:y|pero|con|porque|desde|en|por|"
+    r"(?=(?:\s|{time})*(?:$|[.,;:!–—]|\b(?:y|pero|con|porque|desde|en|por|"
     r"para|cuando|que|aunque|también|al|ahora|allí|aquí|ahí|así|hasta|o|e|los|las|cada|todos)\b))"
 )
 FIRST = (
@@ -171,14 +171,14 @@ SPANISH = Grammar(
     leaning=r"\b(?:yo|nosotros|tú|usted|esto|eso|él|ella|ellos|lo|la|aquí|allí|ahí|así)\b(?! \w)",
     relative=(
         r"{my} {adjectives}(?P<kin>{kin})(?: mayor| menor| pequeñ[oa])?(?:,? "
-        r"(?P<name>{Word}),?)?(?=\s|$|[\ue000-\uf8ff])"
+        r"(?P<name>{Name}),?)?(?=\s|$|{time})"
     ),
     kin_name=(
         r"\b{my} {adjectives}(?P<kin>{kin})(?: mayor| menor| pequeñ[oa])?,? "
-        r"(?P<name>{Word})(?=\W|$)"
+        r"(?P<name>{Name})(?=\W|$)"
     ),
     mention=(
-        r"\b{my} {adjectives}(?P<kin>{kin})\b(?: mayor| menor| pequeñ[oa])?(?:,? (?P<name>{Word}))?"
+        r"\b{my} {adjectives}(?P<kin>{kin})\b(?: mayor| menor| pequeñ[oa])?(?:,? (?P<name>{Name}))?"
     ),
     pet_mention=(
         r"(?:\b{my} |\b(?:tengo|tenemos|adopt\w+|h?emos adoptado|he adoptado|compr\w+)\b[^,;.]{0,20}? una? "
@@ -188,7 +188,7 @@ SPANISH = Grammar(
         r"(?<!\bes\s)(?<!\bcomo\s)\b(?:una?|el|la|los|las|sus?|tus?|otr[oa]|algun[oa]|est[ea]|es[ea]) "
         r"(?:[a-záéíóúñ]+ )?(?:{kin}|{jobs}|{pet}|{folk})\b|\b{my} {folk}\b|\balguien\b"
     ),
-    its_name=r"(?:[Ss]e llama|[Ss]u nombre es) (?P<name>{Word})(?P<name2>)",
+    its_name=r"(?:[Ss]e llama|[Ss]u nombre es) (?P<name>{Name})(?P<name2>)",
     pet_name=(
         r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Word})(?=\W|$)|(?P<name2>{Word})"
         r"(?: )?, {my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|que\b))"
@@ -256,7 +256,7 @@ SPANISH = Grammar(
             r"ex|cliente|clienta|padres|suegr[oa]s?|bebé|gemel[oa]s)"
         ),
         "now": NOW, "end": END, "jobs": JOBS, "languages": LANGUAGES_SPOKEN,
-        "Name": r"{Word}(?: {Word})?",
+        "Name": r"{Word}(?: {Word}){0,3}",
         "Place": r"(?:la |el |los |las )?{Word}(?:(?: (?:de|del|de la|de los))? {Word}){0,3}",
         "Org": r"(?:una? [\wáéíóúñ -]{2,40}? (?:llamad[oa]|que se llama) )?(?P<object>{Company})",
         "Company": r"(?:la |el )?{Word}(?: (?:de |del |de la |y )?{Word}){0,4}",
