@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from langmemory.formation.contradiction.returning import returns
 from langmemory.formation.contradiction.statements import (
@@ -44,6 +45,9 @@ class DuplicateOptions:
     """What repetition alone can lead to."""
 
 
+OPTIONS: Final = DuplicateOptions()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Division:
     """Facts by whether they are known. Fields name facts as they go on: of duplicates within the
@@ -58,17 +62,9 @@ class Division:
     """Duplicates within the batch."""
 
 
-def divide(
-    facts: Sequence[Fact], knowledge: Knowledge, *, options: DuplicateOptions | None = None
-) -> Division:
-    """Which facts are known.
-
-    Args:
-        facts: with entity keys in their claims.
-        options: thresholds.
-    """
-    options = options or DuplicateOptions()
-    distinct = _distinct(facts, options)
+def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
+    """Which facts, with entity keys in their claims, are known."""
+    distinct = _distinct(facts)
     fresh: list[Fact] = []
     repeated: list[tuple[Fact, KnownFact]] = []
     grey: list[tuple[Fact, KnownFact, float]] = []
@@ -80,7 +76,7 @@ def divide(
         if known is not None:
             repeated.append((fact, known))
             continue
-        near = _nearest(fact, knowledge, options)
+        near = _nearest(fact, knowledge)
         if near is None or _returns(near[0], fact, distinct[:place], knowledge):
             fresh.append(fact)
         elif near[2]:
@@ -98,9 +94,8 @@ def divide(
 def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statement]:
     """Memories of the application that say what a fact says, for the same readers, and that no person
     has confirmed."""
-    options = DuplicateOptions()
-    for known, cosine in knowledge.nearest(statement.text, options.neighbours):
-        if cosine < options.same:
+    for known, cosine in knowledge.nearest(statement.text, OPTIONS.neighbours):
+        if cosine < OPTIONS.same:
             break
         one = Statement.of_known(known)
         holds = not (one.protected or one.past or one.waiting)
@@ -108,42 +103,42 @@ def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statemen
             yield one
 
 
-def confirmed(confidence: float, by: float, options: DuplicateOptions | None = None) -> float:
+def confirmed(confidence: float, by: float, options: DuplicateOptions = OPTIONS) -> float:
     """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
 
     ``1 - (1 - confidence) * (1 - weight * by)``, at most ``most_confident`` and never less than
     before.
     """
-    options = options or DuplicateOptions()
     risen = 1 - (1 - confidence) * (1 - options.repeat_weight * by)
     return max(confidence, min(options.most_confident, round(risen, 4)))
 
 
-def _distinct(facts: Sequence[Fact], options: DuplicateOptions) -> list[Fact]:
+def _distinct(facts: Sequence[Fact]) -> list[Fact]:
     """The batch's facts, each said once."""
     kept: list[Fact] = []
+    told: list[Statement] = []
     for fact in facts:
         mine = Statement.of_fact(fact)
-        for at, other in reversed(list(enumerate(kept))):
-            theirs = Statement.of_fact(other)
-            between = map(Statement.of_fact, kept[at + 1 :])
-            if _says_the_same(mine, theirs) and not returns(theirs, mine, between):
+        for at, theirs in reversed([*enumerate(told)]):
+            if _says_the_same(mine, theirs) and not returns(theirs, mine, told[at + 1 :]):
                 kept[at] = replace(
-                    other,
-                    evidence=tuple(dict.fromkeys((*other.evidence, *fact.evidence))),
-                    confidence=_within(other, fact, options),
+                    kept[at],
+                    evidence=tuple(dict.fromkeys((*kept[at].evidence, *fact.evidence))),
+                    confidence=_within(kept[at], fact),
                 )
+                told[at] = Statement.of_fact(kept[at])
                 break
         else:
             kept.append(fact)
+            told.append(mine)
     return kept
 
 
-def _within(one: Fact, other: Fact, options: DuplicateOptions) -> float:
+def _within(one: Fact, other: Fact) -> float:
     """Another turn that says it makes it surer, the same one read twice does not."""
     if set(other.evidence) <= set(one.evidence):
         return max(one.confidence, other.confidence)
-    return confirmed(one.confidence, other.confidence, options)
+    return confirmed(one.confidence, other.confidence)
 
 
 def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
@@ -208,16 +203,14 @@ def _was_so(late: Statement, past: Statement) -> bool:
     return past.start < past.end and past.start <= late.start and late.said_at < past.end
 
 
-def _nearest(
-    fact: Fact, knowledge: Knowledge, options: DuplicateOptions
-) -> tuple[KnownFact, float, bool] | None:
+def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """The nearest fact that may say the same, its cosine, and whether it does."""
     statement = Statement.of_fact(fact)
     mine = wording(fact.text, fact.language)
     doubtful: tuple[KnownFact, float, bool] | None = None
-    for known, cosine in knowledge.nearest(fact.text, options.neighbours):
+    for known, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours):
         other = Statement.of_known(known)
-        if cosine < options.grey:
+        if cosine < OPTIONS.grey:
             break
         if not _is_fact(known) or not _same_scope(statement, other):
             continue
@@ -226,8 +219,8 @@ def _nearest(
         theirs = wording(other.text, other.language)
         if mine.speaks_of_others(theirs):
             continue
-        worded_alike = mine.overlap(theirs) >= options.overlap and not mine.swaps_words(theirs)
-        if mine.agrees(theirs) and (cosine >= options.same or worded_alike):
+        worded_alike = mine.overlap(theirs) >= OPTIONS.overlap and not mine.swaps_words(theirs)
+        if mine.agrees(theirs) and (cosine >= OPTIONS.same or worded_alike):
             return known, cosine, True
         doubtful = doubtful or (known, cosine, False)
     return doubtful

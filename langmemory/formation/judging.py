@@ -11,8 +11,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
+from langmemory.context.escape import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.asking.asker import Answered, Asker, Method, Question
+from langmemory.formation.asking.asker import Asker, Dialogue, Method, Question, aheld, held
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.asking.verdicts import verdicts_in
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
@@ -92,24 +93,20 @@ class ModelJudge:
         self._asker = Asker(model, AnswerVerdicts.model_json_schema(), method=method)
 
     def judge(self, group: Group) -> Verdicts:
-        question = _question(group)
-        if question is None:
-            return decided(group, {})
-        try:
-            answered = self._asker.ask(question)
-        except (ModelUnavailableError, ExtractionError) as error:
-            return _failed(group, error)
-        return _answered(group, answered)
+        return held(self._dialogue(group))
 
     async def ajudge(self, group: Group) -> Verdicts:
-        question = _question(group)
-        if question is None:
+        return await aheld(self._dialogue(group))
+
+    def _dialogue(self, group: Group) -> Dialogue[_Read, Verdicts]:
+        if not group.open:
             return decided(group, {})
         try:
-            answered = await self._asker.aask(question)
+            answered = yield self._asker, _question(group)
         except (ModelUnavailableError, ExtractionError) as error:
-            return _failed(group, error)
-        return _answered(group, answered)
+            return decided(group, {}, model_calls=1, failure=str(error))
+        verdicts, problem = answered.value
+        return decided(group, verdicts, answered=True, model_calls=answered.calls, problem=problem)
 
 
 def decided(
@@ -158,9 +155,7 @@ _Read = tuple[Mapping[int, Verdict], str | None]
 """Verdicts by number, and what was wrong with the answer."""
 
 
-def _question(group: Group) -> Question[_Read] | None:
-    if not group.open:
-        return None
+def _question(group: Group) -> Question[_Read]:
     shown = "\n\n".join(
         f"Pair {number}:\nNEW {_shown(pair.new)}\nOLD {_shown(pair.old)}"
         for number, pair in enumerate(group.open, start=1)
@@ -172,9 +167,8 @@ def _question(group: Group) -> Question[_Read] | None:
 def _shown(statement: Statement) -> str:
     since = "" if statement.start == BEGINNING else f" since {_day(statement.start)}"
     until = "" if statement.end == END else f" until {_day(statement.end)}"
-    lines = statement.text[:MAX_CHARACTERS].splitlines() or [""]
-    quoted = "\n".join(f"| {line}" for line in lines)
-    return f"(holds{since}{until}; said {_day(statement.said_at)})\n{quoted}"
+    head = f"(holds{since}{until}; said {_day(statement.said_at)})"
+    return "\n".join([head, *quoted_lines(statement.text[:MAX_CHARACTERS])])
 
 
 def _day(moment: datetime) -> str:
@@ -188,12 +182,3 @@ def _read(answer: str) -> _Read:
     except BadAnswerError as error:
         return {}, f"the judge's answer cannot be used: {error}"
     return {number: given.verdict for number, given in found.items()}, None
-
-
-def _answered(group: Group, answered: Answered[_Read]) -> Verdicts:
-    verdicts, problem = answered.value
-    return decided(group, verdicts, answered=True, model_calls=answered.calls, problem=problem)
-
-
-def _failed(group: Group, error: Exception) -> Verdicts:
-    return decided(group, {}, model_calls=1, failure=str(error))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from langmemory.lexicon import LANGUAGES, is_unspaced, primary, split_words
-from langmemory.lexicon.language import Language, word_set
+from langmemory.lexicon.language import word_set
 
 NEGATIONS = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent
@@ -111,7 +111,7 @@ def wording(text: str, language: str = "en") -> Wording:
     """
     known = LANGUAGES.get(primary(language))
     stop = known.stop_words if known else frozenset()
-    dated = _dated(known)
+    dated = _dated(known.code) if known else frozenset()
     plain = without_apostrophes(text)
     words = [_folded(word) for word in split_words(plain)]
     numbers = {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
@@ -147,12 +147,12 @@ def _names(text: str, *, nouns: bool) -> set[str]:
     return found
 
 
-def _dated(language: Language | None) -> frozenset[str]:
+@cache
+def _dated(code: str) -> frozenset[str]:
     """Words of a calendar: two texts with different ones speak of different days."""
-    if language is None:
-        return frozenset()
+    language = LANGUAGES[code]
     calendar = {*language.months, *language.weekdays, *language.seasons}
-    calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if language.code == "en" else set()
+    calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if code == "en" else set()
     return frozenset(map(_folded, calendar)) | ({"yesterday", "today", "tomorrow"})
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
 
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
@@ -23,6 +23,8 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.stores import verbatim
 from langmemory.stores.changing import archived
 from langmemory.types import Applied, Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
+
+ItemT = TypeVar("ItemT", bound=Item)
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
 """What recall looks through. Core blocks are always in context, working memory never is."""
@@ -275,17 +277,17 @@ class StoreAccess:
 
         A store that knows viewers is bound to this one already (`seen_by`).
         """
-        return self._in_force(self._store.batch(_gets(entries)), viewer)
+        return self.in_force(_there(self._store.batch(_gets(entries))), viewer)
 
     async def astanding(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
-        found = await self._store.abatch(_gets(entries))
+        found = _there(await self._store.abatch(_gets(entries)))
         if self._facets is None:
-            return self._in_force(found, viewer)
-        return await asyncio.to_thread(self._in_force, found, viewer)
+            return self.in_force(found, viewer)
+        return await asyncio.to_thread(self.in_force, found, viewer)
 
-    def _in_force(self, found: Iterable[Any], viewer: str | None) -> list[Item]:
-        items: list[Item] = [one for one in found if one is not None]
-        items = [item for item in items if shown_to(item.value, viewer)]
+    def in_force(self, found: Iterable[ItemT], viewer: str | None) -> list[ItemT]:
+        """What of it this viewer may be shown."""
+        items = [item for item in found if shown_to(item.value, viewer)]
         if self._facets is None or not items:
             return items
         retired = self._facets.retired((item.namespace, item.key) for item in items)
@@ -390,6 +392,10 @@ def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
 
 def _gets(entries: Sequence[RecalledMemory]) -> list[GetOp]:
     return [GetOp(tuple(one["namespace"]), one["key"], refresh_ttl=False) for one in entries]
+
+
+def _there(found: Iterable[Any]) -> list[Item]:
+    return [item for item in found if item is not None]
 
 
 def _options(request: RecallRequest) -> dict[str, Any]:

@@ -48,6 +48,8 @@ class _Question:
     topic: str
     earlier: list[RecalledMemory]
     """Recalled before in this thread, in the namespace of this run."""
+    window: Sequence[AnyMessage]
+    """What of the conversation the model will see."""
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
     voices: list[Voice]
@@ -61,6 +63,10 @@ class _Question:
     def without(self, keys: Iterable[str]) -> _Question:
         exclude = self.request.exclude.union(keys)
         return replace(self, request=replace(self.request, exclude=exclude))
+
+    def without_repeats(self, stored: Sequence[Item]) -> _Question:
+        """Turns of this thread in the window are left out, whatever their ids are now."""
+        return self.without(filter(None, stored_keys(self.window, stored)))
 
     def leaving(self, fork: _Fork, keys: Iterable[str]) -> _Question:
         known = fork.here.union(self.abandoned)
@@ -167,13 +173,12 @@ class RecallNode(MemoryNode):
         question, access = self._prepare(input, scope), StoreAccess(store)
         if question.repeats:
             stored = await access.athread(question.request.namespace, question.repeats)
-            question = self._without_repeats(input, question, stored)
+            question = question.without_repeats(stored)
         if question.asked:
             again = await access.asaid_after(question.request.namespace, question.asked)
             question = question.without(again)
         if (fork := question.fork) is not None:
-            namespace = question.request.namespace
-            left = await access.asaid_since(namespace, fork.thread, fork.after)
+            left = await access.asaid_since(question.request.namespace, fork.thread, fork.after)
             question = question.leaving(fork, left)
         return self._apply(question, await self._aask(store, question))
 
@@ -182,7 +187,7 @@ class RecallNode(MemoryNode):
         access = StoreAccess(store)
         if question.repeats:
             stored = access.thread(question.request.namespace, question.repeats)
-            question = self._without_repeats(state, question, stored)
+            question = question.without_repeats(stored)
         if question.asked:
             again = access.said_after(question.request.namespace, question.asked)
             question = question.without(again)
@@ -246,7 +251,9 @@ class RecallNode(MemoryNode):
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)
-        shown = value_of(state, self.visible_key) if self.visible_key else None
+        window = in_window(
+            messages, value_of(state, self.visible_key) if self.visible_key else None
+        )
         abandoned: list[str] = value_of(state, "abandoned", [])
         remembered = value_of(state, "remembered_id")
         request = RecallRequest(
@@ -254,7 +261,7 @@ class RecallNode(MemoryNode):
             namespace=self.namespace.resolve(scope),
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
-            exclude=_keys(in_window(messages, shown), scope).union(abandoned),
+            exclude=_keys(window, scope).union(abandoned),
         )
         return _Question(
             request=request,
@@ -264,6 +271,7 @@ class RecallNode(MemoryNode):
                 for entry in value_of(state, "recalled", [])
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
             ],
+            window=window,
             repeats=scope.thread_id if may_repeat(remembered, messages) else None,
             asked=(
                 turn_key(scope.thread_id, messages[-1].id)
@@ -283,44 +291,28 @@ class RecallNode(MemoryNode):
             voices=heard(value_of(state, "voices", []), messages, speaker_of(scope)),
         )
 
-    def _without_repeats(
-        self, state: Any, question: _Question, stored: Sequence[Item]
-    ) -> _Question:
-        """Turns of this thread in the window are left out, whatever their ids are now."""
-        shown = value_of(state, self.visible_key) if self.visible_key else None
-        seen = in_window(messages_of(state, self.messages_key), shown)
-        return question.without(key for key in stored_keys(seen, stored) if key is not None)
-
     def _apply(self, question: _Question, answer: _Answer) -> dict[str, Any]:
         distance = answer.topic_distance
         asked = bool(question.request.query)
         shifted = asked and (distance is None or distance > self.topic_shift)
-        always = [
-            *map(entry_of, answer.mandates),
-            # To whoever asked for it, and to nobody else, it is more than background.
-            *(
-                entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
-                for memory in answer.requests
-            ),
-        ]
+        always = _once(
+            [
+                *map(entry_of, answer.mandates),
+                # To whoever asked for it, and to nobody else, it is more than background.
+                *(
+                    entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
+                    for memory in answer.requests
+                ),
+            ]
+        )
         fresh = [
             entry_of(result.memory, result.score, result.parts)
             for result in answer.recall.results
             if result.memory.priority != "archive"  # found by searching only
         ]
-        unchanged = {
-            (*item.namespace, item.key, item.updated_at.isoformat()) for item in answer.standing
-        }
-        earlier: list[RecalledMemory] = [
-            entry
-            for entry in ([] if shifted else question.earlier)
-            if (*entry["namespace"], entry["key"], entry.get("updated_at")) in unchanged
-            and entry["key"] not in question.request.exclude
-            and ASKED_FOR
-            not in entry.get("parts", {})  # somebody else may ask now; theirs were looked up
-        ]
-        always = _once(always)
-        recalled = _once([*always, *fresh, *earlier])[: len(always) + self.limit]
+        now = _once([*always, *fresh])
+        earlier = [] if shifted else _still(question, answer.standing)
+        recalled = _once([*now, *earlier])[: len(always) + self.limit]
         block = disclose(
             recalled,
             budget=self.budget,
@@ -333,7 +325,7 @@ class RecallNode(MemoryNode):
             "topic_distance": None if distance is None else round(distance, 3),
             "topic_shift": shifted,
             "recalled_now": len(fresh),
-            "kept_from_before": len(recalled) - len(_once([*always, *fresh])),
+            "kept_from_before": len(recalled) - len(now),
             "shown": len(block.entries),
             "candidates": dict(found.candidates),
             "milliseconds": {name: round(ms, 2) for name, ms in found.milliseconds.items()},
@@ -348,6 +340,19 @@ class RecallNode(MemoryNode):
             "voices": question.voices,
             "abandoned": question.abandoned,
         }
+
+
+def _still(question: _Question, standing: Iterable[Item]) -> list[RecalledMemory]:
+    """What of the memories recalled earlier is unchanged, and may be shown again."""
+    unchanged = {(*item.namespace, item.key, item.updated_at.isoformat()) for item in standing}
+    return [
+        entry
+        for entry in question.earlier
+        if (*entry["namespace"], entry["key"], entry.get("updated_at")) in unchanged
+        and entry["key"] not in question.request.exclude
+        # Somebody else may ask now; theirs were looked up.
+        and ASKED_FOR not in entry.get("parts", {})
+    ]
 
 
 def _keys(messages: Iterable[AnyMessage], scope: RunScope) -> frozenset[str]:

@@ -7,7 +7,7 @@ import logging
 import uuid
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Protocol
@@ -45,6 +45,24 @@ class ReflectionQueue(Protocol):
     its conversation over once more, without keys where its turns were stored the first time."""
 
     def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str]) -> object: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Said:
+    """What a run brings that is to be remembered."""
+
+    thread: Thread
+    conversation: Conversation
+    viewer: str | None
+    """Whose run it is, see `viewer_of`."""
+    turns: list[BaseMessage]
+    """Those not known to be stored."""
+    edited: list[BaseMessage]
+    """Those stored that the person edited since."""
+    others: list[str]
+    """Ids of turns that wait for a run of somebody else."""
+    may_repeat: bool
+    """Whether some of the turns may be stored under other ids."""
 
 
 class RememberNode(MemoryNode):
@@ -111,49 +129,81 @@ class RememberNode(MemoryNode):
         store, scope = self._run(config)
         if answers_locally(store):
             return await asyncio.to_thread(self._remembered, input, store, scope)
-        thread = self._thread(input, scope)
-        turns, edited, others = self._turns(input, thread)
-        if not turns and not edited:
+        said, access = self._said(input, scope), StoreAccess(store)
+        if said is None:
             return {}
-        new = turns
-        conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), thread.messages):
-            new = _unstored(turns, await access.athread(conversation.namespace, scope.thread_id))
-            if self._may_be_of_others(turns, new):
-                everybodys = await access.athread(self.namespace.fixed, scope.thread_id)
+        new, own = said.turns, said.conversation
+        if said.may_repeat:
+            new = _unstored(new, await access.athread(own.namespace, own.thread_id))
+            if self._may_be_of_others(said.turns, new):
+                everybodys = await access.athread(self.namespace.fixed, own.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
             key
-            for whose, said in self._parts(thread, conversation, new)
-            for key in await access.aremember(whose, _plain(said))
+            for whose, turns in self._parts(said, new)
+            for key in await access.aremember(whose, _plain(turns))
         ]
-        changed = _changed(thread, turns, edited, keys)
-        keys += await access.acorrect(conversation, _plain(changed), keys)
+        keys += await access.acorrect(own, _plain(_changed(said, keys)), keys)
         # Not on the loop, where the queue would not wait until the job is in the file.
-        return await asyncio.to_thread(
-            self._apply, input, store, scope, thread, conversation, keys, new, edited, others
-        )
+        return await asyncio.to_thread(self._apply, input, store, said, new, keys)
 
     def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        thread = self._thread(input, scope)
-        turns, edited, others = self._turns(input, thread)
-        if not turns and not edited:
+        said, access = self._said(input, scope), StoreAccess(store)
+        if said is None:
             return {}
-        new = turns
-        conversation, access = self._conversation(scope), StoreAccess(store)
-        if scope.thread_id and may_repeat(self._known(input, "remembered_id"), thread.messages):
-            new = _unstored(turns, access.thread(conversation.namespace, scope.thread_id))
-            if self._may_be_of_others(turns, new):
-                everybodys = access.thread(self.namespace.fixed, scope.thread_id)
+        new, own = said.turns, said.conversation
+        if said.may_repeat:
+            new = _unstored(new, access.thread(own.namespace, own.thread_id))
+            if self._may_be_of_others(said.turns, new):
+                everybodys = access.thread(self.namespace.fixed, own.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
             key
-            for whose, said in self._parts(thread, conversation, new)
-            for key in access.remember(whose, _plain(said))
+            for whose, turns in self._parts(said, new)
+            for key in access.remember(whose, _plain(turns))
         ]
-        changed = _changed(thread, turns, edited, keys)
-        keys += access.correct(conversation, _plain(changed), keys)
-        return self._apply(input, store, scope, thread, conversation, keys, new, edited, others)
+        keys += access.correct(own, _plain(_changed(said, keys)), keys)
+        return self._apply(input, store, said, new, keys)
+
+    def _said(self, state: Any, scope: RunScope) -> _Said | None:
+        """The turns after the last one known to be stored, all of them when that one is gone. Unless
+        what is said here is everybody's, those that somebody else's run brought wait for a run of
+        theirs. None where there is nothing to remember."""
+        messages = messages_of(state, self.messages_key)
+        thread = Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
+        own_ids, last = thread.own_ids, self._known(state, "remembered_id")
+        waiting = self._known(state, "unremembered", [])
+        start = place_after(messages, last)
+        turns: list[BaseMessage] = [
+            message
+            for at, message in enumerate(messages)
+            if (at >= start or message.id in waiting) and is_said(message)
+        ]
+        known = self._known(state, "remembered_words", {})
+        edited: list[BaseMessage] = [
+            message
+            for message in messages
+            if message.id in known
+            and known[message.id] != _digest(message)
+            and message.id in own_ids
+            and is_said(message)
+        ]
+        others: list[str] = []
+        if self.namespace.varies or self.privacy == "private":
+            theirs = [one.id for one in turns if one.id not in own_ids and one.id not in known]
+            others = list(map(str, theirs))
+            turns = [message for message in turns if message.id in own_ids]
+        if not turns and not edited:
+            return None
+        return _Said(
+            thread=thread,
+            conversation=self._conversation(scope),
+            viewer=viewer_of(self.owner, scope),
+            turns=turns,
+            edited=edited,
+            others=others,
+            may_repeat=bool(scope.thread_id) and may_repeat(last, messages),
+        )
 
     def _conversation(self, scope: RunScope) -> Conversation:
         """A run without a thread is a conversation of its own."""
@@ -170,57 +220,19 @@ class RememberNode(MemoryNode):
             privacy=self.privacy,
         )
 
-    def _thread(self, state: Any, scope: RunScope) -> Thread:
-        messages = messages_of(state, self.messages_key)
-        return Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
-
-    def _turns(
-        self, state: Any, thread: Thread
-    ) -> tuple[list[BaseMessage], list[BaseMessage], list[str]]:
-        """Turns after the last one known to be stored, all of them when that one is gone; and those
-        known to be stored that the person edited since. Without those that somebody else's run brought,
-        unless what is said here is everybody's: new ones wait for a run of theirs, and their ids
-        are the third list."""
-        messages, own_ids = thread.messages, thread.own_ids
-        waiting = self._known(state, "unremembered", [])
-        start = place_after(messages, self._known(state, "remembered_id"))
-        new: list[BaseMessage] = [
-            message
-            for at, message in enumerate(messages)
-            if (at >= start or message.id in waiting) and is_said(message)
-        ]
-        known = self._known(state, "remembered_words", {})
-        edited: list[BaseMessage] = [
-            message
-            for message in messages
-            if message.id in known
-            and known[message.id] != _digest(message)
-            and message.id in own_ids
-            and is_said(message)
-        ]
-        if not self.namespace.varies and self.privacy != "private":
-            return new, edited, []
-        others = [
-            str(message.id)
-            for message in new
-            if message.id not in own_ids and message.id not in known
-        ]
-        new = [message for message in new if message.id in own_ids]
-        return new, edited, others
-
     def _parts(
-        self, thread: Thread, conversation: Conversation, turns: list[BaseMessage]
+        self, said: _Said, turns: list[BaseMessage]
     ) -> Iterator[tuple[Conversation, list[BaseMessage]]]:
         """The turns in order, each part with whose it is: where what is said is everybody's, that may
         be somebody whose run failed, and to whom it belongs then, too."""
-        messages, who = thread.messages, thread.who
-        said_for = {one.id: speaker for one, speaker in zip(messages, thread.speakers, strict=True)}
-        for speaker, said in groupby(turns, lambda turn: said_for.get(turn.id, who)):
+        messages, who = said.thread.messages, said.thread.who
+        said_for = dict(zip([one.id for one in messages], said.thread.speakers, strict=True))
+        for speaker, part in groupby(turns, lambda turn: said_for.get(turn.id, who)):
             if self.namespace.varies or speaker == who:
-                yield conversation, list(said)
+                yield said.conversation, list(part)
             else:
-                theirs = speaker or None if conversation.owner == who else None
-                yield replace(conversation, owner=theirs), list(said)
+                theirs = speaker or None if said.conversation.owner == who else None
+                yield replace(said.conversation, owner=theirs), list(part)
 
     def _may_be_of_others(self, turns: list[BaseMessage], new: list[BaseMessage]) -> bool:
         """Whether turns that are not stored as this person's were said before this run: a graph within
@@ -238,36 +250,35 @@ class RememberNode(MemoryNode):
         self,
         state: Any,
         store: BaseStore,
-        scope: RunScope,
-        thread: Thread,
-        conversation: Conversation,
-        keys: list[str],
+        said: _Said,
         turns: list[BaseMessage],
-        edited: list[BaseMessage],
-        others: list[str],
+        keys: list[str],
     ) -> dict[str, Any]:
+        """What the state is to know, now that these turns are stored, under these keys where they are
+        new or have other words."""
         # Without keys, too: an attempt before this one may have failed between storing and this.
         if self.reflection is not None:
             self.reflection.submit(
-                conversation.namespace, thread_id=conversation.thread_id, keys=keys
+                said.conversation.namespace, thread_id=said.conversation.thread_id, keys=keys
             )
-        words = self._words(state, thread.messages, [*turns, *edited], others)
+        messages = said.thread.messages
+        words = self._words(state, messages, [*turns, *said.edited], said.others)
         if not turns:
-            return {"remembered_words": words} if edited else {}
-        uncounted = self._uncounted(state, thread.messages, turns)
+            return {"remembered_words": words} if said.edited else {}
+        uncounted = self._uncounted(state, messages, turns)
         counted = _counted(state, uncounted) if uncounted else {}
         counts: list[Usage] = counted.get("memory_usage", [])
-        facets = facets_of(seen_by(store, viewer_of(self.owner, scope)))
+        facets = facets_of(seen_by(store, said.viewer))
         if counts and facets is not None:
             facets.count_usage(counts)
         update = {
-            "remembered_id": self._last(state, thread.messages, turns),
+            "remembered_id": self._last(state, messages, turns),
             "remembered_words": words,
             "remembered_in": self._where,
             **counted,
         }
-        if others or value_of(state, "unremembered"):
-            update["unremembered"] = others
+        if said.others or value_of(state, "unremembered"):
+            update["unremembered"] = said.others
         return update
 
     def _words(
@@ -311,14 +322,13 @@ class RememberNode(MemoryNode):
         return value_of(state, name, default) if here else default
 
 
-def _changed(
-    thread: Thread, turns: list[BaseMessage], edited: list[BaseMessage], keys: list[str]
-) -> list[BaseMessage]:
+def _changed(said: _Said, keys: list[str]) -> list[BaseMessage]:
     """Messages that may say something else than what is stored of them: the edited ones, and the
     last that a client sent again, where not all of the turns were new."""
-    if len(keys) >= len(turns):
-        return edited
-    return [*edited, *(one for one in _last_exchange(turns) if one.id in thread.own_ids)]
+    if len(keys) >= len(said.turns):
+        return said.edited
+    last = _last_exchange(said.turns)
+    return [*said.edited, *(one for one in last if one.id in said.thread.own_ids)]
 
 
 def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:

@@ -17,6 +17,7 @@ What leaves the window is not lost: `RememberNode` has stored it word for word, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from langchain_core.language_models import LanguageModelLike
@@ -33,12 +34,14 @@ from langmemory.context.summarization import (
     DEFAULT_FINAL_SUMMARY_PROMPT,
     DEFAULT_INITIAL_SUMMARY_PROMPT,
     RECALL_FINAL_SUMMARY_PROMPT,
+    Plan,
     RunningSummary,
     Settings,
     SummarizationResult,
     plan,
 )
 from langmemory.context.tokens import TokenCounter
+from langmemory.nodes.state import value_of
 
 __all__ = [
     "RECALL_FINAL_SUMMARY_PROMPT",
@@ -115,16 +118,7 @@ def summarize_messages(
             summarised_turns=summarised_turns,
         ),
     )
-    if prepared.prompt is None:
-        return prepared.unchanged()
-    model = _model(model)
-    try:
-        answer = model.invoke(prepared.prompt)
-    except GraphBubbleUp:  # an interrupt is no failure
-        raise
-    except Exception as error:  # any model, any failure: the conversation must go on
-        return prepared.failed(error)
-    return prepared.summarized(answer)
+    return _summarized(prepared, model)
 
 
 async def asummarize_messages(
@@ -160,6 +154,23 @@ async def asummarize_messages(
             summarised_turns=summarised_turns,
         ),
     )
+    return await _asummarized(prepared, model)
+
+
+def _summarized(prepared: Plan, model: LanguageModelLike | str) -> SummarizationResult:
+    if prepared.prompt is None:
+        return prepared.unchanged()
+    model = _model(model)
+    try:
+        answer = model.invoke(prepared.prompt)
+    except GraphBubbleUp:  # an interrupt is no failure
+        raise
+    except Exception as error:  # any model, any failure: the conversation must go on
+        return prepared.failed(error)
+    return prepared.summarized(answer)
+
+
+async def _asummarized(prepared: Plan, model: LanguageModelLike | str) -> SummarizationResult:
     if prepared.prompt is None:
         return prepared.unchanged()
     model = _model(model)
@@ -225,43 +236,25 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        messages, context = self._prepare(input)
-        return self._apply(context, summarize_messages(messages, **self._arguments(context)))
+        prepared, context = self._prepare(input)
+        return self._apply(context, _summarized(prepared, self.model))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        messages, context = self._prepare(input)
-        result = await asummarize_messages(messages, **self._arguments(context))
-        return self._apply(context, result)
+        prepared, context = self._prepare(input)
+        return self._apply(context, await _asummarized(prepared, self.model))
 
-    def _prepare(self, state: Any) -> tuple[list[AnyMessage], dict[str, Any]]:
-        def read(name: str) -> Any:
-            return state.get(name) if isinstance(state, Mapping) else getattr(state, name, None)
-
-        messages = read(self.input_messages_key)
+    def _prepare(self, state: Any) -> tuple[Plan, dict[str, Any]]:
+        messages = value_of(state, self.input_messages_key)
         if messages is None:
             raise ValueError(
                 f"Missing required field `{self.input_messages_key}` in the input: set "
                 f"input_messages_key to the state key that holds the messages"
             )
-        return list(messages), dict(read("context") or {})
-
-    def _arguments(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "running_summary": context.get("running_summary"),
-            "model": self.model,
-            "max_tokens": self.max_tokens,
-            "max_tokens_before_summary": self.max_tokens_before_summary,
-            "max_summary_tokens": self.max_summary_tokens,
-            "token_counter": self.token_counter,
-            "initial_summary_prompt": self.initial_summary_prompt,
-            "existing_summary_prompt": self.existing_summary_prompt,
-            "final_prompt": self.final_prompt,
-            "summary_window": self.summary_window,
-            "keep_turns": self.keep_turns,
-            "summarised_turns": self.summarised_turns,
-        }
+        context = dict(value_of(state, "context", {}))
+        settings = Settings(**{one.name: getattr(self, one.name) for one in fields(Settings)})
+        return plan(messages, context.get("running_summary"), settings), context
 
     def _apply(self, context: dict[str, Any], result: SummarizationResult) -> dict[str, Any]:
         messages: list[Any] = result.messages

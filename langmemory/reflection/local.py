@@ -7,23 +7,28 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.config import get_config
-from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
 from langmemory.config import CENTURY_SECONDS
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+from langmemory.nodes.node import current_runtime
 from langmemory.nodes.voices import speaker_of
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
 from langmemory.reflection.payload import labels_of, packed, packed_config
-from langmemory.reflection.queue import jobs_of, note_loss, on_loop, store_of_run, turns_job
+from langmemory.reflection.queue import (
+    config_of_run,
+    jobs_of,
+    note_loss,
+    on_loop,
+    store_of_run,
+    turns_job,
+)
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
 from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
@@ -139,8 +144,9 @@ class LocalReflectionExecutor:
             )
         if isinstance(payload, tuple):
             assert self._debounce is not None  # bound
-            thread = _given_thread(config) if thread_id is FROM_CONFIG else thread_id
-            name = None if thread is None else str(thread)
+            if thread_id is FROM_CONFIG:
+                thread_id = RunScope.of(None, config_of_run(config)).thread_id
+            name = None if thread_id is None else str(thread_id)
             job = turns_job(self.name, payload, name, self._debounce)
         else:
             job = self._job(payload, config, after_seconds, thread_id)
@@ -180,14 +186,8 @@ class LocalReflectionExecutor:
             raise ConfigError(
                 f"after_seconds is {after_seconds!r}; pass at most {CENTURY_SECONDS} (a century)."
             )
-        context = None
-        try:
-            config = config or get_config()
-            context = get_runtime().context
-        except RuntimeError:  # outside a run
-            pass
-        config = config or {}
-        scope = RunScope(context=context, configurable=config.get("configurable") or {})
+        config = config_of_run(config)
+        scope = RunScope.of(current_runtime(), config)
         thread = scope.thread_id if thread_id is FROM_CONFIG else thread_id
         namespace = self._namespace_of(payload, config, scope)
         return NewJob(
@@ -196,16 +196,16 @@ class LocalReflectionExecutor:
             lane=lane_of(self.name, namespace, speaker_of(scope)),
             thread=str(thread) if thread else None,
             payload=packed(payload),
-            config=packed_config(config, context),
+            config=packed_config(config, scope.context),
             wait_seconds=after_seconds,
         )
 
     def _namespace_of(
-        self, payload: Mapping[str, Any] | None, config: RunnableConfig, scope: RunScope
+        self, payload: Mapping[str, Any], config: RunnableConfig, scope: RunScope
     ) -> Namespace:
         """Whose memory is reflected: the payload says it, or the reflector's ``namespace`` (ours, or
         LangMem's, which is called); ``()`` when nobody does."""
-        given = (payload or {}).get("namespace", self._namespace)
+        given = payload.get("namespace", self._namespace)
         if given is None:
             return ()
         if callable(given):
@@ -271,12 +271,8 @@ class LocalReflectionExecutor:
         store = self._store if self._store is not None else store_of_run()
         if namespace is not None:
             return store, labels_of(namespace)
-        try:
-            config, context = get_config(), get_runtime().context
-        except RuntimeError:
-            config, context = RunnableConfig(), None
-        scope = RunScope(context=context, configurable=config.get("configurable") or {})
-        return store, self._namespace_of(None, config, scope)
+        config = config_of_run(None)
+        return store, self._namespace_of({}, config, RunScope.of(current_runtime(), config))
 
     # Ending.
 
@@ -297,22 +293,8 @@ class LocalReflectionExecutor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.shutdown(wait=True)
-
-
-def _given_thread(config: RunnableConfig | None) -> Any:
-    """The thread of a config, or of the run under way; None outside."""
-    try:
-        config = config or get_config()
-    except RuntimeError:  # outside a run
-        return None
-    return (config.get("configurable") or {}).get("thread_id")
 
 
 def _note_at_work(worker: Worker, store: Any, reflector: Runnable[Any, Any]) -> None:

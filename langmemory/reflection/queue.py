@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
-from langgraph.runtime import get_runtime
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 
 from langmemory.errors import ConfigError
+from langmemory.nodes.node import current_runtime
 from langmemory.reflection.options import Debounce
 from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
@@ -106,16 +108,21 @@ def store_of_run() -> Any:
     Raises:
         ConfigError: No run is under way, or its graph has no store.
     """
-    try:
-        store = get_runtime().store
-    except RuntimeError:
-        store = None
+    store = getattr(current_runtime(), "store", None)
     if store is None:
         raise ConfigError(
             "No store for the queue of reflections: pass store=MemoryStore(…), or submit from a "
             "graph that was compiled with one."
         )
     return store
+
+
+def config_of_run(config: RunnableConfig | None) -> RunnableConfig:
+    """The config given, else that of the run under way; an empty one outside."""
+    try:
+        return config or get_config()
+    except RuntimeError:  # outside a run
+        return RunnableConfig()
 
 
 def on_loop() -> bool:

@@ -7,14 +7,14 @@ import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
 
+from langmemory.nodes.namespaces import RunScope
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
+from langmemory.reflection.queue import config_of_run
 from langmemory.sqlite.file.namespaces import to_path
 from langmemory.types import Namespace
 
@@ -86,12 +86,9 @@ class RemoteReflectionExecutor:
         Returns:
             A future of the scheduled run, not of its end.
         """
-        try:
-            config = config or get_config()
-        except RuntimeError:  # outside a run
-            config = RunnableConfig()
+        config = config_of_run(config)
         if thread_id is FROM_CONFIG:
-            thread_id = (config.get("configurable") or {}).get("thread_id")
+            thread_id = RunScope.of(None, config).thread_id
         namespace = self.namespace
         if isinstance(payload, tuple):
             namespace, after_seconds = payload, self._debounce.quiet_seconds
@@ -167,12 +164,7 @@ class RemoteReflectionExecutor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.shutdown(wait=True)
 
 

@@ -260,10 +260,10 @@ class Steps:
         self, state: ReflectionState, config: RunnableConfig
     ) -> list[tuple[Group, Verdicts | None]]:
         """What is to be judged, with the verdicts of an earlier plan on the very same."""
-        division = unpacked(Division, state["division"])
+        batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            known = rereading.known_now(knowledge, _batch(state), division)
-            groups = grouped(division.fresh, division.grey, known, batch=_batch(state))
+            known = rereading.known_now(knowledge, batch, division)
+            groups = grouped(division.fresh, division.grey, known, batch=batch)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
             (group, next((one for one in before if one.group == group), None)) for group in groups
@@ -275,15 +275,15 @@ class Steps:
         """Everything that is to change, as one change set."""
         extraction = unpacked(Extraction, state["extraction"])
         failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
-        division = unpacked(Division, state["division"])
+        batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
             change_set = planned(
-                _batch(state),
+                batch,
                 extraction,
                 unpacked(Resolution, state["resolution"]),
                 division,
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
-                rereading.known_now(knowledge, _batch(state), division),
+                rereading.known_now(knowledge, batch, division),
                 identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
                 failures=failures,

@@ -15,6 +15,7 @@ from langmemory.nodes.access import adelete, delete
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
+from langmemory.types import Namespace
 
 Action = Literal["create", "update", "delete"]
 
@@ -76,7 +77,10 @@ def create_manage_memory_tool(
     }
     arguments = create_model(name, **fields)
 
-    def check(action: str, id: uuid.UUID | None) -> None:
+    def begin(
+        config: RunnableConfig, action: str, id: uuid.UUID | None
+    ) -> tuple[BaseStore, Namespace, str]:
+        """The store and where in it the memory is, or is to be."""
         if action not in permitted:
             raise refuse(f"Invalid action {action}. Must be one of {permitted}.")
         if action == "create" and id is not None:
@@ -86,6 +90,8 @@ def create_manage_memory_tool(
             )
         if action in ("delete", "update") and not id:
             raise refuse("You must provide a MEMORY ID when deleting or updating a MEMORY.")
+        target, scope = run_of(config, store, name, viewer)
+        return target, template.resolve(scope), str(id or uuid.uuid4())
 
     def manage_memory(
         config: RunnableConfig,
@@ -93,14 +99,11 @@ def create_manage_memory_tool(
         action: Action = default,
         id: uuid.UUID | None = None,
     ) -> str:
-        check(action, id)
-        target, scope = run_of(config, store, name, viewer)
-        where = template.resolve(scope)
+        target, where, key = begin(config, action, id)
         if action == "delete":
-            delete(target, where, str(id), reason=reason)
-            return f"Deleted memory {id}"
-        key = id or uuid.uuid4()
-        target.put(where, str(key), {"content": _plain(content)})
+            delete(target, where, key, reason=reason)
+            return f"Deleted memory {key}"
+        target.put(where, key, {"content": _plain(content)})
         return f"{action}d memory {key}"
 
     async def amanage_memory(
@@ -109,14 +112,11 @@ def create_manage_memory_tool(
         action: Action = default,
         id: uuid.UUID | None = None,
     ) -> str:
-        check(action, id)
-        target, scope = run_of(config, store, name, viewer)
-        where = template.resolve(scope)
+        target, where, key = begin(config, action, id)
         if action == "delete":
-            await adelete(target, where, str(id), reason=reason)
-            return f"Deleted memory {id}"
-        key = id or uuid.uuid4()
-        await target.aput(where, str(key), {"content": _plain(content)})
+            await adelete(target, where, key, reason=reason)
+            return f"Deleted memory {key}"
+        await target.aput(where, key, {"content": _plain(content)})
         return f"{action}d memory {key}"
 
     return memory_tool(

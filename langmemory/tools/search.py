@@ -13,7 +13,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
 from pydantic import create_model
 
-from langmemory.nodes.access import GROWTH, facets_of, shown_to
+from langmemory.nodes.access import GROWTH, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
@@ -50,13 +50,7 @@ def create_search_memory_tool(
     arguments = create_model(name, **fields)
 
     def in_force(source: BaseStore, found: list[SearchItem], scope: RunScope) -> list[SearchItem]:
-        who = viewer_of(viewer, scope)
-        shown = [item for item in found if shown_to(item.value, who)]
-        facets = facets_of(source)
-        if facets is not None and shown:
-            retired = facets.retired((item.namespace, item.key) for item in shown)
-            shown = [item for item in shown if (item.namespace, item.key) not in retired]
-        return shown
+        return StoreAccess(source).in_force(found, viewer_of(viewer, scope))
 
     def answer(shown: list[SearchItem]) -> Any:
         text = json.dumps(

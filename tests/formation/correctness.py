@@ -239,8 +239,10 @@ class Play:
             change_set = plan(
                 batch,
                 Extraction(facts=tuple(facts), summary=SessionSummary(text="A talk.")),
-                resolution, division, verdicts, known, now=self.now, run_id=run_id,
+                resolution, division, verdicts, known, now=self.now,
             )  # fmt: skip
+        if run_id is not None:
+            change_set = change_set.model_copy(update={"run_id": run_id})
         self.plans.append(change_set)
         self.store.apply(change_set)
 

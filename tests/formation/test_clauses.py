@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -9,6 +10,8 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.rules import RuleExtractor
+from langmemory.formation.rules.clauses import FIRST_TIME, MAX_SENTENCE
+from langmemory.formation.rules.grammar import TIME
 
 SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
@@ -185,3 +188,9 @@ def test_a_time_behind_something_else_is_that_ones(text: str, since: int | None)
     batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=(turn,))
     when = RuleExtractor().extract(batch).facts[-1].when
     assert (None if when is None else when.start.year) == since
+
+
+def test_a_sentence_has_room_for_its_times() -> None:
+    """There are characters for more times than the longest sentence that is read can name."""
+    masks = map(chr, range(FIRST_TIME, FIRST_TIME + MAX_SENTENCE))
+    assert all(re.fullmatch(TIME, mask) for mask in masks)

@@ -29,6 +29,7 @@ from langmemory.reflection import LocalReflectionExecutor, steps
 from langmemory.reflection.steps import MAX_PLANS
 from langmemory.sqlite.records import evidence
 from tests.scripted import ScriptedModel
+from tests.stores.embedders import WordEmbeddings
 
 LENA = ("memories", "lena")
 JOB = {"namespace": list(LENA), "thread_id": "t1"}
@@ -168,6 +169,45 @@ def test_what_a_person_confirmed_or_wrote_later_stays(store: MemoryStore, kept: 
         said(store, text, thread=at, at=at)
         graph.invoke({"namespace": list(LENA)})
     assert homes(store) == {WORDS, "Lena lives in Valencia."}
+
+
+@pytest.mark.parametrize("option", ["new", "old", "both"])
+def test_what_a_person_decides_ends_what_an_application_wrote(
+    store: MemoryStore, option: str
+) -> None:
+    """The application's memory in the words of the fact that a person decides against is over with
+    it, and an undo brings back both."""
+    kiel, bonn = "Lena was born in Kiel.", "Lena was born in Bonn."
+    graph = build_reflection_graph(store)
+    for at, text in (("2026-01-02", "I was born in Kiel."), ("2026-03-02", "I was born in Bonn.")):
+        said(store, text, thread=at, at=at)
+        graph.invoke({"namespace": list(LENA)})
+    noted(store, {"text": bonn if option == "old" else kiel}, "2026-01-01")
+    [review] = store.reviews(LENA)
+
+    def born() -> list[str]:
+        found = store.recall("Where was Lena born?", LENA, kinds=["semantic"])
+        return sorted(one.text for one in found.results)
+
+    before = born()
+    decision = store.decide(review.id, option)
+    assert set(born()) == {"new": {bonn}, "old": {kiel}, "both": {kiel, bonn}}[option]
+    store.undo(decision.run_id)
+    assert born() == before
+
+
+def test_a_person_decides_without_an_embedder() -> None:
+    """A decision does not wait for an embedder that cannot be asked."""
+    embedder = WordEmbeddings()
+    with MemoryStore(":memory:", index={"embed": embedder, "dims": embedder.dims}) as store:
+        graph = build_reflection_graph(store)
+        for text in ("I was born in Kiel.", "I was born in Bonn."):
+            said(store, text, thread=text)
+            graph.invoke({"namespace": list(LENA)})
+        [review] = store.reviews(LENA)
+        embedder.fail_after = 0
+        store.decide(review.id, "new")
+        assert set(facts(store).values()) == {"active", "superseded"}
 
 
 def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:

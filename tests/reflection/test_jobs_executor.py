@@ -110,6 +110,18 @@ def test_a_submitted_payload_is_reflected(path_: str, path: Path) -> None:
         assert [(item["key"], item["namespace"]) for item in found] == [("1", ["kept", "anna"])]
 
 
+def test_a_chain_that_is_no_graph_may_submit(store: MemoryStore) -> None:
+    """A runnable of LangChain has a config but no runtime: what it submits is reflected with that, and
+    it may search."""
+    with ReflectionExecutor(lambda payload: payload["n"], store=store, name="adds") as executor:
+
+        def chain(n: int) -> Any:
+            executor.search("anything")
+            return executor.submit({"n": n + 1}).result(timeout=30)
+
+        assert RunnableLambda(chain).invoke(1, {"configurable": {"thread_id": "t"}}) == 2
+
+
 async def test_submitting_from_an_event_loop_never_waits(store: MemoryStore) -> None:
     """The future comes at once, whatever locks the file, and can be awaited; an async reflector runs."""
     executor = ReflectionExecutor(reflector(), store=store, options=OFTEN)

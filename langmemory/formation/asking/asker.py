@@ -7,7 +7,7 @@ Three outcomes are kept apart: an answer (which may be "nothing"), an answer tha
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any, Generic, Literal, TypeVar
@@ -25,6 +25,8 @@ from langmemory.formation.prompts import prompt
 
 T = TypeVar("T")
 R = TypeVar("R")
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 Method = Literal["json_schema", "function_calling", "json_mode", "text"]
 """How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
@@ -92,51 +94,27 @@ class Asker:
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its second answer could not be used either.
         """
-        steps = self._steps(question)
-        messages = next(steps)
-        while True:
-            try:
-                answer = self._ask.invoke(messages, config)
-            except Exception as error:  # providers share no base class: `_failure` sorts them
-                if (failure := self._failure(error)) is None:
-                    raise
-                raise failure from error
-            try:
-                messages = steps.send(answer)
-            except StopIteration as done:
-                answered: Answered[T] = done.value
-                return answered
+        return _led(self._steps(question), lambda messages: self._ask.invoke(messages, config))
 
     async def aask(
         self, question: Question[T], config: RunnableConfig | None = None
     ) -> Answered[T]:
         """`ask` without blocking the loop."""
-        steps = self._steps(question)
-        messages = next(steps)
-        while True:
-            try:
-                answer = await self._ask.ainvoke(messages, config)
-            except Exception as error:  # providers share no base class: `_failure` sorts them
-                if (failure := self._failure(error)) is None:
-                    raise
-                raise failure from error
-            try:
-                messages = steps.send(answer)
-            except StopIteration as done:
-                answered: Answered[T] = done.value
-                return answered
+        return await _aled(
+            self._steps(question), lambda messages: self._ask.ainvoke(messages, config)
+        )
 
     def _steps(self, question: Question[T]) -> Generator[list[BaseMessage], Any, Answered[T]]:
         """Yields what to send, takes what came back, returns what it means."""
         messages = list(question.messages)
-        first = raw_answer((yield messages))
+        first = yield from self._answer(messages)
         try:
             return Answered(value=question.read(first), calls=1)
         except BadAnswerError as error:
             problem = str(error)
         again = Template(prompt("retry")).substitute(problem=problem)
         shown = first[:SHOWN_CHARS] or "(nothing)"
-        second = raw_answer((yield [*messages, AIMessage(shown), HumanMessage(again)]))
+        second = yield from self._answer([*messages, AIMessage(shown), HumanMessage(again)])
         try:
             return Answered(value=question.read(second), calls=2)
         except BadAnswerError as error:
@@ -146,6 +124,16 @@ class Asker:
             )
             failure.model_calls = 2
             raise failure from error
+
+    def _answer(self, messages: list[BaseMessage]) -> Generator[list[BaseMessage], Any, str]:
+        """What the model wrote. Raises what its failure is to be reported as."""
+        try:
+            answer = yield messages
+        except Exception as error:  # providers share no base class: `_failure` sorts them
+            if (failure := self._failure(error)) is None:
+                raise
+            raise failure from error
+        return raw_answer(answer)
 
     def _failure(self, error: Exception) -> LangMemoryError | None:
         """What a failed call is to be reported as; None for what is a mistake in code."""
@@ -166,37 +154,47 @@ class Asker:
 
 
 Dialogue = Generator[tuple["Asker", Question[T]], Answered[T], R]
-"""Yields whom to ask what, takes what it means, returns what follows. An `ExtractionError` is thrown in
-where it asked."""
+"""Yields whom to ask what, takes what it means, returns what follows. What `Asker.ask` raises is
+thrown in where it asked."""
 
 
 def held(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
     """What follows from a dialogue. Raises what `Asker.ask` raises, unless the dialogue goes on."""
+    return _led(dialogue, lambda asked: asked[0].ask(asked[1], config))
+
+
+async def aheld(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
+    """`held` without blocking the loop."""
+    return await _aled(dialogue, lambda asked: asked[0].aask(asked[1], config))
+
+
+def _led(steps: Generator[Q, A, R], answer: Callable[[Q], A]) -> R:
+    """What a generator returns that is sent the answer to what it yields; an error is thrown in."""
     try:
-        asker, question = next(dialogue)
+        asked = next(steps)
         while True:
             try:
-                answered = asker.ask(question, config)
-            except ExtractionError as error:
-                asker, question = dialogue.throw(error)
+                answered = answer(asked)
+            except Exception as error:
+                asked = steps.throw(error)
             else:
-                asker, question = dialogue.send(answered)
+                asked = steps.send(answered)
     except StopIteration as done:
         found: R = done.value
         return found
 
 
-async def aheld(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
-    """`held` without blocking the loop."""
+async def _aled(steps: Generator[Q, A, R], answer: Callable[[Q], Awaitable[A]]) -> R:
+    """`_led` without blocking the loop."""
     try:
-        asker, question = next(dialogue)
+        asked = next(steps)
         while True:
             try:
-                answered = await asker.aask(question, config)
-            except ExtractionError as error:
-                asker, question = dialogue.throw(error)
+                answered = await answer(asked)
+            except Exception as error:
+                asked = steps.throw(error)
             else:
-                asker, question = dialogue.send(answered)
+                asked = steps.send(answered)
     except StopIteration as done:
         found: R = done.value
         return found

@@ -12,6 +12,7 @@ from langmemory.formation.contradiction.statements import (
     asks_assistant,
     overlap_in_time,
     spoken_name,
+    words_of,
 )
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.facts import Claim
@@ -253,27 +254,23 @@ def _never(old: Statement) -> datetime:
 def _same_object(one: Claim, other: Claim) -> bool:
     if one.object_is_entity == other.object_is_entity:
         return one.object == other.object
-    return _name(one.object) == _name(other.object)
+    return words_of(one.object) == words_of(other.object)
 
 
 def _part_of(one: Claim, other: Claim) -> bool:
     """Whether one object is the other with more words: "May", "3 May"; "Berlin", "Berlin Mitte"."""
-    ours, theirs = set(_name(one.object).split()), set(_name(other.object).split())
+    ours, theirs = set(words_of(one.object).split()), set(words_of(other.object).split())
     return bool(ours) and bool(theirs) and (ours <= theirs or theirs <= ours)
-
-
-def _name(value: str) -> str:
-    return " ".join(split_words(spoken_name(value)))
 
 
 def _names(statement: Statement, place: str) -> bool:
     """Whether a statement speaks of a place, too."""
-    words = _name(place).split()
+    words = words_of(place).split()
     return bool(words) and set(words) <= set(split_words(statement.text))
 
 
 def _is_country(place: str) -> bool:
-    return _name(place) in ENGLISH.kinds.get("country", frozenset())
+    return words_of(place) in ENGLISH.kinds.get("country", frozenset())
 
 
 def _shared_role(subject: str) -> bool:

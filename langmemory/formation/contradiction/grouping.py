@@ -9,7 +9,6 @@ a judge is asked where the words suggest it, and without one both hold.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -249,10 +248,4 @@ def _grouped(pairs: Iterable[Pair]) -> Iterator[Group]:
         about = (claim.subject, claim.relation) if claim and apart else ("", "")
         by.setdefault(about, []).append(pair)
     for (subject, relation), found in by.items():
-        seed = "\0".join((subject, relation, *sorted(pair.new.key for pair in found)))
-        yield Group(
-            id=hashlib.sha256(seed.encode()).hexdigest()[:16],
-            subject=subject,
-            relation=relation,
-            pairs=tuple(found),
-        )
+        yield Group(subject=subject, relation=relation, pairs=tuple(found))

@@ -39,7 +39,6 @@ class Pair:
 class Group:
     """Pairs about one subject and relation as a rule: what one call of a judge decides."""
 
-    id: str
     subject: str
     """Entity key; empty where the facts claim nothing, or under relations nobody knows."""
     relation: str
@@ -65,6 +64,11 @@ def gives_way(pair: Pair) -> tuple[Statement, datetime]:
     if later(new, old) is old:
         return new, old.start
     return old, max(new.start, old.start)
+
+
+def stays(pair: Pair) -> Statement:
+    """The other fact of a pair of which one `gives_way`."""
+    return pair.old if gives_way(pair)[0] is pair.new else pair.new
 
 
 def later(new: Statement, old: Statement) -> Statement | None:

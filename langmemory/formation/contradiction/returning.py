@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from langmemory.formation.contradiction.statements import Statement, spoken_name
+from langmemory.formation.contradiction.statements import Statement, words_of
 from langmemory.formation.facts import Claim
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
-from langmemory.lexicon import split_words
 
 
 def returns(first: Statement, last: Statement, between: Iterable[Statement]) -> bool:
@@ -30,7 +29,7 @@ def _ends(one: Statement, other: Statement) -> bool:
 
 def _stands_against(mine: Claim, theirs: Claim) -> bool:
     ours, relation = normalised(mine.relation), normalised(theirs.relation)
-    if _name(mine.object) != _name(theirs.object):
+    if words_of(mine.object) != words_of(theirs.object):
         return ours.name == relation.name and relation.is_single
     return (
         ours.name == NO_LONGER + relation.name
@@ -45,8 +44,4 @@ def _one(subject: str, other: str) -> bool:
     """Two keys are of one or of two; a name and a key are one when they read the same."""
     if "/" in subject and "/" in other:
         return subject == other
-    return _name(subject) == _name(other)
-
-
-def _name(value: str) -> str:
-    return " ".join(split_words(spoken_name(value)))
+    return words_of(subject) == words_of(other)

@@ -236,6 +236,11 @@ def spoken_name(value: str) -> str:
     return value
 
 
+def words_of(value: str) -> str:
+    """The words of a name or literal, as they are compared: case folded, one space between them."""
+    return " ".join(split_words(spoken_name(value)))
+
+
 def _occasion(
     kind: str, told_for: tuple[datetime, datetime] | None
 ) -> tuple[datetime, datetime] | None:

@@ -11,7 +11,15 @@ from pydantic import BaseModel, Field
 
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.asking.asker import Answered, Asker, Method, Question
+from langmemory.formation.asking.asker import (
+    Answered,
+    Asker,
+    Dialogue,
+    Method,
+    Question,
+    aheld,
+    held,
+)
 from langmemory.formation.asking.verdicts import Given, verdicts_in
 from langmemory.formation.entities.identity import Identities, Identity, NamePair, SameName
 from langmemory.formation.prompts import prompt
@@ -55,21 +63,20 @@ class ModelNameJudge:
         self._asker = Asker(model, AnswerNames.model_json_schema(), method=method)
 
     def judge(self, pairs: Sequence[NamePair]) -> Identities:
-        if not pairs:
-            return Identities()
-        try:
-            answered = self._asker.ask(_question(pairs))
-        except (ModelUnavailableError, ExtractionError) as error:
-            return _failed(error)
-        return _decided(pairs, answered)
+        return held(self._dialogue(pairs))
 
     async def ajudge(self, pairs: Sequence[NamePair]) -> Identities:
+        return await aheld(self._dialogue(pairs))
+
+    def _dialogue(self, pairs: Sequence[NamePair]) -> Dialogue[_Read, Identities]:
         if not pairs:
             return Identities()
         try:
-            answered = await self._asker.aask(_question(pairs))
-        except (ModelUnavailableError, ExtractionError) as error:
-            return _failed(error)
+            answered = yield self._asker, _question(pairs)
+        except ExtractionError as error:
+            return Identities(model_calls=error.model_calls, failure=str(error))
+        except ModelUnavailableError as error:
+            return Identities(model_calls=1, failure=str(error))
         return _decided(pairs, answered)
 
 
@@ -107,8 +114,3 @@ def _decided(pairs: Sequence[NamePair], answered: Answered[_Read]) -> Identities
         ),
         model_calls=answered.calls,
     )
-
-
-def _failed(error: ModelUnavailableError | ExtractionError) -> Identities:
-    calls = error.model_calls if isinstance(error, ExtractionError) else 1
-    return Identities(model_calls=calls, failure=str(error))

@@ -173,7 +173,7 @@ class Lookup:
         if comparable(norm, options):
             close = process.extract(
                 norm,
-                list(cast.norms()),
+                cast.norms(),
                 scorer=fuzz.token_sort_ratio if person else fuzz.ratio,
                 score_cutoff=options.maybe_spelling * 100,
                 limit=5,

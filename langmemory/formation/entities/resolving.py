@@ -28,16 +28,14 @@ def resolve(
     knowledge: Knowledge,
     *,
     similar: Similar | None = None,
-    options: NameOptions | None = None,
 ) -> Resolution:
     """The facts with entities for names.
 
     Args:
         facts: with names in their claims.
         similar: compares names by meaning; without it that step is left out.
-        options: thresholds.
     """
-    cast = Cast(facts, knowledge, similar, options or NameOptions())
+    cast = Cast(facts, knowledge, similar, NameOptions())
     resolved: list[Fact] = []
     scenes: list[Scene] = []
     own: dict[int, Mapping[str, str]] = {}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from langmemory.formation.entities.roles import ARTICLES, ORGANISATION_TAIL
 
 
+@lru_cache(maxsize=4096)  # a recall asks for the name of everybody who speaks
 def normalised(name: str) -> str:
     """A name as it is compared: case folded, without accents, articles, apostrophes, legal forms.
 

@@ -120,13 +120,12 @@ def sift(extraction: Extraction, batch: Batch) -> Extraction:
 
 def _for_one_circle(facts: Sequence[Fact]) -> Iterator[Fact]:
     """What is made of one turn twice, once more private than the other time, is the more private."""
-    closest: dict[tuple[bytes, str], Privacy] = {}
-    for fact in facts:
-        told = (fingerprint(fact.text), fact.evidence[0] if fact.evidence else "")
-        closest[told] = max(closest.get(told, fact.privacy), fact.privacy, key=_CIRCLES.index)
-    for fact in facts:
-        told = (fingerprint(fact.text), fact.evidence[0] if fact.evidence else "")
-        yield replace(fact, privacy=closest[told])
+    closest: dict[tuple[bytes, tuple[str, ...]], Privacy] = {}
+    told = [((fingerprint(fact.text), fact.evidence[:1]), fact) for fact in facts]
+    for mark, fact in told:
+        closest[mark] = max(closest.get(mark, fact.privacy), fact.privacy, key=_CIRCLES.index)
+    for mark, fact in told:
+        yield replace(fact, privacy=closest[mark])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from langmemory.formation.contradiction.statements import spoken_name
 from langmemory.formation.entities.resolution import Resolution
@@ -42,15 +43,11 @@ class Objection:
 MIN_CONFIDENCE = 0.6
 """Less sure facts wait, 0..1."""
 
-
-def unsure(min_confidence: float = MIN_CONFIDENCE) -> Objection:
-    """Objects to facts less sure than this (0..1)."""
-    return Objection(
-        name="unsure",
-        says="is not sure",
-        holds=lambda case: case.fact.confidence < min_confidence,
-    )
-
+UNSURE = Objection(
+    name="unsure",
+    says="is not sure",
+    holds=lambda case: case.fact.confidence < MIN_CONFIDENCE,
+)
 
 HEARSAY = Objection(
     name="hearsay",
@@ -64,13 +61,13 @@ AGAINST_CONFIRMED = Objection(
     holds=lambda case: case.against_confirmed,
 )
 
-OBJECTIONS: tuple[Objection, ...] = (AGAINST_CONFIRMED, HEARSAY, unsure())
+OBJECTIONS: Final = (AGAINST_CONFIRMED, HEARSAY, UNSURE)
 """The rules, in order; the first that holds is the one named."""
 
 
-def objection(case: Case, objections: Sequence[Objection] = OBJECTIONS) -> Objection | None:
+def objection(case: Case) -> Objection | None:
     """What stands against a fact; None when nothing does."""
-    return next((one for one in objections if one.holds(case)), None)
+    return next((one for one in OBJECTIONS if one.holds(case)), None)
 
 
 def status(against: Objection | None, failures: Sequence[str]) -> Status:

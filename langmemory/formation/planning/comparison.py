@@ -3,11 +3,14 @@ forming anything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Merge, OpenReview, Supersede, UpdateMemory
-from langmemory.formation.contradiction.pairs import Pair, gives_way
+from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
+from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.duplicates import plain_twins
+from langmemory.formation.facts import Knowledge
 from langmemory.formation.planning.dependants import question_id
 from langmemory.types import Namespace
 
@@ -24,8 +27,24 @@ def over(pair: Pair, now: datetime, *, by: str | None = None) -> Supersede | Upd
     reason = pair.reason or "contradicted"
     if until > now:
         return UpdateMemory(key=loser.key, facets=Facets(invalid_at=until), reason=reason)
-    winner = pair.old if loser.key == pair.new.key else pair.new
-    return Supersede(key=loser.key, by=by or winner.key, invalid_at=until, reason=reason)
+    return Supersede(key=loser.key, by=by or stays(pair).key, invalid_at=until, reason=reason)
+
+
+def twins_over(
+    over: Statement, change: Supersede, said_by: datetime, knowledge: Knowledge
+) -> Iterator[Supersede]:
+    """What an application wrote in the words of a fact that gives way: it claims nothing, so that
+    nothing would ever end it.
+
+    Args:
+        over: the fact.
+        change: by which it gives way.
+        said_by: what was written after this moment is newer, and stays.
+        knowledge: what is known.
+    """
+    for one in plain_twins(over, knowledge):
+        if one.said_at <= said_by:
+            yield change.model_copy(update={"key": one.key})
 
 
 def which_holds(namespace: Namespace, pair: Pair, rest: Iterable[Change]) -> OpenReview:

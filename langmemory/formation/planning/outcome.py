@@ -9,15 +9,15 @@ from functools import cached_property
 
 from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.pairs import Pair, gives_way
+from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
-from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed, plain_twins
+from langmemory.formation.duplicates import Division, confirmed
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
-from langmemory.formation.planning.comparison import over
+from langmemory.formation.planning.comparison import over, twins_over
 from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
 from langmemory.formation.relations.vocabulary import normalised
@@ -33,7 +33,6 @@ class Outcome:
         division: Division,
         verdicts: Sequence[Verdicts],
         knowledge: Knowledge,
-        objections: Sequence[Objection],
         now: datetime,
     ) -> None:
         self.now = max((now, *(turn.said_at for turn in batch.turns)))
@@ -51,7 +50,7 @@ class Outcome:
         self.facts: Mapping[str, Fact] = self._come_about()
         """By key, in the order they were said."""
         self.against: Mapping[str, Objection | None] = {
-            key: self._objection(key, fact, objections) for key, fact in self.facts.items()
+            key: self._objection(key, fact) for key, fact in self.facts.items()
         }
         """What stands against a fact's becoming active by itself, by its key."""
         self.pairs: Sequence[Decision] = [one for one in self.decisions if self._stands(one.pair)]
@@ -75,7 +74,7 @@ class Outcome:
         known = self.resolution.names
         return {**known, **{k: known[one] for k, one in self.own(key).items() if one in known}}
 
-    def repeated(self, options: DuplicateOptions) -> Iterator[UpdateMemory]:
+    def repeated(self) -> Iterator[UpdateMemory]:
         """Evidence and confidence for what was said again, once for each known fact."""
         said: dict[str, tuple[KnownFact, list[Fact]]] = {}
         grey = [
@@ -95,7 +94,7 @@ class Outcome:
                 if new:
                     evidence += new
                     mentions += self.mentions(fact_key(fact))
-                    confidence = confirmed(confidence, fact.confidence, options)
+                    confidence = confirmed(confidence, fact.confidence)
             if evidence:
                 since, before = self._told_since(known, facts)
                 facets = Facets(confidence=confidence)
@@ -145,7 +144,8 @@ class Outcome:
         twins: dict[str, Supersede] = {}
         for pair, change in self._giving_way():
             if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
-                for twin in self._plain_twins(pair, change):
+                said_by = stays(pair).said_at
+                for twin in twins_over(gives_way(pair)[0], change, said_by, self.knowledge):
                     twins.setdefault(twin.key, twin)
             if isinstance(change, Supersede) and change.key == pair.old.key:
                 found = restored(pair.old, pair.new, change, self.knowledge)
@@ -157,15 +157,6 @@ class Outcome:
         for one in self.pairs:
             if one.verdict == "duplicate" and one.pair.old.key in self.facts:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
-
-    def _plain_twins(self, pair: Pair, change: Supersede) -> Iterator[Supersede]:
-        """What an application wrote, before the news, in the words of a fact that gives way: it claims
-        nothing, so that nothing would ever end it."""
-        loser, _ = gives_way(pair)
-        winner = pair.old if loser.key == pair.new.key else pair.new
-        for one in plain_twins(loser, self.knowledge):
-            if one.said_at <= winner.said_at:
-                yield change.model_copy(update={"key": one.key})
 
     def _corrected_before(self) -> Iterator[UpdateMemory]:
         """What a known correction says was so since what it takes back was said, of which one hears
@@ -199,8 +190,7 @@ class Outcome:
         told = {claim for key, one in self.facts.items() if key not in over for claim in one.claims}
         said: set[tuple[Claim, ...]] = set()
         for pair, change in giving_way:
-            ends = (pair.old, pair.new)
-            loser, winner = ends if change.key == pair.old.key else ends[::-1]
+            loser, winner = gives_way(pair)[0], stays(pair)
             for key, fact in self.rest(loser, change, {*told, *winner.claims}, over):
                 if fact.claims not in said:
                     said.add(fact.claims)
@@ -222,8 +212,7 @@ class Outcome:
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known. Nothing gives
         way to what waits, but for the new fact of the pair, whose approval may bring it about."""
-        loser, _ = gives_way(pair)
-        winner = pair.old if loser.key == pair.new.key else pair.new
+        loser, winner = gives_way(pair)[0], stays(pair)
         by = self._repeats.get(winner.key, winner.key)
         if self.waits(loser.key) or self.waits(pair.old.key) or by == loser.key:
             return None
@@ -266,7 +255,7 @@ class Outcome:
         old = self.facts.get(pair.old.key) if pair.old.new else pair.old
         return new is not None and old is not None and new.privacy == pair.new.privacy
 
-    def _objection(self, key: str, fact: Fact, objections: Sequence[Objection]) -> Objection | None:
+    def _objection(self, key: str, fact: Fact) -> Objection | None:
         against_confirmed = any(
             one.pair.new.key == key
             and one.pair.about == "contradiction"
@@ -279,4 +268,4 @@ class Outcome:
             hearsay=hearsay(fact, self.resolution, self.knowledge),
             against_confirmed=against_confirmed,
         )
-        return objection(case, objections)
+        return objection(case)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -20,13 +19,13 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.formation.batch import Batch
-from langmemory.formation.duplicates import Division, DuplicateOptions
+from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
-from langmemory.formation.planning.approval import OBJECTIONS, Objection, status
+from langmemory.formation.planning.approval import status
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import (
@@ -39,15 +38,6 @@ from langmemory.formation.rereading import Rereading, renewed
 from langmemory.plurals import counted
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlanOptions:
-    """What planning decides by."""
-
-    objections: tuple[Objection, ...] = OBJECTIONS
-    """What keeps a fact from becoming active by itself."""
-    duplicates: DuplicateOptions = field(default_factory=DuplicateOptions)
-
-
 def plan(
     batch: Batch,
     extraction: Extraction,
@@ -58,9 +48,7 @@ def plan(
     *,
     identities: Identities | None = None,
     now: datetime,
-    run_id: str | None = None,
     failures: Sequence[str] = (),
-    options: PlanOptions | None = None,
 ) -> ChangeSet:
     """Everything the run changes, in the order in which it can be applied.
 
@@ -73,19 +61,16 @@ def plan(
         knowledge: what is known.
         identities: what a model made of unclear names; `resolution` has it already.
         now: what is over only after it holds until then.
-        run_id: None is the batch's own.
         failures: steps of the run that failed, in a few words each without text of memories. A
             judge that could not be asked is one by itself. With any, nothing graduates (`approval`).
-        options: rules and weights.
     """
-    options = options or PlanOptions()
     identities = identities or Identities()
     failed = (*failures, *(f"judge: {one.failure}" for one in verdicts if one.failure))
     # Not one of those that keep facts waiting: a person is asked then, as without a model.
     told = (*failed, f"names: {identities.failure}") if identities.failure else failed
-    outcome = Outcome(batch, resolution, division, verdicts, knowledge, options.objections, now)
+    outcome = Outcome(batch, resolution, division, verdicts, knowledge, now)
     changes = (
-        *_changes(outcome, extraction, failed, options),
+        *_changes(outcome, extraction, failed),
         MarkReflected(keys=tuple(turn.key for turn in batch.turns), read_at=batch.read_at),
     )
     note = {
@@ -108,7 +93,7 @@ def plan(
         note["read_in_part"] = in_part
     return ChangeSet(
         namespace=batch.namespace,
-        run_id=run_id or batch.run_id,
+        run_id=batch.run_id,
         kind="reflection",
         reason=f"reflection of {counted(len(batch.turns), 'turn')} of {batch.thread_id}",
         changes=changes,
@@ -117,10 +102,8 @@ def plan(
     )
 
 
-def _changes(
-    outcome: Outcome, extraction: Extraction, failures: Sequence[str], options: PlanOptions
-) -> Iterator[Change]:
-    found = (*outcome.repeated(options.duplicates), *outcome.superseded())
+def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) -> Iterator[Change]:
+    found = (*outcome.repeated(), *outcome.superseded())
     before = outcome.knowledge if isinstance(outcome.knowledge, Rereading) else None
     less = tuple(before.changes(found, outcome.facts)) if before else ()
     effects = (*less, *found)

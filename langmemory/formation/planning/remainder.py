@@ -16,20 +16,25 @@ from langmemory.formation.facts import Claim, Fact, Knowledge
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 
 
-def remainder(
+def remainders(
     over: Statement,
     claims: Sequence[Claim],
     told: Collection[Claim],
     knowledge: Knowledge,
+    names: Mapping[str, str],
     *,
+    own: Mapping[str, str],
     gone: Collection[str] = (),
-) -> Iterator[tuple[Claim, Fact]]:
-    """Claims of a fact that nothing touches, each with the fact it becomes but for its text.
+) -> Iterator[tuple[str, Fact]]:
+    """Claims of a fact between entities that nothing touches, each as a fact of its own that nobody
+    made yet, by key.
 
     Args:
         over: the fact that gives way.
         claims: its own, with entity keys.
         told: what the batch claims.
+        names: of entities, by key.
+        own: see `KnownFact.own`; the facts claim it of whom the one that gives way was told.
         gone: keys of other facts that give way with it: they say nothing any more.
     """
     changed = {
@@ -43,41 +48,19 @@ def remainder(
     kept: list[Claim] = []
     for claim in claims:
         turned = Claim(subject=claim.object, relation=claim.relation, object=claim.subject)
-        if claim.relation in changed or turned in kept:
+        said = phrase(claim.relation) if claim.object_is_entity else ""
+        if not said or claim.relation in changed or turned in kept:
             continue
-        if phrase(claim.relation) and not _known_otherwise(claim, {over.key, *gone}, knowledge):
-            kept.append(claim)
-            yield claim, _fact(over, claim)
-
-
-def remainders(
-    over: Statement,
-    claims: Sequence[Claim],
-    told: Collection[Claim],
-    knowledge: Knowledge,
-    names: Mapping[str, str],
-    *,
-    own: Mapping[str, str],
-    gone: Collection[str] = (),
-) -> Iterator[tuple[str, Fact]]:
-    """The facts of `remainder` that nobody made yet, by key.
-
-    Args:
-        names: of entities, by key.
-        own: see `KnownFact.own`; the facts claim it of whom the one that gives way was told.
-    """
-    for found, fact in remainder(over, claims, told, knowledge, gone=gone):
-        if not found.object_is_entity:
+        if _known_otherwise(claim, {over.key, *gone}, knowledge):
             continue
-        subject, about = (own.get(key, key) for key in (found.subject, found.object))
-        claim = replace(found, subject=subject, object=about)
+        kept.append(claim)
+        subject, about = (own.get(key, key) for key in (claim.subject, claim.object))
         ends = [names.get(key, "") for key in (subject, about)]
-        if not all(ends):
-            continue
-        text = f"{ends[0]} {phrase(claim.relation)} {ends[1]}."
-        fact = replace(fact, text=text, claims=(claim,))
-        if knowledge.by_key(fact_key(fact)) is None:
-            yield fact_key(fact), fact
+        if all(ends):
+            text = f"{ends[0]} {said} {ends[1]}."
+            fact = _fact(over, replace(claim, subject=subject, object=about), text)
+            if knowledge.by_key(fact_key(fact)) is None:
+                yield fact_key(fact), fact
 
 
 def phrase(relation: str) -> str:
@@ -112,11 +95,11 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
     )
 
 
-def _fact(over: Statement, claim: Claim) -> Fact:
+def _fact(over: Statement, claim: Claim, text: str) -> Fact:
     timeless = normalised(claim.relation).timeless or over.start == BEGINNING
     start: datetime | None = None if timeless else over.start
     return Fact(
-        text="",
+        text=text,
         speaker=over.speaker,
         owner=over.owner,
         privacy=over.privacy,

@@ -3,14 +3,19 @@ a store asks it when a review is decided, and more may have changed since it was
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemory
+from langmemory.errors import EmbeddingError
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import Knowledge, KnownFact
+from langmemory.formation.planning.comparison import twins_over
 from langmemory.formation.relations.vocabulary import normalised
+
+logger = logging.getLogger("langmemory.formation")
 
 _REASON = "what had taken its place never was true"
 
@@ -141,10 +146,23 @@ def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]
 
 
 def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:
-    """The same for what a person decided."""
-    for change in changes:
-        if isinstance(change, Supersede):
-            over, new = knowledge.by_key(change.key), knowledge.by_key(change.by)
-            if over is not None and new is not None:
-                ends = Statement.of_known(over), Statement.of_known(new)
-                yield from restored(*ends, change, knowledge)
+    """What holds again by what a person decided, and what an application wrote that is over with it, if
+    the embedder can be asked: nobody's decision is to wait for that."""
+    given_way = [change for change in changes if isinstance(change, Supersede)]
+    ended = {change.key for change in given_way}
+    for change in given_way:
+        known, heir = knowledge.by_key(change.key), knowledge.by_key(change.by)
+        if known is not None and heir is not None:
+            over, new = Statement.of_known(known), Statement.of_known(heir)
+            yield from restored(over, new, change, knowledge)
+            said_by = max(over.said_at, new.said_at)
+            try:
+                twins = [*twins_over(over, change, said_by, knowledge)]
+            except EmbeddingError as error:
+                cause = type(error.__cause__ or error).__name__
+                logger.warning("embedder failed (%s): memories in the same words stay", cause)
+                twins = []
+            for twin in twins:
+                if twin.key not in ended:
+                    ended.add(twin.key)
+                    yield twin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from langmemory.formation.facts import Claim
 from langmemory.formation.relations.data import RELATIONS
@@ -42,6 +43,7 @@ _AUXILIARY = word_set("""is are was were be been being am has have had current c
     fue ahora actualmente 现在 目前 是""")
 
 
+@lru_cache(maxsize=4096)
 def normalised(relation: str) -> Relation:
     """The relation of this name or phrase; an unknown one keeps its words as snake_case.
 
