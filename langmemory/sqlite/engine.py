@@ -7,8 +7,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from langmemory.errors import ClosedStoreError, DatabaseError
@@ -106,12 +107,10 @@ class Engine:
         with self.database.read(snapshot=False) as connection:
             yield Snapshot(self, connection)
 
-    @contextmanager
-    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
+    def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
         """One transaction, as `Database.write`; see `items`, `vectors` and their neighbours for what
         to do in it."""
-        with self.database.write(busy_timeout_ms=busy_timeout_ms) as connection:
-            yield connection
+        return self.database.write(busy_timeout_ms=busy_timeout_ms)
 
     def close(self) -> None:
         """Close the file. What is in memory of it goes with the last engine on it: by the next one
@@ -315,7 +314,7 @@ class Snapshot:
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `keyword_search.search`."""
-        residual = scope.residual
+        selection, residual = self._selection(scope), scope.residual
         ids, scores = keyword_search.search(
             self.connection,
             self.engine.census,
@@ -324,14 +323,15 @@ class Snapshot:
             limit if residual is None else 1 << 60,
             weights=weights,
             forms=forms,
-            selection=self._selection(scope),
+            selection=selection,
             complete=complete,
             copy=self.engine.copied_words(self.connection),
         )
-        if residual is not None:
-            keep = [residual(self.value(item)) for item in ids.tolist()]
-            ids, scores = ids[keep][:limit], scores[keep][:limit]
-        return ids, scores
+        if residual is None or selection.items is not None:  # which have passed it
+            return ids[:limit], scores[:limit]
+        passing = (n for n, item in enumerate(ids.tolist()) if residual(self.value(item)))
+        best = list(islice(passing, limit))
+        return ids[best], scores[best]
 
     def value(self, item: int) -> dict[str, Any]:
         """Value of an item that exists."""

@@ -97,7 +97,7 @@ class SQLiteBaseStore(BaseStore):
         find_preset(None, self._config)  # a wrong name is told at once, not by the first recall
         self._searching = Searching(
             indexing=self._indexing,
-            preset=find_preset(self._config.search.preset, self._config),
+            preset=find_preset(None, self._config, of="search"),
             overfetch=self._config.search.overfetch,
             exact=(self._indexing.config or {}).get("exact", self._config.search.exact),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),

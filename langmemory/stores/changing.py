@@ -428,7 +428,8 @@ class Changing(Journaling):
 
     def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
         """Answer a review: the changes of the option are applied, as a run of kind ``review``, and
-        the pages of the journal follow. What was derived by now from what they end is asked about.
+        the pages of the journal follow. What was derived by now from what they end is asked about,
+        and what an application wrote in the words of a fact that gives way ends with it.
 
         Args:
             review_id: See `reviews`.

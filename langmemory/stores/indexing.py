@@ -220,7 +220,8 @@ class Indexing:
         Args:
             drafts: The drafts.
             pending: From `pending`.
-            tokens: Keep the token ids of the readable texts, for late interaction.
+            tokens: Keep the token ids of the readable texts, for late interaction; with the embedded
+                model they are kept anyway.
         """
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
             texts = [draft.text for draft in drafts]

@@ -22,7 +22,7 @@ from langmemory.sqlite.file.times import maybe_datetime
 from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.index.vectors import Floats, Ids
-from langmemory.sqlite.records import items, reviews
+from langmemory.sqlite.records import history, items, reviews
 from langmemory.sqlite.records.removal import was_deleted
 from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.search import candidates
@@ -252,7 +252,7 @@ class StoreKnowledge:
                 snapshot = Snapshot(self._engine, self._within)
             self._reading = _Reading(snapshot, self._indexing, self._namespace, self._believed)
             if self._seq is None:
-                self._seq = self._reading.seq()
+                self._seq = history.newest(self._reading.connection)
         return self._reading
 
     def _facts(self, rows: Iterable[tuple[int]]) -> list[KnownFact]:
@@ -288,10 +288,6 @@ class _Reading:
             Scope(namespace=namespace, kinds=DERIVED, statuses=(*BELIEVED, "superseded"))
         )
         self.past = GraphView(snapshot.connection, namespace, narrow=held, wide=self._everything)
-
-    def seq(self) -> int:
-        row = self.connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()
-        return int(row[0])
 
     def about(self, subject: str, relation: str | None, past: bool) -> list[KnownFact]:
         """As `Knowledge.about`. A batch asks the same of one person for each of its facts."""
@@ -363,8 +359,9 @@ class _Reading:
         if len(unknown):
             claims: dict[int, list[Claim]] = defaultdict(list)
             rows = graph.edges(self.connection, self._everything, facts=unknown.tolist())
-            own = self.view.own_keys(rows)
-            for row, edge in zip(rows, self.view.edges(self.view.standing(rows)), strict=True):
+            standing = self.view.standing(rows)
+            own = self.view.own_keys(rows, standing)
+            for row, edge in zip(rows, self.view.edges(standing), strict=True):
                 claims[row.item].append(
                     Claim(
                         subject=edge.subject,

@@ -32,7 +32,7 @@ from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
-from langmemory.stores.indexing import IndexConfig
+from langmemory.stores.indexing import Draft, IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
@@ -49,7 +49,7 @@ from langmemory.stores.searching import now_us
 from langmemory.stores.usage import UsageCounts
 from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
-from langmemory.stores.viewer import ViewerStore, bound
+from langmemory.stores.viewer import ViewerStore
 from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Scope, Stats
 
 if TYPE_CHECKING:
@@ -154,7 +154,13 @@ class MemoryStore(Changing, Conversing, Gathering):
         Raises:
             ConfigError: ``viewer`` is empty or no string.
         """
-        return bound(self, viewer)
+        if not isinstance(viewer, str) or not viewer:
+            raise ConfigError(
+                f"The viewer is {viewer!r}; pass the id of a person. For somebody unknown there is "
+                "for_anyone(); the application itself, which sees everything, uses the store as it "
+                "is."
+            )
+        return ViewerStore(self, viewer)
 
     def for_anyone(self) -> ViewerStore:
         """The same memory as somebody unknown may see it: nothing that is private."""
@@ -611,7 +617,7 @@ class _Remembering:
 
     namespace: Namespace
     thread_id: str
-    drafts: list[Any]
+    drafts: list[Draft]
 
     def store(
         self, store: MemoryStore, connection: Connection, writes: list[items.Write]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
 
@@ -43,12 +42,7 @@ class Opening(Generic[StoreT]):
         self._store = self._open()
         return self._store
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._store is not None:
             self._store.close()
 
@@ -58,11 +52,6 @@ class Opening(Generic[StoreT]):
         self._store = store
         return store
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._store is not None:
             await self._store.aclose()

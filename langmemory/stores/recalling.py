@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
 
 from langmemory.config import Config
 from langmemory.context.tokens import count_text
@@ -112,18 +112,25 @@ def scope_of(
     )
 
 
-def find_preset(name: str | None, config: Config) -> Preset:
+def find_preset(
+    name: str | None, config: Config, *, of: Literal["recall", "search"] = "recall"
+) -> Preset:
     """A preset by name, with the configuration's changes laid over it.
+
+    Args:
+        name: None is the one the configuration names.
+        config: Has the presets that are not built in.
+        of: Whose preset it is that the configuration names.
 
     Raises:
         ConfigError: There is no preset of this name, or its options are wrong.
     """
-    given, name = name, name or config.recall.preset
+    where = "" if name else f" ({of}.preset in the configuration)"
+    name = name or (config.recall if of == "recall" else config.search).preset
     changes = config.recall.presets.get(name)
     base = PRESETS.get(name)
     if base is None and changes is None:
         known = ", ".join(sorted({*PRESETS, *config.recall.presets}))
-        where = "" if given else " (recall.preset in the configuration)"
         raise ConfigError(f"There is no recall preset {name!r}{where}. Known: {known}.")
     if changes is None and base is not None:
         return base

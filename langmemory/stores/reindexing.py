@@ -186,8 +186,8 @@ def reembed(
             with engine.read() as snapshot:
                 if _done_by_another(snapshot.connection, embedder.model_id):
                     return read_model(snapshot.connection)
-                drafts, versions = _next(snapshot.connection, indexing, after)
-            if not drafts:
+                todo = _next(snapshot.connection, indexing, after)
+            if not todo:
                 with engine.write() as connection:
                     if _done_by_another(connection, embedder.model_id):
                         return read_model(connection)
@@ -195,25 +195,22 @@ def reembed(
                         return _swap(connection, embedder.model_id)
                 after = 0  # something was written meanwhile
                 continue
-            after = drafts[-1][0]
-            embedded = indexing.embed(
-                [draft for _, draft in drafts],
-                indexing.unknown([draft for _, draft in drafts]),
-                tokens=False,
-            )
+            after = todo[-1][0]
+            drafts = [draft for _, _, draft in todo]
+            embedded = indexing.embed(drafts, indexing.unknown(drafts), tokens=False)
             with engine.write() as connection:
                 if _done_by_another(connection, embedder.model_id):
                     return read_model(connection)
                 _drop_other_dims(connection, embedded.vectors.shape[1])
                 start = 0
-                for item, draft in drafts:
+                for item, version, draft in todo:
                     end = start + len(draft.texts)
                     _write_next(
-                        connection, item, versions[item], embedded.vectors[start:end],
+                        connection, item, version, embedded.vectors[start:end],
                         embedded.hashes[start:end],
                     )  # fmt: skip
                     start = end
-            done = min(done + len(drafts), total)
+            done = min(done + len(todo), total)
             progress(done, total)
     finally:
         engine.close()
@@ -264,15 +261,12 @@ def _drop_other_dims(connection: Connection, dims: int) -> None:
         connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
 
 
-def _next(
-    connection: Connection, indexing: Indexing, after: int
-) -> tuple[list[tuple[int, Draft]], dict[int, int]]:
-    """Items of higher ids than ``after`` that are still to be embedded, and their versions."""
+def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Draft]]:
+    """Items of higher ids than ``after`` that are still to be embedded, with their versions."""
     rows = connection.execute(
         f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
     ).fetchall()
-    drafts = [(row[0], reindexed(indexing, _stored(row))) for row in rows]
-    return drafts, {row[0]: row[8] for row in rows}
+    return [(row[0], row[8], reindexed(indexing, _stored(row))) for row in rows]
 
 
 def _write_next(
@@ -310,7 +304,7 @@ def _swap(connection: Connection, model: str) -> ModelSetting:
         generation=read_model(connection).generation + 1,
     )
     connection.execute(
-        "DELETE FROM vector_next WHERE id >> 16 NOT IN (SELECT id FROM item);"
+        f"DELETE FROM vector_next WHERE id >> {vectors.SLOT_BITS} NOT IN (SELECT id FROM item);"
         "DELETE FROM vector; DELETE FROM code; DELETE FROM code_segment"
     )
     for rows in _runs(connection):
@@ -335,8 +329,8 @@ def _runs(connection: Connection) -> Iterator[list[Any]]:
     """(vector id, namespace id, blob) of every new vector, some at a time."""
     after = -1
     while rows := connection.execute(
-        "SELECT v.id, i.namespace, v.e FROM vector_next v JOIN item i ON i.id = v.id >> 16 "
-        "WHERE v.id > ? ORDER BY v.id LIMIT ?",
+        "SELECT v.id, i.namespace, v.e FROM vector_next v "
+        f"JOIN item i ON i.id = v.id >> {vectors.SLOT_BITS} WHERE v.id > ? ORDER BY v.id LIMIT ?",
         (after, SWAPPED_AT_ONCE),
     ).fetchall():
         after = rows[-1][0]

@@ -86,10 +86,6 @@ class Searching:
 
         return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
 
-    def comparable(self, snapshot: Snapshot) -> bool:
-        """Whether the file holds vectors of this store's model."""
-        return self.incomparable(snapshot) is None
-
     def incomparable(self, snapshot: Snapshot) -> str | None:
         """Why vectors of this store's model cannot be compared with the file's, and what to do: another
         process may have re-embedded it, or the model itself has changed since."""
@@ -126,7 +122,7 @@ class Searching:
         """
         compiled = compile_scope(scope, alive_at_us=self.alive_at_us())
         mode = self.indexing.mode
-        if vector is None or mode == "keyword" or not self.comparable(snapshot):
+        if vector is None or mode == "keyword" or self.incomparable(snapshot):
             mode = "keyword"
         wanted = limit
         if mode == "hybrid":

@@ -94,10 +94,7 @@ class SnapshotSource:
         return as_uses(ids, candidates.uses(self._snapshot.connection, ids))
 
     def at(self, places: Ids) -> Rows:
-        found = candidates.at_places(self._snapshot.connection, self._scope, places)
-        if (residual := self._scope.residual) is not None:
-            found = [row for row in found if residual(self._snapshot.value(row[0]))]
-        return as_rows(found)
+        return as_rows(candidates.at_places(self._snapshot.connection, self._scope, places))
 
     @cached_property
     def _unconnected(self) -> bool:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import apsw
 from langgraph.store.base import GetOp, validate_op_namespace
@@ -267,7 +267,11 @@ def _write_rows(
     since: set[str],
 ) -> int:
     latest = {(write.namespace, write.key): write for write in writes}
-    told = _told(rows)
+    changes = [_change(row) for row in rows if row["type"] == "history"]
+    told: defaultdict[Place, list[tuple[int, str]]] = defaultdict(list)
+    for one in changes:
+        if one.life is None:
+            told[one.place].append((one.at_us, one.action))
     lives_here = _lives_here(connection, [*latest, *told]) if forgettings(connection) else {}
     taken: set[tuple[int, int]] = set()
     todo = [
@@ -286,14 +290,41 @@ def _write_rows(
     for place in known:  # the record of the import itself gives way
         last = max((seq for seq, *_ in recorded[place]), default=0)
         connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
+    _write_history(connection, changes, items, known, lives_here, since)
+    for row in rows:
+        if row["type"] in records.TYPES:
+            records.import_row(connection, row, since)
+    verbatim.refresh_around(connection, list(items.values()))
+    return len(items)
+
+
+class _Change(NamedTuple):
+    """A change that an export tells of."""
+
+    place: Place
+    life: int | None
+    """Which of the items that were in its place and are gone; None: the one that was there."""
+    at_us: int
+    action: HistoryAction
+    before: str | None
+    """JSON."""
+    row: Mapping[str, Any]
+
+
+def _write_history(
+    connection: Connection,
+    changes: Iterable[_Change],
+    items: Mapping[Place, int],
+    known: dict[Place, int],
+    lives_here: Mapping[Place, Sequence[Sequence[Recorded]]],
+    since: set[str],
+) -> None:
+    """Record the changes of items that come with their own history, but for as many as are ``known``,
+    and of those that are gone."""
     lives: dict[tuple[Place, int], int] = {}
     over: set[int] = set()
-    for row in rows:
-        if row["type"] != "history":
-            continue
-        at, action, before = _change(row)
-        place = (tuple(row["namespace"]), row["key"])
-        life = row.get("life")
+    for one in changes:
+        place, life, at, action, before, row = one
         if life is None:
             if place not in known:
                 continue
@@ -301,12 +332,12 @@ def _write_rows(
                 known[place] -= 1
                 continue
             item = items[place]
-        elif _life_known(connection, row):
+        elif _life_known(connection, one):
             continue
         else:
             if (place, life) not in lives:
-                lives[(place, life)] = _reserve_id(connection)
-            item = lives[(place, life)]
+                lives[place, life] = _reserve_id(connection)
+            item = lives[place, life]
         gone = life is not None and action in GONE
         if gone:
             over.add(item)
@@ -321,18 +352,13 @@ def _write_rows(
         record(
             connection, at, action, item, before=before,
             facets=_named_still(connection, place[0], facets),
-            gone_from=(intern(connection, place[0]), row["key"]) if gone else None,
+            gone_from=(intern(connection, place[0]), place[1]) if gone else None,
             run=row.get("run"),
             reason=None if since and is_blank(connection, row.get("run")) else row.get("reason"),
         )  # fmt: skip
     for item in lives.values():
         if item not in over:  # the export is cut off within its history
             connection.execute("DELETE FROM history WHERE item = ?", (item,))
-    for row in rows:
-        if row["type"] in records.TYPES:
-            records.import_row(connection, row, since)
-    verbatim.refresh_around(connection, list(items.values()))
-    return len(items)
 
 
 def _recorded(connection: Connection, write: Write) -> list[tuple[int, int, str]]:
@@ -342,16 +368,6 @@ def _recorded(connection: Connection, write: Write) -> list[tuple[int, int, str]
         "SELECT seq, at, action FROM history WHERE item = ? ORDER BY seq", (item,)
     )
     return list(rows)
-
-
-def _told(rows: Iterable[Mapping[str, Any]]) -> defaultdict[Place, list[tuple[int, str]]]:
-    """(time, action) of every change that an export tells of each item that was there."""
-    told: defaultdict[Place, list[tuple[int, str]]] = defaultdict(list)
-    for row in rows:
-        if row["type"] == "history" and row.get("life") is None:
-            at, action, _ = _change(row)
-            told[tuple(row["namespace"]), row["key"]].append((at, action))
-    return told
 
 
 def _already_here(
@@ -391,8 +407,8 @@ def _blanked(
     return False
 
 
-def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
-    """Time in microseconds, action and value before, of a history row."""
+def _change(row: Mapping[str, Any]) -> _Change:
+    """A history row, checked."""
     try:
         _check_place(row)
         if row["action"] not in get_args(HistoryAction):
@@ -402,10 +418,13 @@ def _change(row: Mapping[str, Any]) -> tuple[int, HistoryAction, str | None]:
         if not isinstance(row.get("facets"), dict | None):
             raise ValueError(f"facets are {row['facets']!r}")
         before = row["before"]
-        return (
+        return _Change(
+            (tuple(row["namespace"]), row["key"]),
+            row.get("life"),
             to_us(datetime.fromisoformat(row["at"])),
             row["action"],
             None if before is None else to_json(before),
+            row,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
@@ -475,10 +494,11 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
     return replace(write, facets={**facets, "thread": thread, "position": position})
 
 
-def _life_known(connection: Connection, row: Mapping[str, Any]) -> bool:
+def _life_known(connection: Connection, change: _Change) -> bool:
     """Whether this change of an item that is gone is known: it was imported before, or it is one of
     an item that was forgotten since, or the removal of one that was brought back here."""
-    forgotten = forgotten_lives(connection, tuple(row["namespace"]), row["key"])
+    namespace, key = change.place
+    forgotten = forgotten_lives(connection, namespace, key)
     known = connection.execute(
         "SELECT 1 FROM history h WHERE h.at = ?3 AND h.action = ?4 AND (h.item IN "
         "(SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
@@ -486,13 +506,7 @@ def _life_known(connection: Connection, row: Mapping[str, Any]) -> bool:
         "OR h.item IN (SELECT value FROM json_each(?5)) OR h.action = 'delete' AND h.item IN "
         "(SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
         "WHERE n.path = ?1 AND i.key = ?2))",
-        (
-            to_path(row["namespace"]),
-            row["key"],
-            to_us(datetime.fromisoformat(row["at"])),
-            row["action"],
-            json.dumps(forgotten),
-        ),
+        (to_path(namespace), key, change.at_us, change.action, json.dumps(forgotten)),
     )
     return known.fetchone() is not None
 

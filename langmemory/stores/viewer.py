@@ -1,7 +1,7 @@
 """ViewerStore: a memory file as one person may see it.
 
 It holds no rule of its own: every method hands its viewer down to the same body the application's
-store runs, where it is a predicate of the SQL (`sqlite.ownership`). What has no method here cannot
+store runs, where it is a predicate of the SQL (`sqlite.scope.ownership`). What has no method here cannot
 be reached on behalf of a viewer.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.config import Config
 from langmemory.context.citations import Usage
-from langmemory.errors import ConfigError, OwnershipError
+from langmemory.errors import OwnershipError
 from langmemory.stores import operations
 from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
@@ -285,24 +285,7 @@ class ViewerStore(BaseStore):
 
     def _check(self, viewer: str | None) -> None:
         if viewer != self.viewer:
-            self._refuse(viewer)
-
-    def _refuse(self, viewer: str | None) -> NoReturn:
-        raise OwnershipError(
-            f"This store is bound to the viewer {self.viewer!r}, not to {viewer!r}. Leave the "
-            "argument out, or ask the application's store."
-        )
-
-
-def bound(store: MemoryStore, viewer: str) -> ViewerStore:
-    """The store as this person may see it.
-
-    Raises:
-        ConfigError: The viewer is no name.
-    """
-    if not isinstance(viewer, str) or not viewer:
-        raise ConfigError(
-            f"The viewer is {viewer!r}; pass the id of a person. For somebody unknown there is "
-            "for_anyone(); the application itself, which sees everything, uses the store as it is."
-        )
-    return ViewerStore(store, viewer)
+            raise OwnershipError(
+                f"This store is bound to the viewer {self.viewer!r}, not to {viewer!r}. Leave the "
+                "argument out, or ask the application's store."
+            )

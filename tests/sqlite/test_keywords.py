@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.index import keywords
-from langmemory.sqlite.search import keyword_search
+from langmemory.sqlite.search import keyword_search, selection
 from langmemory.types import Namespace, Scope
 
 
@@ -154,3 +156,27 @@ def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
                 merging = keywords.merge(connection, begin=False)
         assert parts(store) < 6
         assert searched(store, ("all",), '"w1" OR "w2" OR "w3"') == before
+
+
+def test_values_are_read_until_enough_have_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where SQL cannot decide a filter, a search looks into the values of the best items, and no
+    further than to the last one it returns."""
+    monkeypatch.setattr(selection, "FILTERED_FIRST", 0)
+    monkeypatch.setattr(selection, "FILTERED_SHARE", 1 << 20)
+    store = MemoryStore(":memory:", index=False)
+    texts = [
+        f"An apple a day, said {n} people, keeps the doctor away from them all" for n in range(200)
+    ]
+    store.batch([PutOp(("a",), str(n), {"text": text}) for n, text in enumerate(texts)])
+    read: list[int] = []
+    value = Snapshot.value
+
+    def counted(self: Snapshot, item: int) -> dict[str, Any]:
+        read.append(item)
+        return value(self, item)
+
+    monkeypatch.setattr(Snapshot, "value", counted)
+    wanted = {"text": {"$contains": "0 people"}}
+    found = store.search(("a",), query="apple", filter=wanted, limit=3)
+    assert [item.key for item in found] == ["0", "10", "20"]
+    assert len(read) == 21

@@ -84,3 +84,16 @@ def test_a_question_about_what_was_deleted_is_not_asked(
     assert [one.id for one in store.reviews(NS)] == ["q"] * is_asked
     store.undo(run)
     assert [one.id for one in store.reviews(NS)] == ["q"]
+
+
+@pytest.mark.parametrize(
+    "about", ["contradiction", "approval", "dependant", "entity", "run", "core"]
+)
+def test_a_question_about_no_memory_is_asked_like_any_other(tmp_path: Path, about: str) -> None:
+    """Nothing that it asks about is gone, so it stays open, and hides no other question."""
+    store = MemoryStore(tmp_path / "m.db")
+    ask = OpenReview(
+        id="q", about=about, question="May I?", memories=(), options={"yes": (), "no": ()}
+    )
+    apply(store, "r1", ask)
+    assert [one.id for one in store.reviews(NS)] == ["q"]

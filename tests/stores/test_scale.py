@@ -140,7 +140,7 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
             found: list[int] = []
 
             def search(after: int) -> Callable[[], None]:
-                return lambda: found.append(len(reindexing._next(connection, indexing, after)[0]))
+                return lambda: found.append(len(reindexing._next(connection, indexing, after)))
 
             whole, rest = (steps(connection, search(after)) for after in (0, 1_990))
     assert found == [10, 10]

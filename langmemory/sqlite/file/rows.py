@@ -40,6 +40,14 @@ def insert(connection: Connection, into: str, rows: Iterable[Sequence[Any]]) -> 
         connection.executemany(f"INSERT OR FAIL INTO {into} VALUES {one}", rows[whole:])
 
 
+def insert_new(connection: Connection, into: str, rows: Iterable[Sequence[Any]]) -> int:
+    """Insert those of the rows ``into`` a table, ``name (column, …)``, that are not there; how many."""
+    before = connection.total_changes()
+    marks = ", ".join("?" * (into.count(",") + 1))
+    connection.executemany(f"INSERT OR IGNORE INTO {into} VALUES ({marks})", rows)
+    return int(connection.total_changes() - before)
+
+
 def id_array(ids: Iterable[int]) -> Any:
     """Ids as a table of one column. SQLite takes no empty one: 0 stands for none, as no id is 0."""
     found = np.fromiter(ids, np.int64)

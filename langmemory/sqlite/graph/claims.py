@@ -9,7 +9,6 @@ import apsw
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.rows import id_array
-from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.scope.scopes import CompiledScope
 
@@ -56,8 +55,8 @@ def claims_about(
 ) -> list[ClaimRow]:
     """The edges in scope from or to one of these entities (links not followed)."""
     where, bindings = graph.within(scope)
-    value = "i.value" if scope.residual else "NULL"
-    columns = f"{value}, i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at"
+    columns = "i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at"
+    columns += scope.value_column
     of_subject = (
         f"SELECT {columns} FROM edge e CROSS JOIN item i ON i.id = e.fact "
         f"WHERE e.subject = ? AND e.relation = ? AND {where} ORDER BY e.id DESC LIMIT ?"
@@ -70,8 +69,9 @@ def claims_about(
     rows: list[tuple[Any, ...]] = []
     for entity in entities:
         for relation in relations:
-            rows += connection.execute(of_subject, (entity, relation, *bindings, MOST))
+            found = connection.execute(of_subject, (entity, relation, *bindings, MOST))
+            rows += scope.passing(found)
         named = apsw.carray(tuple(relations))
-        rows += connection.execute(of_object, (entity, MOST_OBJECT, named, *bindings, MOST))
-    residual = scope.residual
-    return [ClaimRow(*row[1:]) for row in rows if residual is None or residual(from_json(row[0]))]
+        found = connection.execute(of_object, (entity, MOST_OBJECT, named, *bindings, MOST))
+        rows += scope.passing(found)
+    return [ClaimRow(*row) for row in rows]

@@ -181,14 +181,6 @@ def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[i
     return {int(row[0]) for row in rows}
 
 
-def by_key(connection: Connection, namespace: int, key: str) -> int | None:
-    """Id of an entity."""
-    row = connection.execute(
-        "SELECT id FROM entity WHERE namespace = ? AND key = ?", (namespace, key)
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
 def by_names(
     connection: Connection,
     scope: CompiledScope,

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.rows import id_array
+from langmemory.sqlite.file.rows import id_array, insert_new
 
 
 def find_entity(connection: Connection, namespace: int, key: str) -> int | None:
@@ -36,12 +36,11 @@ def add_aliases(
     run: str,
 ) -> int:
     """Further (normalised name, name) of an entity; how many were new."""
-    before = connection.total_changes()
-    connection.executemany(
-        "INSERT OR IGNORE INTO alias (namespace, norm, entity, name, run) VALUES (?, ?, ?, ?, ?)",
+    return insert_new(
+        connection,
+        "alias (namespace, norm, entity, name, run)",
         [(namespace, norm, entity, name, run) for norm, name in names],
     )
-    return connection.total_changes() - before
 
 
 def link_of(connection: Connection, entity: int) -> tuple[str | None, str | None]:
@@ -73,12 +72,8 @@ def leads_to(connection: Connection, entity: int, target: int) -> bool:
 
 def mention(connection: Connection, item: int, entities: Iterable[int], run: str) -> int:
     """An item speaks of entities; of how many nobody knew it."""
-    before = connection.total_changes()
-    connection.executemany(
-        "INSERT OR IGNORE INTO mention (entity, item, run) VALUES (?, ?, ?)",
-        [(entity, item, run) for entity in entities],
-    )
-    return connection.total_changes() - before
+    rows = [(entity, item, run) for entity in entities]
+    return insert_new(connection, "mention (entity, item, run)", rows)
 
 
 def mentioned(connection: Connection, item: int) -> list[int]:
@@ -132,13 +127,15 @@ def claims_of(connection: Connection, item: int) -> dict[str, Any]:
             (item,),
         )
     }
+    if not entities:  # whoever claims something speaks of it
+        return {}
     edges = connection.execute(
         "SELECT s.key, c.relation, o.key, c.literal, c.run FROM edge c "
         "JOIN entity s ON s.id = c.subject LEFT JOIN entity o ON o.id = c.object "
         "WHERE c.fact = ? ORDER BY c.id",
         (item,),
     ).fetchall()
-    return {"entities": entities, "edges": edges} if entities else {}
+    return {"entities": entities, "edges": edges}
 
 
 def end_claims(connection: Connection, item: int) -> None:

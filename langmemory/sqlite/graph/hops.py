@@ -4,7 +4,7 @@ and from names to the memories that speak of them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import log2
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.rows import id_array
-from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.graph import graph
 from langmemory.sqlite.index.vectors import Floats, Ids
 from langmemory.sqlite.scope.ownership import visible_to
@@ -74,8 +73,14 @@ def steps(
         return NOTHING
     asked = id_array(items.tolist())
     reached: dict[int, dict[int, tuple[float, int | str]]] = defaultdict(dict)
-    for origin, other, key, derived in _evidence(connection, scope, asked):
-        reached[origin][other] = (1.0, f"{'derived from' if derived else 'evidence of'} {key}")
+    keys: dict[int, str] = {}
+    if labelled:
+        keys |= connection.execute(
+            "SELECT i.id, i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value", (asked,)
+        )
+    for origin, other, derived in _evidence(connection, scope, asked):
+        label = f"{'derived from' if derived else 'evidence of'} {keys.get(origin)}"
+        reached[origin][other] = (1.0, label)
     spoken = connection.execute(
         "SELECT m.item, m.entity FROM carray(?) c CROSS JOIN mention m ON m.item = c.value",
         (asked,),
@@ -149,7 +154,7 @@ def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[
     asked = id_array(items.tolist())
     found = {
         (reached, origin) if derived else (origin, reached)
-        for origin, reached, _, derived in _evidence(connection, scope, asked)
+        for origin, reached, derived in _evidence(connection, scope, asked)
     }
     return _columns(sorted(found))
 
@@ -172,7 +177,6 @@ def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids
     (int64[n] of the items, int64[n] memories in scope that hold now)."""
     where, bindings = graph.within(scope)
     seen = visible_to(scope.scope.viewer, "f")
-    residual = scope.residual
     rows = connection.execute(
         "WITH RECURSIVE gone (source, namespace, heir) AS ("
         "SELECT v.source, f.namespace, f.superseded_by FROM carray(?) c "
@@ -181,40 +185,33 @@ def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids
         "SELECT g.source, f.namespace, f.superseded_by FROM gone g CROSS JOIN item f "
         "ON f.namespace = g.namespace AND f.key = g.heir "
         "WHERE f.status = 'superseded' AND f.superseded_by IS NOT NULL) "
-        f"SELECT DISTINCT g.source, i.id{', i.value' if residual else ''} FROM gone g "
+        f"SELECT DISTINCT g.source, i.id{scope.value_column} FROM gone g "
         f"CROSS JOIN item i ON i.namespace = g.namespace AND i.key = g.heir WHERE {where} "
         "ORDER BY g.source, i.id",
         (id_array(items.tolist()), *seen.bindings, *bindings),
-    ).fetchall()
-    pairs = [row[:2] for row in rows if residual is None or residual(from_json(row[2]))]
-    return _columns(pairs)
+    )
+    return _columns(scope.passing(rows))
 
 
-def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ids, Ids]:
+def _columns(pairs: Sequence[tuple[int, ...]]) -> tuple[Ids, Ids]:
     both = np.array(pairs, np.int64).reshape(-1, 2)
     return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
 
 
-def _evidence(
-    connection: Connection, scope: CompiledScope, asked: Any
-) -> Iterable[tuple[int, int, str, bool]]:
-    """Between memories and what they were derived from: (asked, reached, key of the asked, whether
-    the reached was derived from it)."""
+def _evidence(connection: Connection, scope: CompiledScope, asked: Any) -> list[tuple[Any, ...]]:
+    """Between memories and what they were derived from: (asked, reached, whether the reached was
+    derived from it)."""
     where, bindings = graph.within(scope)
-    value = ", i.value" if scope.residual else ", NULL"
     rows = connection.execute(
-        f"SELECT o.id, i.id, o.key, 0{value} FROM carray(?) c "
-        "CROSS JOIN evidence v ON v.item = c.value "
-        "CROSS JOIN item o ON o.id = v.item CROSS JOIN item i ON i.id = v.source "
+        f"SELECT v.item, i.id, 0{scope.value_column} FROM carray(?) c "
+        "CROSS JOIN evidence v ON v.item = c.value CROSS JOIN item i ON i.id = v.source "
         f"WHERE {where} UNION ALL "
-        f"SELECT o.id, i.id, o.key, 1{value} FROM carray(?) c "
-        "CROSS JOIN evidence v ON v.source = c.value "
-        "CROSS JOIN item o ON o.id = v.source CROSS JOIN item i ON i.id = v.item "
+        f"SELECT v.source, i.id, 1{scope.value_column} FROM carray(?) c "
+        "CROSS JOIN evidence v ON v.source = c.value CROSS JOIN item i ON i.id = v.item "
         f"WHERE {where}",
         (asked, *bindings, asked, *bindings),
-    ).fetchall()
-    residual = scope.residual
-    return [row[:4] for row in rows if residual is None or residual(from_json(row[4]))]
+    )
+    return scope.passing(rows)
 
 
 def _members(
@@ -222,21 +219,19 @@ def _members(
 ) -> dict[int, list[int]]:
     """The memories in scope that speak of each root, newest first; none for a hub."""
     where, bindings = graph.within(scope)
-    residual = scope.residual
     speaking, seen = "mention h", visible_to(scope.scope.viewer, "s")
     if scope.scope.viewer is not None:
         speaking += f" CROSS JOIN item s ON s.id = h.item AND {seen.sql}"
     rows = connection.execute(
-        f"SELECT m.entity, m.item{', i.value' if residual else ''} FROM carray(?) c "
+        f"SELECT m.entity, m.item{scope.value_column} FROM carray(?) c "
         "CROSS JOIN mention m ON m.entity = c.value CROSS JOIN item i ON i.id = m.item "
         f"WHERE (SELECT count(*) FROM (SELECT 1 FROM {speaking} WHERE h.entity = c.value LIMIT ?)) "
         f"<= ? AND {where} ORDER BY m.item DESC",
         (id_array(root), *seen.bindings, HUB + 1, HUB, *bindings),
     )
     members: dict[int, dict[int, None]] = {one: {} for one in root.values()}
-    for entity, item, *value in rows:
-        if residual is None or residual(from_json(value[0])):
-            members[root[entity]][item] = None
+    for entity, item in scope.passing(rows):
+        members[root[entity]][item] = None
     return {one: list(items) for one, items in members.items()}
 
 

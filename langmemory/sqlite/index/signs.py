@@ -205,7 +205,7 @@ class SignIndex:
             "SELECT last_seq FROM code_segment ORDER BY last_seq"
         ).fetchall():
             yield _segment(connection, last, self.words)
-        tail = _read_tail(connection, _packed_seq(connection), self.words)
+        tail = _read_tail(connection, _newest(connection)[1], self.words)
         if tail is not None:
             yield merged(empty(self.words), *tail)
 
@@ -350,11 +350,6 @@ def _newest(connection: Connection) -> tuple[int, int]:
     return max(last, packed), packed
 
 
-def _packed_seq(connection: Connection) -> int:
-    row = connection.execute("SELECT coalesce(max(last_seq), 0) FROM code_segment").fetchone()
-    return int(row[0])
-
-
 def _segment(connection: Connection, last_seq: int, words: int) -> Chunk:
     count, ids, namespaces, bits = connection.execute(
         "SELECT count, vectors, namespaces, bits FROM code_segment WHERE last_seq = ?", (last_seq,)
@@ -417,26 +412,13 @@ def pack(connection: Connection, words: int) -> None:
     stored = int(
         connection.execute("SELECT coalesce(sum(count), 0) FROM code_segment").fetchone()[0]
     )
-    chunk = merged(empty(words), *tail)
-    gone = tail[1] < 0
-    if stored + len(tail[0]) > 1.5 * live + 1024 or gone.all():
+    if stored + len(tail[0]) > 1.5 * live + 1024 or (tail[1] < 0).all():
         chunk = merged(_load(connection, words), *tail)
         keep = np.flatnonzero(chunk.namespaces[: chunk.n] >= 0)
-        chunk = Chunk(len(keep), chunk.ids[keep], chunk.namespaces[keep], chunk.bits[:, keep])
         connection.execute("DELETE FROM code_segment")
+        _write_segment(connection, last, _only(chunk, keep))
     else:  # tombstones of older segments must survive the packing
-        order = np.argsort(tail[0])
-        chunk = Chunk(len(order), tail[0][order], tail[1][order], tail[2][:, order])
-    connection.execute(
-        "INSERT INTO code_segment (last_seq, count, vectors, namespaces, bits) VALUES (?, ?, ?, ?, ?)",
-        (
-            last,
-            chunk.n,
-            chunk.ids[: chunk.n].tobytes(),
-            chunk.namespaces[: chunk.n].tobytes(),
-            np.ascontiguousarray(chunk.bits[:, : chunk.n]).tobytes(),
-        ),
-    )
+        _write_segment(connection, last, Chunk(len(tail[0]), *tail))
     connection.execute("DELETE FROM code")
 
 
@@ -447,17 +429,26 @@ def without(connection: Connection, items: Ids, words: int) -> None:
         segment = _segment(connection, last, words)
         keep = np.flatnonzero(~np.isin(segment.ids >> SLOT_BITS, items))
         if len(keep) < segment.n:
-            connection.execute(
-                "UPDATE code_segment SET count = ?, vectors = ?, namespaces = ?, bits = ? "
-                "WHERE last_seq = ?",
-                (
-                    len(keep),
-                    segment.ids[keep].tobytes(),
-                    segment.namespaces[keep].tobytes(),
-                    np.ascontiguousarray(segment.bits[:, keep]).tobytes(),
-                    last,
-                ),
-            )
+            _write_segment(connection, last, _only(segment, keep))
+
+
+def _only(chunk: Chunk, rows: NDArray[np.int64]) -> Chunk:
+    return Chunk(len(rows), chunk.ids[rows], chunk.namespaces[rows], chunk.bits[:, rows])
+
+
+def _write_segment(connection: Connection, last_seq: int, chunk: Chunk) -> None:
+    """``chunk`` is without spare room."""
+    connection.execute(
+        "INSERT OR REPLACE INTO code_segment (last_seq, count, vectors, namespaces, bits) "
+        "VALUES (?, ?, ?, ?, ?)",
+        (
+            last_seq,
+            chunk.n,
+            chunk.ids.tobytes(),
+            chunk.namespaces.tobytes(),
+            np.ascontiguousarray(chunk.bits).tobytes(),
+        ),
+    )
 
 
 _shared: weakref.WeakValueDictionary[tuple[int, str, int, int], SignIndex] = (

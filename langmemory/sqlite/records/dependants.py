@@ -89,10 +89,12 @@ def _circles(connection: Connection, run: str) -> Iterator[Dependant]:
     they were before it."""
     restored: dict[int, int | None] = {}
     keys: dict[int, str] = {}
+    (namespace,) = connection.execute("SELECT namespace FROM run WHERE id = ?", (run,)).fetchone()
     for key, (same_as, _) in runs.links(connection, run).items():
-        entity, target = (_entity(connection, run, one) for one in (key, same_as))
+        entity = graph_rows.find_entity(connection, namespace, key)
         if entity is not None:
-            restored[entity], keys[entity] = target, key
+            target = same_as and graph_rows.find_entity(connection, namespace, same_as)
+            restored[entity], keys[entity] = target or None, key
     for entity, target in restored.items():
         later: list[str | None] = []
         passed: set[int] = set()
@@ -110,11 +112,3 @@ def _circles(connection: Connection, run: str) -> Iterator[Dependant]:
             for other in later:
                 if other is not None:
                     yield Dependant(other, f"links to {keys[entity]} what it was linked to")
-
-
-def _entity(connection: Connection, run: str, key: str | None) -> int | None:
-    """Id of an entity in the namespace of a run."""
-    if key is None:
-        return None
-    (namespace,) = connection.execute("SELECT namespace FROM run WHERE id = ?", (run,)).fetchone()
-    return graph_rows.find_entity(connection, namespace, key)

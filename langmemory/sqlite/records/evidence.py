@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.rows import insert_new
 
 
 class Withdrawn(NamedTuple):
@@ -17,11 +18,8 @@ class Withdrawn(NamedTuple):
 
 def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
     """Name further sources of an item; how many were new."""
-    return _count(
-        connection,
-        "INSERT OR IGNORE INTO evidence (item, source, run) VALUES (?, ?, ?)",
-        [(item, source, run) for source in sources if source != item],
-    )
+    rows = [(item, source, run) for source in sources if source != item]
+    return insert_new(connection, "evidence (item, source, run)", rows)
 
 
 def sources(connection: Connection, item: int) -> list[int]:
@@ -53,20 +51,10 @@ def give_back(connection: Connection, item: int, lost: Iterable[Iterable[int | s
 
 def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> int:
     """Turns that a run has read; how many nobody had read before."""
-    return _count(
-        connection,
-        "INSERT OR IGNORE INTO reflected (item, run) VALUES (?, ?)",
-        [(item, run) for item in items],
-    )
+    return insert_new(connection, "reflected (item, run)", [(item, run) for item in items])
 
 
 def mark_unread(connection: Connection, run: str) -> int:
     """Turns that a run has read are unread again; how many."""
     connection.execute("DELETE FROM reflected WHERE run = ?", (run,))
     return connection.changes()
-
-
-def _count(connection: Connection, sql: str, rows: Iterable[tuple[int | str, ...]]) -> int:
-    before = connection.total_changes()
-    connection.executemany(sql, rows)
-    return connection.total_changes() - before

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import from_path, to_path
+from langmemory.sqlite.file.namespaces import to_path
 from langmemory.sqlite.file.rows import insert
 from langmemory.sqlite.file.times import from_us, maybe_datetime
 from langmemory.sqlite.file.values import from_json, to_json
@@ -53,12 +53,6 @@ def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> l
         (*above, *GRAVEYARD, sealed(above[0], key)),
     )
     return [int(row[0]) for row in rows]
-
-
-def was_forgotten(connection: Connection, namespace: int, key: str) -> bool:
-    """Whether a memory of this name was ever forgotten."""
-    (path,) = connection.execute("SELECT path FROM namespace WHERE id = ?", (namespace,)).fetchone()
-    return bool(forgotten_lives(connection, from_path(path), key))
 
 
 LIVES: Final = (
@@ -248,12 +242,14 @@ def newest(connection: Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()[0])
 
 
-def is_gone(connection: Connection, namespace: int, key: str) -> bool:
+def is_gone(connection: Connection, namespace: Namespace, key: str) -> bool:
     """Whether an item of this name was there once and was deleted, for whatever reason."""
     row = connection.execute(
-        "SELECT 1 FROM history WHERE namespace = ? AND key = ? LIMIT 1", (namespace, key)
+        "SELECT 1 FROM namespace n JOIN history h ON h.namespace = n.id "
+        "WHERE n.path = ? AND h.key = ? LIMIT 1",
+        (to_path(namespace), key),
     ).fetchone()
-    return row is not None or was_forgotten(connection, namespace, key)
+    return row is not None or bool(forgotten_lives(connection, namespace, key))
 
 
 def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int, str, str | None]:

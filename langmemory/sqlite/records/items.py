@@ -78,6 +78,25 @@ what a change or the end of the item replaced, so that it can be shown as it was
 _TOLD: Final = (*(name for name in AT_FIRST if name in FACETS), "created_at")
 
 
+ENDED: Final = ("superseded", "archived")
+"""Statuses of memories that are no longer believed to hold."""
+
+
+def following(status: str, was: Mapping[str, Any], now_us: int) -> dict[str, Any]:
+    """Columns that follow from a status: since when the memory is not believed any more; one that
+    holds again has no end and no successor.
+
+    Args:
+        status: The new one.
+        was: ``status`` and ``expired_at`` until now.
+        now_us: The time of the change.
+    """
+    if status in ENDED:
+        return {"expired_at": was["expired_at"] or now_us}
+    ended = {"invalid_at": None} if was["status"] == "superseded" else {}
+    return {"expired_at": None, "superseded_by": None, **ended}
+
+
 class Known(NamedTuple):
     """An item that a write replaces."""
 
@@ -88,29 +107,25 @@ class Known(NamedTuple):
     speaks: bool
     """Whether it speaks of anybody, as far as the graph knows."""
 
-    def is_said_anew(self, write: Write) -> bool:
+    def is_reworded(self, write: Write) -> bool:
+        """Whether a write has other words, where that changes more than the words."""
+        if not self.speaks and self.was["status"] == "active":
+            return False
+        return readable_text(from_json(self.value)) != readable_text(from_json(write.value))
+
+    def is_said_anew(self, write: Write, *, reworded: bool) -> bool:
         """Whether a write, that names no status, makes a memory hold which did not: it says something
         else, or, as a whole, not any more that it does not hold. What only stands beside the words is
         no statement that they hold."""
         status = self.was["status"]
         if status == "active" or "status" in write.facets:
             return False
-        return from_json(self.value).get("status") == status or self.is_reworded(write)
-
-    def is_reworded(self, write: Write) -> bool:
-        """Whether a write has other words."""
-        return readable_text(from_json(self.value)) != readable_text(from_json(write.value))
+        return reworded or from_json(self.value).get("status") == status
 
     def followed(self, write: Write, now_us: int) -> dict[str, Any]:
         """Columns that follow from the status a write gives, where it does not set them itself."""
-        was = self.was
-        status = write.facets.get("status", was["status"])
-        if status == was["status"]:
-            return {}
-        if status in ("superseded", "archived"):
-            return {"expired_at": was["expired_at"] or now_us}
-        ended = {"invalid_at": None} if was["status"] == "superseded" else {}
-        return {"expired_at": None, "superseded_by": None, **ended}
+        status = write.facets.get("status", self.was["status"])
+        return {} if status == self.was["status"] else following(status, self.was, now_us)
 
     def replaced(self, write: Write) -> dict[str, Any] | None:
         """Columns that a write sets otherwise, as they were, for the history."""
@@ -230,12 +245,13 @@ class Batch:
         namespace, _ = self.namespace(write.namespace)
         claimed: dict[str, Any] = {}
         if old is not None:
-            if old.speaks and old.is_reworded(write):
+            reworded = old.is_reworded(write)
+            if reworded and old.speaks:
                 claimed = graph_rows.claims_of(self.connection, old.item)
                 graph_rows.end_claims(self.connection, old.item)
                 before = readable_text(from_json(old.value))
                 self.reworded.append(Reworded(old.item, before, claimed))
-            if old.is_said_anew(write):
+            if old.is_said_anew(write, reworded=reworded):
                 write.facets = {**write.facets, "status": "active"}
             write.facets = {**old.followed(write, self.now_us), **write.facets}
         updated = self.now_us if write.updated_us is None else write.updated_us

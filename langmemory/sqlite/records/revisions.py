@@ -9,13 +9,10 @@ from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import history
 from langmemory.sqlite.records.evidence import Withdrawn
 from langmemory.sqlite.records.history import WITHDRAWN
-from langmemory.sqlite.records.items import Batch, Write
+from langmemory.sqlite.records.items import FACETS, Batch, Write
 from langmemory.types import HistoryAction
 
-REVISABLE: Final = (
-    "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
-    "pinned", "verified", "valid_at", "invalid_at", "expired_at", "superseded_by",
-)  # fmt: skip
+REVISABLE: Final = tuple(name for name in FACETS if name not in ("thread", "position"))
 """Columns a run may set; together with the value and ``updated_at`` all that an undo restores."""
 
 

@@ -63,18 +63,10 @@ def of_namespace(
     )
     found = []
     for row in rows:
-        shown = memory(row[:-5])
-        loaded, referenced, succeeded, read_tokens, discovery_tokens = row[-5:]
+        shown, count = memory(row[:-5]), Count(*row[-5:])
         found.append(
             MemoryUsage(
-                namespace=shown.namespace,
-                key=shown.key,
-                text=shown.text,
-                loaded=loaded,
-                referenced=referenced,
-                succeeded=succeeded,
-                read_tokens=read_tokens,
-                discovery_tokens=discovery_tokens,
+                namespace=shown.namespace, key=shown.key, text=shown.text, **count._asdict()
             )
         )
     return found

@@ -79,27 +79,30 @@ def versions(
     A viewer gets what was open to them then and is now; of what is gone, what was at no time private
     to somebody else.
     """
-    assert scope.known_at is not None
-    known_at = to_us(scope.known_at)
-    every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
     return [
         one
-        for one in within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
+        for one in _every(connection, scope, now_us, alive_at_us)
         if (scope.filter is None or matches(one.value, scope.filter))
         and (one.namespace, one.key) not in scope.given
     ]
 
 
 def departed(
-    connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None = None
+    connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None
 ) -> list[Version]:
     """What claimed something then that the graph does not hold any more: those of the `versions` whose
     items are gone, or say something else by a person's hand."""
+    return [one for one in _every(connection, scope, now_us, alive_at_us) if one.claims]
+
+
+def _every(
+    connection: Connection, scope: Scope, now_us: int, alive_at_us: int | None
+) -> list[Version]:
+    """The `versions` in a scope, its filter and what was given left aside."""
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
     every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
-    found = within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
-    return [one for one in found if one.claims]
+    return within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
 
 
 def _as_then(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from langmemory.sqlite.file.namespaces import below, to_path
 from langmemory.sqlite.file.times import to_us
+from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.scope import past
 from langmemory.sqlite.scope.filters import Condition, Start, compile_filter, matches
 from langmemory.sqlite.scope.ownership import READER, visible_to
@@ -44,6 +45,19 @@ class CompiledScope:
         if filter is None or not any(one.residual for one in self.conditions):
             return None
         return lambda value: matches(value, filter)
+
+    @property
+    def value_column(self) -> str:
+        """The item's value, to be selected last, where `passing` has to look at it; else nothing."""
+        return ", i.value" if self.residual else ""
+
+    def passing(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Rows of items that the conditions hold for, without their `value_column`: those whose value
+        passes what SQL could not decide."""
+        residual = self.residual
+        if residual is None:
+            return list(rows)
+        return [row[:-1] for row in rows if residual(from_json(row[-1]))]
 
     @property
     def driver(self) -> Condition | None:

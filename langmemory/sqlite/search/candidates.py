@@ -9,7 +9,6 @@ import numpy as np
 
 from langmemory.ids import are_in
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.index.signs import SignIndex
 from langmemory.sqlite.index.vectors import SLOT_BITS, Floats, Ids, fetch, unpack
 from langmemory.sqlite.scope.scopes import CompiledScope
@@ -115,7 +114,7 @@ def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
     if not len(items):
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+        return unpack([])
     return unpack(
         connection.execute(
             "SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v "
@@ -126,22 +125,15 @@ def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
 
 
 def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> tuple[Ids, Floats]:
-    if scope.trivial:
+    if scope.trivial or not len(candidates):
         return fetch(connection, candidates)
-    source = (
-        f"FROM carray(?) c CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} "
-        f"CROSS JOIN vector v ON v.id = c.value WHERE {scope.where}"
-    )
-    if not len(candidates):
-        return unpack([])
-    residual = scope.residual
-    columns = "v.id, v.e" if residual is None else "v.id, v.e, i.value"
     rows = connection.execute(
-        f"SELECT {columns} {source}", (apsw.carray(candidates), *scope.bindings)
-    ).fetchall()
-    if residual is not None:
-        rows = [row[:2] for row in rows if residual(from_json(row[2]))]
-    return unpack(rows)
+        f"SELECT v.id, v.e{scope.value_column} FROM carray(?) c "
+        f"CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} "
+        f"CROSS JOIN vector v ON v.id = c.value WHERE {scope.where}",
+        (apsw.carray(candidates), *scope.bindings),
+    )
+    return unpack(scope.passing(rows))
 
 
 def _kept(
@@ -150,15 +142,12 @@ def _kept(
     """The candidates in scope with their scores."""
     if scope.trivial or not len(candidates):
         return candidates, scores
-    residual = scope.residual
     rows = connection.execute(
-        f"SELECT c.value{', i.value' if residual else ''} FROM carray(?) c "
+        f"SELECT c.value{scope.value_column} FROM carray(?) c "
         f"CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} WHERE {scope.where}",
         (apsw.carray(candidates), *scope.bindings),
-    ).fetchall()
-    if residual is not None:
-        rows = [row for row in rows if residual(from_json(row[1]))]
-    keep = are_in(candidates, np.array([row[0] for row in rows], np.int64))
+    )
+    keep = are_in(candidates, np.array([row[0] for row in scope.passing(rows)], np.int64))
     return candidates[keep], scores[keep]
 
 
@@ -197,7 +186,7 @@ def without_vectors(
     connection: Connection, scope: CompiledScope, selection: Selection, known: Ids, limit: int
 ) -> Ids:
     """Items in scope that have no vector and are not known yet, last updated first."""
-    residual = None
+    value = ""
     bindings: tuple[Any, ...]
     if (items := selection.items) is not None:
         if not len(items):
@@ -205,20 +194,19 @@ def without_vectors(
         source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE 1"
         bindings = (apsw.carray(items),)
     else:
-        residual = scope.residual
+        value = scope.value_column
         namespaces, labels = scope.namespaces()
         source = f"item i WHERE i.namespace IN {namespaces} AND {scope.where}"
         bindings = (*labels, *scope.bindings)
     found = connection.execute(
-        f"SELECT i.id, i.value FROM {source} AND i.id NOT IN (SELECT value FROM carray(?)) "
+        f"SELECT i.id{value} FROM {source} AND i.id NOT IN (SELECT value FROM carray(?)) "
         "AND NOT EXISTS (SELECT 1 FROM vector v "
         f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
-        "ORDER BY i.updated_at DESC, i.id DESC" + ("" if residual else f" LIMIT {limit:d}"),
+        "ORDER BY i.updated_at DESC, i.id DESC" + ("" if value else f" LIMIT {limit:d}"),
         (*bindings, apsw.carray(np.append(known, -1))),  # never an empty carray
-    ).fetchall()
-    if residual is not None:
-        found = [row for row in found if residual(from_json(row[1]))][:limit]
-    return np.array([row[0] for row in found], np.int64)
+    )
+    passing = scope.passing(found)[:limit] if value else found
+    return np.array([row[0] for row in passing], np.int64)
 
 
 def window(
@@ -269,13 +257,14 @@ def at_places(connection: Connection, scope: CompiledScope, places: Ids) -> RowT
     order."""
     if not len(places):
         return []
-    found: RowTuples = connection.execute(
-        f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
+    found = connection.execute(
+        f"SELECT {ROW_COLUMNS}{scope.value_column} "
+        "FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
         "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
         f"WHERE i.thread IS NOT NULL AND {scope.where}",
         (apsw.carray(places), *scope.bindings),
-    ).fetchall()
-    return found
+    )
+    return scope.passing(found)
 
 
 def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:

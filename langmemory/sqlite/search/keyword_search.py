@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, cast
 
 import apsw
@@ -97,15 +98,15 @@ def search(
         match = " OR ".join(text for text, _ in parts)
     size = census.size(connection)
     look_up = _LookUp(connection, census, size, match, weights, selected, complete)
-    copied: _Copied | None = None
+    best: Callable[[int], Found] = look_up.best
+    copied = False
     if copy is not None and (tokens := _single(parts)) is not None:
         rows = copy.words.below(connection, namespace) if selected is None else None
-        copied = _Copied(look_up, copy, tokens, rows)
-    best = look_up.best if copied is None else copied.best
+        best, copied = partial(_best_copied, look_up, copy, tokens, rows), True
     where, bindings = scope.where, scope.bindings
     if namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
-        held = census.rows(connection, token, EVERY, size) if copied is None else 0
+        held = census.rows(connection, token, EVERY, size) if not copied else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif selected is None and not holds_everything(connection, namespace):
@@ -236,51 +237,6 @@ class Texts:
         if begins:
             return sum(tokens[n].startswith(wanted[0]) for n in range(len(tokens) if wanted else 0))
         return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
-
-
-class _Copied:
-    """One question to the copy in memory, and to FTS5 for what was written since."""
-
-    __slots__ = ("_copy", "_look_up", "_rows", "_tokens")
-
-    def __init__(
-        self, look_up: _LookUp, copy: Current, tokens: list[str], rows: Rows | None
-    ) -> None:
-        """``rows``: of the namespace; None: all."""
-        self._look_up = look_up
-        self._copy = copy
-        self._tokens = tokens
-        self._rows = rows
-
-    def best(self, limit: int) -> Found:
-        """The rows with the highest BM25."""
-        look_up, (words, changed, gone, _) = self._look_up, self._copy
-        selected = look_up.selected
-        ids, scores, frequent = words.best(
-            self._tokens,
-            look_up.weights,
-            limit,
-            scope=self._rows if selected is None else words.of(selected),
-            gone=gone,
-            complete=look_up.complete,
-        )
-        if selected is not None and len(changed):
-            changed = changed[np.isin(changed, selected)]
-        if not len(changed):
-            return ids, scores
-        counts = [max(words.count(token), 1) for token in self._tokens]
-        # What brought no rows of the copy brings none of these: to walk through the rows with a
-        # frequent word, and to score those that changed, takes longer than all of a search.
-        among = ""
-        if frequent:
-            parts = zip(_QUOTED.findall(look_up.match), self._tokens, strict=True)
-            among = " OR ".join(part for part, token in parts if token not in frequent)
-        hits = look_up.scored(look_up.match, EVERY, among=among, ids=changed, counts=counts)
-        later = _arrays(hits)
-        ids = np.concatenate((ids, later[0]))
-        scores = np.concatenate((scores, later[1]))
-        order = np.lexsort((ids, -scores))[:limit]
-        return ids[order], scores[order]
 
 
 class _LookUp:
@@ -421,6 +377,40 @@ class _LookUp:
         ).fetchall()
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:limit]
+
+
+def _best_copied(
+    look_up: _LookUp, copy: Current, tokens: list[str], rows: Rows | None, limit: int
+) -> Found:
+    """As `_LookUp.best`, by the copy in memory, and by FTS5 for what was written since; ``rows`` are
+    those of the namespace, None: all."""
+    words, changed, gone, _ = copy
+    selected = look_up.selected
+    ids, scores, frequent = words.best(
+        tokens,
+        look_up.weights,
+        limit,
+        scope=rows if selected is None else words.of(selected),
+        gone=gone,
+        complete=look_up.complete,
+    )
+    if selected is not None and len(changed):
+        changed = changed[np.isin(changed, selected)]
+    if not len(changed):
+        return ids, scores
+    counts = [max(words.count(token), 1) for token in tokens]
+    # What brought no rows of the copy brings none of these: to walk through the rows with a
+    # frequent word, and to score those that changed, takes longer than all of a search.
+    among = ""
+    if frequent:
+        parts = zip(_QUOTED.findall(look_up.match), tokens, strict=True)
+        among = " OR ".join(part for part, token in parts if token not in frequent)
+    hits = look_up.scored(look_up.match, EVERY, among=among, ids=changed, counts=counts)
+    later = _arrays(hits)
+    ids = np.concatenate((ids, later[0]))
+    scores = np.concatenate((scores, later[1]))
+    order = np.lexsort((ids, -scores))[:limit]
+    return ids[order], scores[order]
 
 
 def _arrays(hits: Hits) -> Found:

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.index.census import Census
 from langmemory.sqlite.index.vectors import Ids
 from langmemory.sqlite.scope.filters import Condition
@@ -169,15 +168,13 @@ class Selection:
 
     def _ids(self, source: str, bindings: tuple[Any, ...]) -> Ids | None:
         """Ids of the items ``i``, ascending; None if they are not few."""
-        residual = self._scope.residual
         _, at_most = self._sizes
         rows = self._connection.execute(
-            f"SELECT i.id{', i.value' if residual else ''} FROM {source} LIMIT ?",
+            f"SELECT i.id{self._scope.value_column} FROM {source} LIMIT ?",
             (*bindings, at_most + 1),
         ).fetchall()
         if len(rows) > at_most:
             return None
-        if residual is not None:
-            rows = [row for row in rows if residual(from_json(row[1]))]
+        rows = self._scope.passing(rows)
         ids = np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
         return np.unique(ids) if (ids[1:] == ids[:-1]).any() else ids

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from langmemory.changes import (
     AddMemory,
@@ -23,18 +22,12 @@ from langmemory.sqlite.background import reflected
 from langmemory.sqlite.file.times import to_us
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import evidence, removal
-from langmemory.sqlite.records.items import Write, find, put
+from langmemory.sqlite.records.items import AT_FIRST, ENDED, Write, find, put
 from langmemory.sqlite.records.removal import was_deleted
 from langmemory.sqlite.records.revisions import column
 from langmemory.stores import verbatim
-from langmemory.stores.changes.run import ENDED, ChangeRun, TurnsReadError, Unchanged
+from langmemory.stores.changes.run import ChangeRun, TurnsReadError, Unchanged
 from langmemory.types import HistoryAction
-
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "kind": "semantic", "privacy": "shared", "status": "active", "priority": "reference",
-    "importance": 0.5, "confidence": 1.0, "pinned": False, "verified": False,
-}  # fmt: skip
-"""What a facet is that is taken away; the others are None."""
 
 
 def add(run: ChangeRun, write: Write, change: AddMemory) -> None:
@@ -181,10 +174,10 @@ def read_again(run: ChangeRun, change: ReadAgain) -> None:
 
 
 def columns_of(facets: Facets) -> dict[str, Any]:
-    """Facets that are set, as the file keeps them."""
+    """Facets that are set, as the file keeps them; one that is taken away is as at first."""
     columns: dict[str, Any] = {}
     for name, found in facets.given().items():
         if isinstance(found, datetime):
             found = to_us(found)
-        columns[name] = DEFAULTS.get(name) if found is None else found
+        columns[name] = AT_FIRST[name] if found is None else found
     return columns

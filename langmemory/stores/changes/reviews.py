@@ -24,17 +24,17 @@ Options = Mapping[str, Sequence[Mapping[str, Any]]]
 def is_moot(connection: Connection, review: Review) -> bool:
     """Whether an open question needs no answer: what it asks about is gone, or a core block says by
     now what it would add."""
-    there = [items.find(connection, review.namespace, key) is not None for key in review.memories]
+    gone = (items.find(connection, review.namespace, key) is None for key in review.memories)
     match review.about:
         case "contradiction" | "duplicate":
-            return not all(there)
-        case "run":
-            return not any(there)
+            return any(gone)
+        case "approval" | "dependant" | "entity":
+            return next(gone, False)
+        case "run" | "core" if review.memories and all(gone):
+            return True
         case "core":
             options = reviews.options(connection, review.id)
-            return not any(there) or _is_said(connection, review.namespace, options)
-        case "approval" | "dependant" | "entity":
-            return not there[0]
+            return _is_said(connection, review.namespace, options)
     return False
 
 
@@ -83,12 +83,7 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
 
 
 def decide(run: ChangeRun, change: DecideReview) -> None:
-    known = reviews.find(run.connection, change.id)
-    if known is None or known.namespace != run.change_set.namespace:
-        raise ChangeError(
-            f"Run {run.id!r} decides the review {change.id!r}, which there is not in "
-            f"{run.change_set.namespace}; nothing was written."
-        )
+    known = _asked(run, change.id, "decides")
     if change.option not in known.options:
         raise ChangeError(
             f"Review {change.id!r} cannot be decided as {change.option!r}. Its options: "
@@ -103,12 +98,17 @@ def decide(run: ChangeRun, change: DecideReview) -> None:
 
 
 def withdraw(run: ChangeRun, change: WithdrawReview) -> None:
-    known = reviews.find(run.connection, change.id)
-    if known is None or known.namespace != run.change_set.namespace:
-        raise ChangeError(
-            f"Run {run.id!r} withdraws the review {change.id!r}, which there is not in "
-            f"{run.change_set.namespace}; nothing was written."
-        )
+    known = _asked(run, change.id, "withdraws")
     if known.decision is not None:
         raise Unchanged(f"was decided as {known.decision!r} already")
     reviews.decide(run.connection, change.id, WITHDRAWN, run.id)
+
+
+def _asked(run: ChangeRun, review_id: str, does: str) -> Review:
+    known = reviews.find(run.connection, review_id)
+    if known is None or known.namespace != run.change_set.namespace:
+        raise ChangeError(
+            f"Run {run.id!r} {does} the review {review_id!r}, which there is not in "
+            f"{run.change_set.namespace}; nothing was written."
+        )
+    return known

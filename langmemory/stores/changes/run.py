@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from langmemory.changes import Change, ChangeSet
 from langmemory.errors import ChangeError, StalePlanError
@@ -12,12 +12,9 @@ from langmemory.sqlite.file.namespaces import intern
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import history, runs
 from langmemory.sqlite.records.evidence import Withdrawn
-from langmemory.sqlite.records.items import Write
+from langmemory.sqlite.records.items import Write, following
 from langmemory.sqlite.records.revisions import column, revise
 from langmemory.types import HistoryAction
-
-ENDED: Final = ("superseded", "archived")
-"""Statuses of memories that are no longer believed to hold."""
 
 
 class TurnsReadError(StalePlanError):
@@ -58,7 +55,9 @@ class ChangeRun:
         ).fetchone()
         if row is not None:
             return int(row[0])
-        if key in self.not_added or history.is_gone(self.connection, self.namespace, key):
+        if key in self.not_added or history.is_gone(
+            self.connection, self.change_set.namespace, key
+        ):
             return None
         raise ChangeError(
             f"Run {self.id!r} names the memory {key!r}, which {self.change_set.namespace} never "
@@ -105,7 +104,7 @@ class ChangeRun:
         revised = revise(
             self.connection, item, self.now_us, action=action, run=self.id,
             reason=change.reason or self.change_set.reason,
-            columns=self._with_status(item, dict(columns or {})), write=write,
+            columns=self._with_status(item, columns or {}), write=write,
             touched=touched and key not in self.added and key not in self.changed,
             withdrawn=withdrawn,
         )  # fmt: skip
@@ -113,14 +112,10 @@ class ChangeRun:
             self.changed[key] = item
         return revised or touched
 
-    def _with_status(self, item: int, columns: dict[str, Any]) -> dict[str, Any]:
-        """A status brings with it since when the memory is not believed any more, and one that
-        holds again has no end and no successor."""
+    def _with_status(self, item: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns with what follows from a status among them."""
         status = columns.get("status")
-        if status in ENDED:
-            columns["expired_at"] = column(self.connection, item, "expired_at") or self.now_us
-        elif status is not None:
-            columns |= {"expired_at": None, "superseded_by": None}
-            if column(self.connection, item, "status") == "superseded":
-                columns.setdefault("invalid_at", None)
-        return columns
+        if status is None:
+            return dict(columns)
+        was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
+        return {**following(status, was, self.now_us), **columns}

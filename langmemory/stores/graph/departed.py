@@ -9,7 +9,7 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import to_us
-from langmemory.sqlite.graph import graph
+from langmemory.sqlite.graph import graph, graph_rows
 from langmemory.sqlite.graph.graph import ClockRow, EdgeRow, EntityRow
 from langmemory.sqlite.records import runs, versions
 from langmemory.types import Scope
@@ -55,7 +55,7 @@ class Departed:
         if wide.known_at is None or place is None:
             return made
         there = versions.departed(connection, wide, now_us, alive_at_us=alive_at_us)
-        found = [one for one in there if one.namespace == wide.namespace and one.claims]
+        found = [one for one in there if one.namespace == wide.namespace]
         held = versions.within(connection, narrow, alive_at_us, found)
         made.holding = frozenset(one.item for one in held)
         later = runs.after(connection, to_us(wide.known_at)) if found else set[str]()
@@ -63,7 +63,7 @@ class Departed:
         for one in found:
             for key, (name, kind) in one.claims["entities"].items():
                 if key not in ids:
-                    ids[key] = graph.by_key(connection, place, key) or -len(ids) - 1
+                    ids[key] = graph_rows.find_entity(connection, place, key) or -len(ids) - 1
                     made.entities[ids[key]] = EntityRow(ids[key], key, name, kind)
                 if wide.viewer is None or name.casefold() in one.said.casefold():
                     made.names.append((ids[key], name, normalised(name)))

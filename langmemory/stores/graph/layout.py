@@ -26,9 +26,8 @@ MARGIN: Final = (0.30, 0.24)
 def places(
     boxes: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
-    centre: int = 0,
 ) -> Places:
-    """float64[n, 2]: the middle of each box in inches, the centre's at (0, 0). Deterministic.
+    """float64[n, 2]: the middle of each box in inches, the first one's at (0, 0). Deterministic.
 
     Distances in the picture follow those along the edges (SMACOF: Gansner, Koren and North 2004);
     boxes that would overlap are then pushed apart, and moved out of the way of arrows. Parts that
@@ -37,17 +36,16 @@ def places(
     Args:
         boxes: Width and height of each, inches.
         edges: Pairs of indices, in any direction, and the inches an edge needs between the boxes.
-        centre: Which box stays in the middle.
     """
     at, sizes = np.zeros((len(boxes), 2)), np.array(boxes).reshape(-1, 2)
     parts = _parts(len(boxes), edges)
     for part in parts:
         number = {box: place for place, box in enumerate(part)}
         own = [(number[one], number[other], room) for one, other, room in edges if one in number]
-        at[part] = _part([boxes[box] for box in part], own, number.get(centre, 0))
+        at[part] = _part([boxes[box] for box in part], own, number.get(0, 0))
     if len(parts) > 1:
         _set_in_rows(parts, at, sizes)
-        at -= at[centre]
+        at -= at[0]
     return at
 
 

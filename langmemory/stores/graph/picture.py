@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -309,11 +309,10 @@ def _draw_title(figure: Any, graph: Subgraph, left_out: int, size: Any) -> None:
     figure.text(left, top - 0.3 / size[1], counts, fontsize=9, color=LINES, va="top")
 
 
-def _draw_legend(figure: Any, boxes: Iterable[_Box], arrows: Iterable[_Arrow], size: Any) -> None:
+def _draw_legend(figure: Any, boxes: Sequence[_Box], arrows: Sequence[_Arrow], size: Any) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    boxes = list(boxes)
     found = {box.kind if box.kind in COLOURS else "thing" for box in boxes if not box.literal}
     marks: list[Any] = [
         Patch(facecolor=fill, edgecolor=line, label=kind)

@@ -6,7 +6,7 @@ Entities are row ids here, linked ones replaced by the one they stand for.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from langmemory.errors import EntityNameError
@@ -14,7 +14,7 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import by_clock, from_us, maybe_datetime, to_us
-from langmemory.sqlite.graph import graph
+from langmemory.sqlite.graph import graph, graph_rows
 from langmemory.sqlite.graph.graph import EdgeRow
 from langmemory.sqlite.scope.scopes import CompiledScope
 from langmemory.stores.graph.departed import Departed
@@ -88,7 +88,7 @@ class GraphView:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
         # Whether others keep something there is no viewer's to know: 0 is no namespace's id.
         place = self._namespace_id or 0
-        key = graph.by_key(self._connection, place, name) or self._departed.by_key(name)
+        key = graph_rows.find_entity(self._connection, place, name) or self._departed.by_key(name)
         found = self._there([] if key is None else [key])
         if not found:
             rows = graph.by_names(self._connection, self._wide, [normalised(name)], place)
@@ -108,7 +108,7 @@ class GraphView:
         """The entity of this key, spoken of or not."""
         if self._namespace_id is None:
             return None
-        found = graph.by_key(self._connection, self._namespace_id, key)
+        found = graph_rows.find_entity(self._connection, self._namespace_id, key)
         return None if found is None else self._by_name([found])[0]
 
     def called(self, norm: str) -> list[Entity]:
@@ -148,7 +148,7 @@ class GraphView:
         if keys is None:
             ids = graph.linked(self._connection, place)
         else:
-            found = (graph.by_key(self._connection, place, key) for key in keys)
+            found = (graph_rows.find_entity(self._connection, place, key) for key in keys)
             ids = [one for one in found if one is not None]
         self._learn(ids)
         linked = {member for one in ids for member in self._members[self._root[one]]}
@@ -156,15 +156,16 @@ class GraphView:
         key_of = self._keys((*stands_for, *stands_for.values()))
         return {key_of[one]: key_of[other] for one, other in stands_for.items()}
 
-    def own_keys(self, rows: Iterable[EdgeRow]) -> dict[int, dict[str, str]]:
+    def own_keys(
+        self, rows: Sequence[EdgeRow], standing: Sequence[EdgeRow]
+    ) -> dict[int, dict[str, str]]:
         """By memory, what the entities of its edges stand for, to the key the edges have; where these
-        differ."""
-        rows = list(rows)
+        differ. ``standing`` are the same edges, see `standing`."""
         ends = [
-            (row.item, end, self._stands_for(end))
-            for row, _ in zip(rows, self.standing(rows), strict=True)
-            for end in (row.subject, row.object)
-            if end is not None and end != self._stands_for(end)
+            (row.item, own, root)
+            for row, followed in zip(rows, standing, strict=True)
+            for own, root in ((row.subject, followed.subject), (row.object, followed.object))
+            if own is not None and root is not None and own != root
         ]
         keys = self._keys(one for _, own, root in ends for one in (own, root))
         found: dict[int, dict[str, str]] = defaultdict(dict)
