@@ -65,16 +65,14 @@ class Families:
         """
         own = _own(found)
         folded = np.zeros(len(score), np.bool_)
-        children: dict[int, list[int]] = {}
-        for derived in np.unique(self.derived).tolist():
-            sources = self.sources[self.derived == derived]
-            if len(sources) == 1:
-                children.setdefault(int(sources[0]), []).append(derived)
-        for source, derived_ones in children.items():
-            best = max(derived_ones, key=lambda one: float(own[one]))
-            if own[best] >= STANDS_FOR * own[source]:
-                score[best] = max(score[best], score[source])
-                folded[source] = True
+        alone = np.bincount(self.derived)[self.derived] == 1
+        derived, sources = self.derived[alone], self.sources[alone]
+        order = np.lexsort((derived, -own[derived], sources))
+        derived, sources = derived[order], sources[order]
+        stands = own[derived] >= STANDS_FOR * own[sources]
+        stands[1:] &= sources[1:] != sources[:-1]  # the best of each source only
+        score[derived[stands]] = np.maximum(score[derived[stands]], score[sources[stands]])
+        folded[sources[stands]] = True
         return folded
 
     def succeed(self, score: Floats, found: Mapping[str, Floats]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from langmemory.ids import indexes
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids
 
 
@@ -27,15 +28,22 @@ class Reached:
     def closeness(self, ids: Ids, named: Found) -> Floats:
         """float32[n], 0..1: how near n memories are to what the query names: the score carried to
         them over people and things, or, where they speak of it themselves, how telling that is."""
-        near = dict(zip(named.ids.tolist(), named.scores.tolist(), strict=True))
-        scores = (max(self.related.get(one, 0.0), near.get(one, 0.0)) for one in ids.tolist())
-        return np.fromiter(scores, np.float32, len(ids))
+        near = named.among(ids)
+        if self.related:
+            reached = np.fromiter(self.related, np.int64)
+            worth = np.fromiter(self.related.values(), np.float32)
+            near = np.maximum(near, Found(reached, worth).among(ids))
+        return near
 
     def origins(self, ids: Ids) -> Ids:
         """int64[n]: for each of n ids, the place among them of the memory before it; -1 for none."""
-        place = {one: number for number, one in enumerate(ids.tolist())}
-        before = (place.get(self.origin.get(one, -1), -1) for one in place)
-        return np.fromiter(before, np.int64, len(ids))
+        before = np.full(len(ids), -1, np.int64)
+        if self.origin:
+            after = indexes(ids, np.fromiter(self.origin, np.int64))
+            origins = indexes(ids, np.fromiter(self.origin.values(), np.int64))
+            there = after >= 0
+            before[after[there]] = origins[there]
+        return before
 
 
 def hop(

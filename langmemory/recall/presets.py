@@ -267,9 +267,13 @@ class Preset(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise ConfigError(
-                f"recall preset {merged.get('name')!r}: {where}: {first['msg']}."
-            ) from error
+            known = cls if len(first["loc"]) == 1 else SignalWeights
+            wrong = (
+                f"no such option. Known: {', '.join(known.model_fields)}"
+                if first["type"] == "extra_forbidden"
+                else first["msg"]
+            )
+            raise ConfigError(f"recall preset {merged.get('name')!r}: {where}: {wrong}.") from error
 
 
 BALANCED = Preset()

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import indexes
 from langmemory.lexicon import Question
 from langmemory.types import Memory
 
@@ -63,8 +64,11 @@ class Found(NamedTuple):
 
     def among(self, ids: Ids) -> Floats:
         """float32[m]: the score of each of m ids, 0 for what was not found."""
-        score = dict(zip(self.ids.tolist(), self.scores.tolist(), strict=True))
-        return np.array([score.get(one, 0.0) for one in ids.tolist()], np.float32)
+        score = np.zeros(len(ids), np.float32)
+        if len(ids):
+            at = indexes(ids, self.ids)
+            score[at[at >= 0]] = self.scores[at >= 0]
+        return score
 
 
 class Edges(NamedTuple):
