@@ -155,6 +155,10 @@ class ModelsConfig(Section):
     )
 
 
+BUILT_IN_PRESETS = ("fast", "balanced", "thorough")
+"""Recall presets that are there without configuration: those of `langmemory.recall.presets`."""
+
+
 class SearchConfig(Section):
     """How a search ranks."""
 
@@ -169,7 +173,9 @@ class SearchConfig(Section):
     )
     preset: str = Field(
         default="fast",
-        description="Recall preset that ranks a hybrid `search`; `recall` has its own.",
+        min_length=1,
+        description="Recall preset that ranks a hybrid `search`, built in or one of `recall.presets`; "
+        "`recall` has its own.",
     )
     passage_characters: int | None = Field(
         default=500,
@@ -343,6 +349,7 @@ def load_config(
         settings = Config.model_validate(raw)
     except ValidationError as error:
         raise ConfigError(_explain(error, str(file))) from error
+    _check_presets(settings, str(file))
     for variable, (section, key) in ENVIRONMENT.items():
         if text := environ.get(variable):
             settings = _override(settings, section, key, text, variable)
@@ -359,6 +366,19 @@ def _read(file: Path) -> Any:
         ) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file} is not a JSON file: {error}.") from error
+
+
+def _check_presets(settings: Config, source: str) -> None:
+    """Refuse the name of a preset that is neither built in nor among `recall.presets`."""
+    known = sorted({*BUILT_IN_PRESETS, *settings.recall.presets})
+    for key, name in {
+        "search.preset": settings.search.preset,
+        "recall.preset": settings.recall.preset,
+    }.items():
+        if name not in known:
+            raise ConfigError(
+                f"{source}: {key}: there is no recall preset {name!r}. Known: {', '.join(known)}."
+            )
 
 
 def check(section: str, values: Mapping[str, Any], source: str) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from langmemory.config import Config, load_config, markdown
+from langmemory.config import BUILT_IN_PRESETS, Config, load_config, markdown
 from langmemory.errors import ConfigError
+from langmemory.recall.presets import PRESETS
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -115,6 +116,9 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
         ({"ttl": {"default_ttl": 0}}, ["ttl.default_ttl", "above 0"]),
         ({"ttl": {"default_ttl": 1e300}}, ["ttl.default_ttl", "1e+300", "525600000"]),
         ({"recall": {"presets": {"fast": 3}}}, ["recall.presets", "object"]),
+        ({"recall": {"preset": "quick"}}, ["recall.preset", "'quick'", "balanced"]),
+        ({"search": {"preset": "quick"}}, ["search.preset", "'quick'", "balanced"]),
+        ({"search": {"preset": ""}}, ["search.preset", '""', "not empty"]),
         ('{"search": {"overfetch": NaN}}', ["search.overfetch", "NaN"]),
         ([], ["the file", "object"]),
         ("{nonsense", ["not a JSON file"]),
@@ -129,6 +133,15 @@ def test_a_mistake_names_file_key_value_and_what_is_allowed(
         load_config(file, {})
     for part in [str(file), *parts]:
         assert part in str(caught.value)
+
+
+def test_the_presets_a_setting_may_name_are_those_of_recall_and_those_of_the_file(
+    write: Any,
+) -> None:
+    """Built-in presets are known by their names; one of the file's own may be named as well."""
+    assert set(BUILT_IN_PRESETS) == set(PRESETS)
+    own = {"recall": {"presets": {"mine": {}}, "preset": "mine"}, "search": {"preset": "mine"}}
+    assert load_config(write(own), {}).search.preset == "mine"
 
 
 def test_all_mistakes_are_told_at_once(write: Any) -> None:

@@ -25,7 +25,7 @@ from langmemory.cli.import_file import import_file
 from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
-from langmemory.cli.oneline import one_line_errors
+from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
 from langmemory.cli.reviews import reviews
@@ -33,12 +33,12 @@ from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import forgive_terminal
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
 
 app = typer.Typer(
     name="langmemory",
+    cls=CommandLine,
     help="Long-term memory for LangGraph agents in one SQLite file.",
     no_args_is_help=True,
     add_completion=False,
@@ -63,7 +63,6 @@ def start(
     ] = False,
 ) -> None:
     """Options given before the command count for it, unless it is given its own."""
-    forgive_terminal()
     context.obj = Target(db=db, labels=namespace)
 
 
@@ -92,5 +91,5 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(one_line_errors(_command))
+    app.command(_name, cls=Command)(_command)
 app.add_typer(core, name="core")

@@ -27,23 +27,26 @@ def chat(
     context: typer.Context,
     thread: Annotated[
         str | None,
-        typer.Option("--thread", help="Name of the conversation; else the time it began."),
+        typer.Option(
+            "--thread", metavar="NAME", help="Name of the conversation; else the time it began."
+        ),
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
 ) -> None:
     """Chat with the configured model; it remembers across conversations."""
+    target = Target.of(context, db, namespace)
+    models = target.config().models
+    name = _checked_model(models)
+
     with suppress(ImportError):
         import readline  # noqa: F401  # line editing and history for input()
 
-    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.checkpoint.memory import InMemorySaver  # takes a second: after what may be wrong
 
     from langmemory.cli.screen import Screen
     from langmemory.graphs import build_chat_graph, chat_model
 
-    target = Target.of(context, db, namespace)
-    models = target.config().models
-    name = _checked_model(models)
     place = target.namespace(DEFAULT_NAMESPACE)
     console = Screen()
     with target.open(create=True) as store:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.oneline import one_line_errors
+from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
     DbOption,
@@ -19,19 +18,24 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
-from langmemory.cli.terminal import printable
+from langmemory.cli.terminal import json_text, printable
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
 
-core = typer.Typer(no_args_is_help=True, help="Show and edit core memory, version by version.")
+core = typer.Typer(
+    cls=CommandLine, no_args_is_help=True, help="Show and edit core memory, version by version."
+)
 
-NameArgument = Annotated[str, typer.Argument(help="The block: persona, human, task …")]
-TextArgument = Annotated[str, typer.Argument(help="The text, in quotes.", show_default=False)]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="The block: persona, human, task …")
+]
+TextArgument = Annotated[
+    str, typer.Argument(metavar="TEXT", help="The text, in quotes.", show_default=False)
+]
 
 
-@core.command("list")
-@one_line_errors
+@core.command("list", cls=Command)
 def list_blocks(
     context: typer.Context,
     db: DbOption = None,
@@ -44,7 +48,7 @@ def list_blocks(
     with _core_memory(context, db, namespace) as memory:
         blocks = memory.blocks()
     if as_json:
-        typer.echo(json.dumps([asdict(block) for block in blocks]))
+        typer.echo(json_text([asdict(block) for block in blocks]))
         return
     table = plain_table(expand=True)
     table.add_column("block", no_wrap=True, min_width=7)
@@ -63,62 +67,62 @@ def list_blocks(
     Screen().print(table)
 
 
-@core.command()
-@one_line_errors
+@core.command(cls=Command)
 def show(
     context: typer.Context,
     name: NameArgument,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print a block as it stands."""
     with _core_memory(context, db, namespace) as memory:
-        typer.echo(printable(memory.block(name).content))
+        block = memory.block(name)
+    typer.echo(json_text(asdict(block)) if as_json else printable(block.content))
 
 
-@core.command("set")
-@one_line_errors
+@core.command("set", cls=Command)
 def set_text(
     context: typer.Context,
     name: NameArgument,
     text: TextArgument,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a block anew; an empty text empties it."""
     with _core_memory(context, db, namespace, create=True) as memory:
-        _say(memory.rethink(name, text))
+        _say(memory.rethink(name, text), as_json)
 
 
-@core.command()
-@one_line_errors
+@core.command(cls=Command)
 def append(
     context: typer.Context,
     name: NameArgument,
     text: TextArgument,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Add a line to a block."""
     with _core_memory(context, db, namespace, create=True) as memory:
-        _say(memory.append(name, text))
+        _say(memory.append(name, text), as_json)
 
 
-@core.command()
-@one_line_errors
+@core.command(cls=Command)
 def undo(
     context: typer.Context,
     name: NameArgument,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Take the last edit of a block back; a second undo takes the first one back."""
     with _core_memory(context, db, namespace) as memory:
-        _say(memory.undo(name))
+        _say(memory.undo(name), as_json)
 
 
-@core.command()
-@one_line_errors
+@core.command(cls=Command)
 def history(
     context: typer.Context,
     name: NameArgument,
@@ -132,11 +136,10 @@ def history(
     with _core_memory(context, db, namespace) as memory:
         versions = memory.versions(name)
     if as_json:
-        rows = [asdict(version) | {"at": version.at.isoformat()} for version in versions]
-        typer.echo(json.dumps(rows))
+        typer.echo(json_text([asdict(version) for version in versions]))
         return
     if not versions:
-        typer.echo(f"Block {name} was never edited")
+        typer.echo(f"Block {name} was never edited.")
         return
     table = plain_table()
     table.add_column("version", justify="right", no_wrap=True)
@@ -144,10 +147,9 @@ def history(
     table.add_column("who", no_wrap=True)
     table.add_column("text", overflow="fold")
     for version in versions:
-        when = version.at.astimezone()
         table.add_row(
             str(version.version),
-            f"{when.day} {when:%b %Y %H:%M}",
+            f"{version.at.astimezone():%Y-%m-%d %H:%M}",
             version.editor or "–",
             version.content or "(empty)",
         )
@@ -171,8 +173,10 @@ def _core_memory(
         yield CoreMemory(store, place, labels=labels_in(store, place), editor="person")
 
 
-def _say(block: CoreBlock) -> None:
+def _say(block: CoreBlock, as_json: bool) -> None:
     typer.echo(
-        f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "
+        json_text(asdict(block))
+        if as_json
+        else f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "
         f"characters"
     )

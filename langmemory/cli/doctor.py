@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
 from langmemory.plurals import counted, memories
 
@@ -51,7 +51,7 @@ def doctor(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fa
     target = Target.of(context, db, None)
     checks = list(examine(target))
     if as_json:
-        typer.echo(json.dumps([asdict(check) for check in checks]))
+        typer.echo(json_text([asdict(check) for check in checks]))
     else:
         _print(checks)
     if any(check.state == "fail" for check in checks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.target import check_picture
+from langmemory.cli.values import count, one_of
 from langmemory.errors import with_extra
 
 if TYPE_CHECKING:
@@ -37,24 +38,11 @@ class Level(StrEnum):
     session = "session"
 
 
-def _one_of(names: type[StrEnum]) -> Callable[[str], StrEnum]:
-    """A parser of one of these names. Newer Typers say "Value error, " before what their own
-    raises."""
-
-    def parse(value: str) -> StrEnum:
-        try:
-            return names(value)
-        except ValueError:
-            known = ", ".join(repr(str(name)) for name in names)
-            raise typer.BadParameter(f"{value!r} is not one of {known}.") from None
-
-    return parse
-
-
 def eval_command(
     data: Annotated[
         Path | None,
         typer.Argument(
+            metavar="DATA",
             help="LoCoMo's or LongMemEval's file, .jsonl of sessions and questions, or a BEIR "
             "folder, told by its shape; without it a small sample is used.",
             exists=True,
@@ -64,20 +52,20 @@ def eval_command(
     system: Annotated[
         list[SystemName] | None,
         typer.Option(
-            parser=_one_of(SystemName),
+            parser=one_of(SystemName),
             metavar="|".join(SystemName),
             help="What to evaluate; repeatable. Default: everything.",
         ),
     ] = None,
     preset: Annotated[
         list[str] | None,
-        typer.Option(help="Recall preset of langmemory; repeatable. Default: balanced."),
+        typer.Option(
+            metavar="NAME", help="Recall preset of langmemory; repeatable. Default: balanced."
+        ),
     ] = None,
     granularity: Annotated[
         Level,
-        typer.Option(
-            parser=_one_of(Level), metavar="|".join(Level), help="Rank turns or sessions."
-        ),
+        typer.Option(parser=one_of(Level), metavar="|".join(Level), help="Rank turns or sessions."),
     ] = Level.turn,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Switch each stage of the preset off in turn.")
@@ -85,20 +73,27 @@ def eval_command(
     split: Annotated[
         str | None,
         typer.Option(
+            metavar="NAMES",
             help="Conversations the constants were tuned on, with commas; the others are reported "
-            'as held out. "none" to hold nothing out. Default: the first three of a LoCoMo file.'
+            'as held out. "none" to hold nothing out. Default: the first three of a LoCoMo file.',
         ),
     ] = None,
-    qrels: Annotated[str, typer.Option(help="Which judgements of a BEIR folder.")] = "test",
+    qrels: Annotated[
+        str, typer.Option(metavar="NAME", help="Which judgements of a BEIR folder.")
+    ] = "test",
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write all figures to this file.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    png: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a plot to this file.")
+    ] = None,
     rankings: Annotated[
         bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
     ] = False,
     limit_questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask only this many, evenly spread.")
+        int | None,
+        typer.Option(metavar="N", parser=count, help="Ask only this many, evenly spread."),
     ] = None,
 ) -> None:
     """Measure recall on a data set: which evidence is found, how early, and how fast."""

@@ -22,7 +22,10 @@ from langmemory.plurals import counted
 def export(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(help="Where to write; stdout if left out.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="Where to write; stdout if left out.", show_default=False
+        ),
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,

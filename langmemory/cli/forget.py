@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
-from langmemory.cli.terminal import printable
+from langmemory.cli.terminal import json_text, printable
 from langmemory.errors import ConfigError
 from langmemory.plurals import counted, memories
 
@@ -27,19 +26,27 @@ def forget(
     context: typer.Context,
     owner: Annotated[
         str | None,
-        typer.Option("--owner", help="Everything this person owns.", show_default=False),
+        typer.Option(
+            "--owner", metavar="NAME", help="Everything this person owns.", show_default=False
+        ),
     ] = None,
     entity: Annotated[
         str | None,
         typer.Option(
             "--entity",
+            metavar="NAME",
             help="Everything that speaks of this person or thing, by name.",
             show_default=False,
         ),
     ] = None,
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", help="The memory of this key; may be repeated.", show_default=False),
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="The memory of this key; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--everything", help="All of --namespace, whoever owns it.")
@@ -57,6 +64,8 @@ def forget(
         raise ConfigError(
             "forget needs to know what: --owner NAME, --entity NAME, --key KEY, or --everything"
         )
+    if as_json and not yes:
+        raise ConfigError("--json does not ask: add --yes to forget.")
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
     with target.open() as store:
@@ -66,20 +75,21 @@ def forget(
         nothing = not (found.memories or found.history or found.entities or found.notes)
         if not as_json:
             typer.echo(printable("\n".join(_preview(found))))
-        if as_json and not yes:
-            raise ConfigError("--json does not ask: add --yes to forget.")
-        if not as_json and nothing:
+        if as_json and nothing:
+            typer.echo(json_text({**asdict(found), "memories": 0}))
+            return
+        if nothing:
             hint = target.elsewhere(store) if key else ""
             if owner is not None and entity is None and not key:
                 hint = f" Imported talk has no owner: --entity {owner!r} finds what they said."
-            typer.echo(f"Nothing was changed{hint and '.' + hint}")
+            typer.echo(f"Nothing was changed.{hint}")
             return
         if not yes and not typer.confirm("Forget this for good? It cannot be undone"):
-            typer.echo("Nothing was changed")
+            typer.echo("Nothing was changed.")
             return
         done = store.forget(where, owner=owner, entity=entity, keys=key, everything=everything)
     if as_json:
-        typer.echo(json.dumps({**asdict(done), "memories": done.memories}))
+        typer.echo(json_text({**asdict(done), "memories": done.memories}))
         return
     typer.echo(
         f"Forgotten ({done.run_id}): {_counted(done)}. The file was written anew; of "

@@ -21,6 +21,7 @@ from langmemory.cli.target import (
     check_picture,
 )
 from langmemory.cli.terminal import json_text
+from langmemory.cli.values import count
 from langmemory.errors import EntityNameError
 from langmemory.plurals import counted
 
@@ -35,19 +36,27 @@ def graph(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(help="A name or key; without one, everybody and everything."),
+        typer.Argument(
+            metavar="NAME", help="A name or key; without one, everybody and everything."
+        ),
     ] = None,
     path_to: Annotated[
-        str | None, typer.Option("--path-to", help="Show how it is connected with this one.")
+        str | None,
+        typer.Option("--path-to", metavar="NAME", help="Show how it is connected with this one."),
     ] = None,
     png: Annotated[
-        Path | None, typer.Option("--png", help="Draw it to this file (.png, .svg or .pdf).")
+        Path | None,
+        typer.Option("--png", metavar="FILE", help="Draw it to this file (.png, .svg or .pdf)."),
     ] = None,
     graphml: Annotated[
-        Path | None, typer.Option("--graphml", help="Write GraphML to this file; - is stdout.")
+        Path | None,
+        typer.Option("--graphml", metavar="FILE", help="Write GraphML to this file; - is stdout."),
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", min=1, help="Steps around it in pictures and exports.")
+        int,
+        typer.Option(
+            "--depth", metavar="N", parser=count, help="Steps around it in pictures and exports."
+        ),
     ] = 2,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
@@ -157,11 +166,18 @@ def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: st
         for end in {edge.subject, edge.object}:
             if end is not None:
                 claims[end] = claims.get(end, 0) + 1
-    table = plain_table("name", "kind", "claims", "key")
+    table = plain_table("name", "kind")
+    table.add_column("claims", justify="right", no_wrap=True)
+    table.add_column("key", no_wrap=True)
     for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
-        names = ", ".join((entity.name, *entity.aliases))
-        table.add_row(Text(names), entity.kind, str(claims.get(entity.key, 0)), Text(entity.key))
-    console.print(table)
+        names, claimed = ", ".join((entity.name, *entity.aliases)), claims.get(entity.key, 0)
+        if console.narrow:  # whole keys, to be copied from under each other
+            console.print(Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"))
+            console.print(Text(f"  {entity.key}", "dim"), soft_wrap=True)
+        else:
+            table.add_row(Text(names), entity.kind, f"{claimed:,}", Text(entity.key))
+    if not console.narrow:
+        console.print(table)
 
 
 def _show_paths(console: Screen, found: Graph, first: str, last: str, as_json: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 def history(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(help="Of a memory.", show_default=False)],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
     viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -77,5 +76,4 @@ def _show(console: Screen, entries: list[HistoryEntry]) -> None:
 
 
 def _row(entry: HistoryEntry) -> dict[str, Any]:
-    row = {**asdict(entry), "facets": dict(entry.facets)}
-    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in row.items()}
+    return {**asdict(entry), "facets": dict(entry.facets)}

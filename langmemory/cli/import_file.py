@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError
 from langmemory.plurals import counted, memories
 
@@ -48,6 +48,7 @@ def import_file(
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="Messages as JSONL or LangGraph JSON, a ChatGPT or langmemory export.",
             show_default=False,
         ),
@@ -73,7 +74,7 @@ def import_file(
             else:
                 report = import_conversations(store, where, stream, format, advance)
     if as_json:
-        typer.echo(json.dumps(asdict(report) | {"namespace": where}))
+        typer.echo(json_text(asdict(report) | {"namespace": where}))
     else:
         typer.echo(_summary(report, file, where))
 

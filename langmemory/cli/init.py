@@ -11,7 +11,8 @@ import typer
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="Where to write it; no file there is overwritten.")
+        Path,
+        typer.Argument(metavar="FOLDER", help="Where to write it; no file there is overwritten."),
     ],
 ) -> None:
     """Write a new chatbot project: graph, store, configuration and README."""
@@ -20,6 +21,5 @@ def init(
     written = init_project(folder)
     for file in written:
         typer.echo(f"  {file}")
-    typer.echo(
-        f"\nGo on:  cd {shlex.quote(str(folder))} && pip install -r requirements.txt && langgraph dev"
-    )
+    there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    typer.echo(f"\nGo on:  {there}pip install -r requirements.txt && langgraph dev")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.target import DbOption, JsonOption, LimitOption, Target
+from langmemory.cli.terminal import json_text
+from langmemory.cli.values import count
 from langmemory.errors import ConfigError
 from langmemory.types import JobState
 
@@ -29,9 +30,10 @@ def jobs(
         typer.Option("--retry", metavar="ID|all", help="Try jobs again that were given up."),
     ] = None,
     drop: Annotated[
-        int | None, typer.Option("--drop", metavar="ID", help="Delete a job that does not run.")
+        int | None,
+        typer.Option("--drop", metavar="ID", parser=count, help="Delete a job that does not run."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
+    limit: LimitOption = 50,
     as_json: JsonOption = False,
 ) -> None:
     """Show the queue of reflections; try again or delete what was given up."""
@@ -44,18 +46,18 @@ def jobs(
             if not tried and retry != "all":
                 raise ConfigError(f"Job {retry} was not given up. `langmemory jobs` lists them.")
             said = f"{len(tried)} to be tried again; a worker takes them at once"
-            typer.echo(json.dumps({"retried": tried}) if as_json else said)
+            typer.echo(json_text({"retried": tried}) if as_json else said)
             return
         if drop is not None:
             if not queue.drop([drop]):
                 raise ConfigError(
                     f"There is no job {drop} that waits or was given up. `langmemory jobs` lists them."
                 )
-            typer.echo(json.dumps({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
+            typer.echo(json_text({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
             return
         found, counts = queue.listed(limit=limit), queue.counts()
     if as_json:
-        typer.echo(json.dumps([_row(job) for job in found]))
+        typer.echo(json_text([_row(job) for job in found]))
         return
     if not found:
         typer.echo(f"Nothing waits; {counts.get('done', 0):,} done lately")
@@ -73,7 +75,7 @@ def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ConfigError(f"--retry {text}: give the number of a job, or all.") from None
+        raise typer.BadParameter(f"--retry {text}: give the number of a job, or all.") from None
 
 
 def _row(job: Job) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def _row(job: Job) -> dict[str, Any]:
     row = asdict(job)
     for name in ("payload", "config", "result"):
         del row[name]
-    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in row.items()}
+    return row
 
 
 def _table(jobs: list[Job], now: datetime) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from datetime import date, datetime
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from langmemory.cli.target import DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import printable
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
 from langmemory.plurals import counted
 
@@ -18,11 +20,11 @@ from langmemory.plurals import counted
 def journal(
     context: typer.Context,
     day: Annotated[
-        datetime | None,
+        date | None,
         typer.Option(
             "--day",
-            formats=["%Y-%m-%d"],
-            metavar="YYYY-MM-DD",
+            metavar="DAY",
+            parser=parsed_day,
             help="A day; else the last of each.",
             show_default=False,
         ),
@@ -34,12 +36,14 @@ def journal(
         Path | None,
         typer.Option(
             "--path",
+            metavar="FOLDER",
             help="With --rebuild: folder of the files; else the configured one.",
             show_default=False,
         ),
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the journal of a day, or write its files anew.
 
@@ -62,13 +66,18 @@ def journal(
                     "Where to? Set journal.path in config/memory.json, or pass --path FOLDER."
                 )
             different = JournalFiles(folder).rebuild(store)
-            typer.echo(f"Changed {counted(different, 'file')} of {folder}")
+            if as_json:
+                typer.echo(json_text({"folder": str(folder), "changed": different}))
+            else:
+                typer.echo(f"Changed {counted(different, 'file')} of {folder}")
             return
-        chosen: set[date] | None = None if day is None else {day.date()}
-        pages = store.journal(target.namespace(), days=chosen)
+        pages = store.journal(target.namespace(), days=None if day is None else {day})
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
+    if as_json:
+        typer.echo(json_text([asdict(page) for page in last.values()]))
+        return
     if not last:
-        typer.echo("Nothing was learned" + (f" on {day:%Y-%m-%d}" if day else " yet"))
+        typer.echo("Nothing was learned" + (f" on {day:%Y-%m-%d}." if day else " yet."))
     console = Screen()
     for page in last.values():
         where = "/".join(page.namespace) + (f", private to {page.owner}" if page.owner else "")

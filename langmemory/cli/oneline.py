@@ -1,64 +1,118 @@
-"""Errors as a person at a terminal wants them: one line, the next step, an exit code."""
+"""CommandLine: whatever ends a command, a person at a terminal sees one line and what to do next."""
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from langmemory.cli.terminal import printable
+from langmemory.cli.terminal import forgive_terminal, printable
 from langmemory.errors import LangMemoryError
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 DEBUG_VARIABLE = "LANGMEMORY_DEBUG"
 """Set to 1 to see the traceback of any error."""
 
+USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+"""What typer raises for wrong usage; newer versions bring a click of their own to take it from."""
 
-def one_line_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a command so that whatever it raises ends as one line on stderr and exit code 1.
+
+class Command(TyperCommand):
+    """A command whose switches have no type in its help: newer typers write ``<bool>``, as if a value
+    had to follow."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _switches_without_type(super().get_params(ctx))
+
+
+class CommandLine(TyperGroup):
+    """A group of commands. As the outermost, it ends the process: with one line on stderr where
+    something was wrong, and the exit code 1, or 2 where the command was misused."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _switches_without_type(super().get_params(ctx))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        run = partial(
+            super().main, args, prog_name, complete_var, False, windows_expand_args, **extra
+        )
+        if not standalone_mode:
+            return run()
+        forgive_terminal()
+        with _one_line_errors():
+            code = run()
+        if code == 130:  # Ctrl-C
+            typer.echo("langmemory: stopped", err=True)
+        sys.exit(code)
+
+
+def _switches_without_type(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """End whatever is raised as one line on stderr and an exit code.
 
     This is the outermost boundary of a process, so it catches everything.
     """
-
-    @functools.wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except (typer.Exit, typer.Abort, typer.BadParameter):
+    try:
+        yield
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
             raise
-        except BrokenPipeError:
-            # `langmemory export | head`: the reader has seen enough. Python would complain again
-            # when it flushes stdout at exit.
+        # `langmemory export | head`: the reader has seen enough. Python would complain again when
+        # it flushes stdout at exit.
+        if not sys.stdout.closed:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-        except SystemExit as end:
-            # The same, where rich was printing: it has closed stdout, and would have failed.
-            if isinstance(end.__context__, BrokenPipeError):
-                raise typer.Exit(0) from None
+        sys.exit(0)
+    except typer.Abort:
+        typer.echo("\nlangmemory: stopped", err=True)
+        sys.exit(1)
+    except Exception as error:
+        if isinstance(error, USAGE_ERROR):
+            if line := _usage(error):
+                typer.echo(f"langmemory: {line}", err=True)
+            sys.exit(2)
+        if os.environ.get(DEBUG_VARIABLE) == "1":
             raise
-        except KeyboardInterrupt:
-            typer.echo("langmemory: stopped", err=True)
-            raise typer.Exit(130) from None
-        except Exception as error:
-            if os.environ.get(DEBUG_VARIABLE) == "1":
-                raise
-            typer.echo(f"langmemory: {line_of(error)}", err=True)
-            raise typer.Exit(1) from None
-
-    return wrapped
+        typer.echo(f"langmemory: {line_of(error)}", err=True)
+        sys.exit(1)
 
 
 def line_of(error: Exception) -> str:
     """What an error says to a person, on one line."""
-    if isinstance(error, LangMemoryError):
-        return printable(" ".join(str(error).split()))
-    if isinstance(error, OSError) and error.filename:
-        return printable(f"{error.filename}: {error.strerror}")
     text = printable(" ".join(str(error).split()))
+    if isinstance(error, LangMemoryError):
+        return text
+    if isinstance(error, OSError) and error.strerror:
+        return printable(": ".join(map(str, filter(None, (error.filename, error.strerror)))))
     return f"{type(error).__name__}: {text} (set {DEBUG_VARIABLE}=1 to see where)"
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the words of a command, and where its help is; nothing where that was shown
+    because there were no words."""
+    of_one = getattr(error, "param", None) or getattr(error, "param_hint", None)
+    bad = isinstance(error, typer.BadParameter) and not of_one  # then typer says no more than that
+    text = " ".join((error.message if bad else error.format_message()).split())
+    if not text:
+        return ""
+    command = error.ctx.command_path if error.ctx is not None else "langmemory"
+    return printable(f"{text}{'' if text[-1] in '.?' else '.'} See `{command} --help`.")

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def reflect(
     context: typer.Context,
     thread: Annotated[
-        str | None, typer.Option("--thread", help="Only this conversation.", show_default=False)
+        str | None,
+        typer.Option(
+            "--thread", metavar="NAME", help="Only this conversation.", show_default=False
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
@@ -37,6 +40,7 @@ def reflect(
         str | None,
         typer.Option(
             "--run",
+            metavar="RUN",
             help="With --again: what this run read, also if it was undone.",
             show_default=False,
         ),

@@ -33,16 +33,27 @@ STRONG = 0.75
 
 EXCERPT_CHARACTERS = 280
 
+NAME_WIDTH = 16
+"""Columns for who and where; longer ones fold, and leave the text its room."""
 
-def results_table(recall: Recall) -> Table:
-    """One row a result: what, when, who, where if that differs, score and parts, why."""
+
+def results(recall: Recall, width: int) -> Table | Group:
+    """The results as a table, or under each other where too little of `width` is left for the text."""
+    from langmemory.recall.explain import NARROW
+
     several = of_several_namespaces(recall)
+    narrow = width < NARROW + (NAME_WIDTH if several else 0)
+    return _list(recall, several) if narrow else _table(recall, several)
+
+
+def _table(recall: Recall, several: bool) -> Table:
+    """One row a result: what, when, who, where if that differs, score and parts, why."""
     table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim", expand=True)
     table.add_column("what", ratio=1, overflow="fold")
     table.add_column("when", no_wrap=True)
-    table.add_column("who", overflow="fold")
+    table.add_column("who", max_width=NAME_WIDTH, overflow="fold")
     if several:
-        table.add_column("where", overflow="fold")
+        table.add_column("where", max_width=NAME_WIDTH, overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("why", max_width=26)
     for result in recall.results:
@@ -56,9 +67,7 @@ def results_table(recall: Recall) -> Table:
     return table
 
 
-def results_list(recall: Recall) -> Group:
-    """As `results_table`, for terminals too narrow for it: the results under each other."""
-    several = of_several_namespaces(recall)
+def _list(recall: Recall, several: bool) -> Group:
     lines: list[Text] = []
     for result in recall.results:
         figures = f"{result.score:.3f}", *([where(result)] if several else [])

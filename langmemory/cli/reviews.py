@@ -25,7 +25,10 @@ def reviews(
         typer.Option("--decide", metavar="ID OPTION", help="Answer one.", show_default=False),
     ] = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Who decides, for the record.", show_default=False)
+        str | None,
+        typer.Option(
+            "--by", metavar="NAME", help="Who decides, for the record.", show_default=False
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Show also those that are decided.")
@@ -43,7 +46,7 @@ def reviews(
         if decide is not None:
             done = store.decide(*decide, by=by)
             if as_json:
-                typer.echo(json_text({"run_id": done.run_id, "lines": done.lines}))
+                typer.echo(json_text(asdict(done)))
                 return
             for line in done.lines:
                 console.print(f"  {line}", soft_wrap=True)
@@ -53,8 +56,7 @@ def reviews(
             return
         found = store.reviews(target.namespace(), open_only=not everything)
         if as_json:
-            rows = [{**asdict(one), "opened_at": one.opened_at.isoformat()} for one in found]
-            typer.echo(json_text(rows))
+            typer.echo(json_text([asdict(one) for one in found]))
             return
         for review in found:
             _show(console, store, review)

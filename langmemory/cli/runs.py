@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
-from langmemory.cli.terminal import printable
+from langmemory.cli.target import DbOption, JsonOption, LimitOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text, printable
 
 if TYPE_CHECKING:
     from langmemory.types import Run
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def runs(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    limit: LimitOption = 20,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -31,7 +30,7 @@ def runs(
     with target.open(vectors=False) as store:
         found = store.runs(target.namespace(), limit=limit)
     if as_json:
-        typer.echo(json.dumps([{**asdict(run), "at": run.at.isoformat()} for run in found]))
+        typer.echo(json_text([asdict(run) for run in found]))
         return
     console = Screen()
     if not found:
@@ -58,18 +57,24 @@ def runs(
 
 def undo(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(help="See `langmemory runs`.", show_default=False)],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="See `langmemory runs`.", show_default=False)
+    ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be as before, and change nothing.")
     ] = False,
     db: DbOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring back what was before a run. What was read stays read, so it does not come back."""
     with Target.of(context, db, None).open() as store:
         done = store.undo(run, dry_run=dry_run)
+    if as_json:
+        typer.echo(json_text(asdict(done)))
+        return
     for line in done.lines:
         typer.echo(printable(f"  {line}"))
-    typer.echo("Nothing was changed" if dry_run or done.repeated else f"Undone, as {done.run_id}")
+    typer.echo("Nothing was changed." if dry_run or done.repeated else f"Undone, as {done.run_id}")
 
 
 def _outcome(run: Run) -> str:
@@ -84,8 +89,6 @@ def _outcome(run: Run) -> str:
         if note.get(name)
     ]
     parts += note.get("failures", ())
-    if note.get("option"):
-        parts.append(str(note["option"]))
     if run.undone_by:
         parts.append("undone")
     return ", ".join(parts) or "–"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -12,17 +11,21 @@ from langmemory.cli.target import (
     DbOption,
     JsonOption,
     KnownAtOption,
+    LimitOption,
     NamespaceOption,
     Target,
     ViewerOption,
 )
+from langmemory.cli.terminal import json_text
 from langmemory.plurals import counted
 
 
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="A question or some words.", show_default=False)],
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Results to show.")] = 5,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="A question or some words.", show_default=False)
+    ],
+    limit: LimitOption = 5,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
     ] = False,
@@ -34,7 +37,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search the memory: what was said, when, by whom, and why it was found."""
-    from langmemory.cli.results import results_list, results_table
+    from langmemory.cli.results import results
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json
 
@@ -51,7 +54,7 @@ def search(
             explain=True,
         )
     if as_json:
-        typer.echo(json.dumps(to_json(recall)))
+        typer.echo(json_text(to_json(recall)))
         return
     console = Screen()
     if explain:
@@ -61,7 +64,7 @@ def search(
         named = f" in {'/'.join(place)}" if place else ""
         console.print(f"Nothing found{named}.")
         return
-    console.print(results_list(recall) if console.narrow else results_table(recall))
+    console.print(results(recall, console.width))
     total = recall.trace.milliseconds.get("total")
     notes = [counted(len(recall), "result"), *([f"{total:.1f} ms"] if total else [])]
     console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim")

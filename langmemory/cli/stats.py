@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.terminal import json_text
 from langmemory.plurals import counted
 
 
@@ -19,9 +19,9 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
 
     target = Target.of(context, db, None)
     with target.open(vectors=False) as store:
-        found, jobs = store.stats(), store.jobs.counts()
+        found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.reviews())
     if as_json:
-        typer.echo(json.dumps(asdict(found) | {"jobs": jobs}))
+        typer.echo(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
@@ -38,6 +38,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
         "keyword rows": f"{found.keywords:,}",
         "history": counted(found.history, "change"),
         "reflection": f"{waiting:,} waiting, {dead:,} given up" if waiting or dead else "",
+        "reviews": f"{reviews:,} open" if reviews else "",
     }.items():
         if value:
             table.add_row(name, value)

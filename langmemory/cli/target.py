@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from langmemory.cli.values import count, moment
 from langmemory.errors import ConfigError, DatabaseError
 
 if TYPE_CHECKING:
@@ -24,34 +25,40 @@ NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
 
 
-def in_utc(at: datetime | None) -> datetime | None:
-    """A time given without a zone."""
-    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
-
-
 DbOption = Annotated[
     Path | None,
-    typer.Option("--db", help="The memory file; else the configured one.", show_default=False),
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        help="The memory file; else the configured one.",
+        show_default=False,
+    ),
 ]
 NamespaceOption = Annotated[
     list[str] | None,
     typer.Option(
         "--namespace",
         "-n",
+        metavar="A/B",
         help="Namespace as a/b, or one whole label at a time: -n a -n b.",
         show_default=False,
     ),
 ]
 ViewerOption = Annotated[
-    str | None, typer.Option("--viewer", help="Only what this person may read.")
+    str | None, typer.Option("--viewer", metavar="NAME", help="Only what this person may read.")
 ]
 AsOfOption = Annotated[
     datetime | None,
-    typer.Option("--as-of", help="What was true on this day (UTC).", callback=in_utc),
+    typer.Option("--as-of", metavar="DAY", parser=moment, help="What was true on this day (UTC)."),
 ]
 KnownAtOption = Annotated[
     datetime | None,
-    typer.Option("--known-at", help="As memory stood on this day (UTC).", callback=in_utc),
+    typer.Option(
+        "--known-at", metavar="DAY", parser=moment, help="As memory stood on this day (UTC)."
+    ),
+]
+LimitOption = Annotated[
+    int, typer.Option("--limit", "-k", metavar="N", parser=count, help="At most so many.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from datetime import date
 from typing import Any
 
 CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10))
@@ -40,8 +41,15 @@ def read_any_bytes() -> None:
 
 
 def json_text(value: Any) -> str:
-    """JSON for stdout, that loses nothing: escaped where stdout is not UTF-8."""
-    return json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding))
+    """JSON for stdout, that loses nothing: escaped where stdout is not UTF-8; days and times in ISO
+    8601."""
+    return json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding), default=_iso)
+
+
+def _iso(value: Any) -> str:
+    if not isinstance(value, date):  # a datetime is one, too
+        raise TypeError(f"{type(value).__name__} has no JSON")
+    return value.isoformat()
 
 
 def _is_utf8(encoding: str | None) -> bool:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target, ViewerOption
+from langmemory.cli.target import (
+    DbOption,
+    JsonOption,
+    LimitOption,
+    NamespaceOption,
+    Target,
+    ViewerOption,
+)
+from langmemory.cli.terminal import json_text
 
 LEAST_ROOM = 24
 """Columns for the text of a memory. Where there are fewer beside the figures, these stand below."""
@@ -16,7 +22,7 @@ LEAST_ROOM = 24
 
 def usage(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Memories to show.")] = 20,
+    limit: LimitOption = 20,
     viewer: ViewerOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -31,7 +37,7 @@ def usage(
     with target.open(vectors=False) as store:
         found = store.usage(target.namespace(), viewer=viewer, limit=limit)
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found]))
+        typer.echo(json_text([asdict(one) for one in found]))
         return
     console = Screen()
     if not found:

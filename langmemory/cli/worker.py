@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import DbOption, Target
+from langmemory.cli.values import count, seconds
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -24,11 +25,19 @@ def worker(
         bool, typer.Option("--once", help="Do everything that waits, due or not, and end.")
     ] = False,
     lanes: Annotated[
-        int, typer.Option("--lanes", min=1, help="Namespaces reflected at the same time.")
+        int,
+        typer.Option(
+            "--lanes", metavar="N", parser=count, help="Namespaces reflected at the same time."
+        ),
     ] = 1,
     grace: Annotated[
         float,
-        typer.Option("--grace", min=0, help="Seconds to finish what is under way when stopped."),
+        typer.Option(
+            "--grace",
+            metavar="SECONDS",
+            parser=seconds,
+            help="To finish what is under way when stopped.",
+        ),
     ] = 30,
 ) -> None:
     """Reflect conversations in the background, until stopped.

@@ -151,6 +151,19 @@ def test_results_of_several_namespaces_say_where_they_are(
     assert run("search", "tea", "-n", "a/b").stdout == "Nothing found in a/b.\n"
 
 
+@pytest.mark.parametrize("columns", [90, 100, 106, 140])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_long_name_leaves_the_text_its_room(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int, several: bool
+) -> None:
+    """Beside a long speaker and a long namespace, no text is squeezed into a few columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    speaker = "Anna Katharina von Hohenberg-Lichtenstein"
+    for place in ("google-oauth2-103547991597142817347", "b")[: 1 + several]:
+        run("import", said((speaker, "I drink green tea in the morning.")), "-n", place)
+    assert "green tea in" in run("search", "tea").stdout
+
+
 def test_search_for_scripts_is_json(filled: Run) -> None:
     """--json prints results with their parts, and the trace."""
     found = json.loads(filled("search", "hazelnuts", "--limit", "3", "--json").stdout)
@@ -437,3 +450,8 @@ def test_a_file_without_vectors_has_none_to_move(run: Run, configure: Configure)
 def test_init_names_commands_that_can_be_pasted(run: Run) -> None:
     """A folder with a space in its name is quoted."""
     assert "Go on:  cd 'my bot' && pip install" in run("init", "my bot").stdout
+
+
+def test_init_here_names_no_folder(run: Run) -> None:
+    """Who is in the folder already need not go there."""
+    assert "Go on:  pip install" in run("init", ".").stdout

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from langmemory.cli import app
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 
@@ -35,6 +38,69 @@ def test_an_error_is_one_line_with_the_next_step(run: Run, arguments: list[str],
     assert result.stderr.startswith("langmemory: ")
     assert says in result.stderr
     assert not Path("memory.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["serch"], "No such command 'serch'."),
+        (["search"], "Missing argument 'QUERY'. See `{} search --help`."),
+        (["search", "tea", "-k", "0"], "'0' is no whole number from 1 on. See `{} search --help`."),
+        (["search", "tea", "--bogus"], "No such option: --bogus"),
+        (["runs", "-k", "many"], "'many' is no whole number"),
+        (["jobs", "--drop", "x"], "'x' is no whole number"),
+        (["journal", "--day", "2026-13-01"], "'2026-13-01' is no day; write it as 2026-05-02."),
+        (["journal", "--path", "x"], "langmemory: --path goes with --rebuild. See"),
+        (["reviews", "--decide", "x"], "'--decide' requires 2 arguments."),
+        (["worker", "--grace", "-1"], "'-1' is no number of seconds."),
+        (["worker", "--grace", "nan"], "'nan' is no number of seconds."),
+        (["core", "set", "human"], "Missing argument 'TEXT'. See `{} core set --help`."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_misuse_is_one_line_that_names_the_value(
+    run: Run, arguments: list[str], says: str
+) -> None:
+    """What is wrong with the words of a command is one line on stderr, with where its help is, and
+    exit code 2."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("langmemory: ")
+    assert says.format("langmemory") in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--as-of", "--known-at"])
+@pytest.mark.parametrize("value", ["yesterday", "2026", "1767225600", "2026-02-30"])
+def test_a_day_is_not_guessed(run: Run, option: str, value: str) -> None:
+    """What is no day is named; a year is not taken for seconds since 1970."""
+    result = run("search", "tea", option, value)
+    assert result.exit_code == 2
+    assert f"{value!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30." in result.stderr
+
+
+def test_commands_by_themselves_show_their_help() -> None:
+    """`langmemory` and `langmemory core` alone print what there is, and no error."""
+    for words in ([], ["core"]):
+        result = CliRunner().invoke(app, words)
+        assert "Usage: langmemory" in result.stdout
+        assert "langmemory: " not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["", "search", "core list"])
+def test_switches_have_no_value_in_the_help(run: Run, command: str) -> None:
+    """The help shows what follows an option in words of its own, and nothing after a switch."""
+    shown = run(*command.split(), "--help").stdout
+    assert "<" not in shown.replace("<str>", "")
+    assert re.search(r"--help +Show this message", shown)
+
+
+def test_help_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
+    """A reader of the help that is gone ends it with nothing on stderr and exit code 0."""
+    program = f"({sys.executable} -m langmemory.cli --help; echo $? >code) | true"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stderr, Path("code").read_text()) == ("", "0\n")
 
 
 def test_debugging_shows_the_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,14 @@ def test_everything_of_a_namespace(run: Run, home: Path) -> None:
     assert keys(home) == {"k"}
 
 
+def test_nothing_to_forget_leaves_no_run(filled: Run) -> None:
+    """--json says that nothing went, and the list of runs stays as it was."""
+    before = filled("runs", "--json").stdout
+    done = json.loads(filled("forget", "--owner", "nobody", "--json", "--yes").stdout)
+    assert (done["memories"], done["dry_run"]) == (0, True)
+    assert filled("runs", "--json").stdout == before
+
+
 def test_nothing_to_forget(run: Run, home: Path) -> None:
     """Nobody named is an error with the next step; somebody unknown changes nothing."""
     result = run("forget")

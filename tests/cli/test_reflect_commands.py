@@ -54,6 +54,18 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Pat
         assert list(store.iter_export())[1:] == before
 
 
+def test_the_journal_for_scripts_is_json(reflected: Run, tmp_path: Path) -> None:
+    """--json prints the pages with their sessions, or how many files were changed."""
+    pages = json.loads(reflected("journal", "--day", "2026-05-09", "--json").stdout)
+    assert [(page["namespace"], page["day"]) for page in pages] == [
+        (["memories", "me"], "2026-05-09")
+    ]
+    assert pages[0]["sessions"][0]["learned"]
+    assert json.loads(reflected("journal", "--day", "1999-01-01", "--json").stdout) == []
+    built = reflected("journal", "--rebuild", "--path", tmp_path / "pages", "--json").stdout
+    assert json.loads(built)["changed"] > 0
+
+
 def test_what_failed_or_was_undone_is_read_again(reflected: Run) -> None:
     """--again alone means batches that failed; --run names any, also one that was undone."""
     assert reflected("reflect", "--again").stdout == (
@@ -173,6 +185,25 @@ def test_reviews_are_shown_and_decided(asked: Run) -> None:
     once_more = json.loads(asked("reviews", "--decide", "review/1", "new", "--json").stdout)
     assert "Undone" in asked("undo", once_more["run_id"]).stdout
     assert [row["id"] for row in json.loads(asked("reviews", "--json").stdout)] == ["review/1"]
+
+
+def test_an_undo_and_a_decision_for_scripts_are_json(asked: Run) -> None:
+    """--json prints what a decision did, and in the same words what an undo of it did or would do."""
+    decided = json.loads(asked("reviews", "--decide", "review/1", "new", "--json").stdout)
+    run_id = decided["run_id"]
+    plan = json.loads(asked("undo", run_id, "--dry-run", "--json").stdout)
+    assert plan["dry_run"]
+    assert asked("reviews").stdout == "Nothing is to be decided.\n"
+    done = json.loads(asked("undo", run_id, "--json").stdout)
+    assert (done["run_id"], done["dry_run"]) == (f"undo/{run_id}", False)
+    assert done["changed"] == plan["changed"] == decided["changed"] == ["fact/3"]
+    assert done.keys() == plan.keys() == decided.keys()
+
+
+def test_a_decision_is_listed_once(asked: Run) -> None:
+    """What was decided stands in one place of the line of its run."""
+    asked("reviews", "--decide", "review/1", "new")
+    assert asked("runs", "-k", "1").stdout.count("new") == 1
 
 
 def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""What may be written after an option or for an argument; a wrong one is named, and how to write it.
+
+Typer would read most of them itself, but newer versions do not say which value was wrong, and take the
+day ``2026`` for seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from enum import StrEnum
+
+import typer
+
+
+def moment(text: str) -> datetime:
+    """A day or a time; without a zone it is UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30."
+        ) from None
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no day; write it as 2026-05-02.") from None
+
+
+def count(text: str) -> int:
+    """A whole number, 1 or more."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise typer.BadParameter(f"{text!r} is no whole number from 1 on.")
+    return number
+
+
+def seconds(text: str) -> float:
+    """0 or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < float("inf"):
+        raise typer.BadParameter(f"{text!r} is no number of seconds.")
+    return number
+
+
+def one_of(names: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """A parser of one of these names."""
+
+    def parse(value: str) -> StrEnum:
+        try:
+            return names(value)
+        except ValueError:
+            known = ", ".join(repr(str(name)) for name in names)
+            raise typer.BadParameter(f"{value!r} is not one of {known}.") from None
+
+    return parse
