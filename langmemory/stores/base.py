@@ -304,7 +304,8 @@ class SQLiteBaseStore(BaseStore):
             pages |= pages_telling_of(connection, places)
             written = items.put(connection, writes, now)
             verbatim.refresh_around(connection, written.replaced)
-            self._claim_anew(connection, written.reworded, now)
+            if written.reworded:
+                self._claim_anew(connection, written.reworded, now)
             pages |= pages_telling_of(connection, places)
         found = [
             items.find(connection, op.namespace, op.key, viewer=batch.viewer)
