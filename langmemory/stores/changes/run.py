@@ -114,8 +114,9 @@ class ChangeRun:
 
     def _with_status(self, item: int, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The columns with what follows from a status among them."""
-        status = columns.get("status")
-        if status is None:
-            return dict(columns)
-        was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
-        return {**following(status, was, self.now_us), **columns}
+        found = dict(columns)
+        if (status := columns.get("status")) is not None:
+            was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
+            for name, value in following(status, was, self.now_us).items():
+                found.setdefault(name, value)
+        return found
