@@ -53,13 +53,13 @@ def still_claimed(
     words = _Words(before, memory, entities, knowledge)
     if words.are_turned:
         return []
-    puts = [(claim, put) for claim in claims if (put := words.put_for(claim)) is not None]
-    resolution = resolve([_fact(memory, *one, entities, now) for one in puts], knowledge)
-    found = [
-        claimed
-        for place, (claim, put) in enumerate(puts)
-        if (claimed := _claimed(claim, put, resolution, place)) is not None
-    ]
+    puts = {claim: put for claim in claims if (put := words.put_for(claim)) is not None}
+    otherwise = {claim: put for claim, put in puts.items() if any(put)}
+    facts = [_fact(memory, *one, entities, now) for one in otherwise.items()]
+    resolution = resolve(facts, knowledge) if facts else Resolution(facts=())
+    found = [claim for claim in puts if claim not in otherwise]
+    for place, (claim, put) in enumerate(otherwise.items()):
+        found += _claimed(claim, put, resolution, place)
     mentions = tuple(key for key in entities if words.name_still(key))
     if not found and not mentions:
         return []
@@ -88,10 +88,13 @@ class _Words:
         self._agree = was.agrees(now)
         self._before, self._now = _plain(before), _plain(memory.text)
         self._speaker = normalised(memory.speaker or "")
-        self._names = {key: [name] for key, (name, _) in entities.items()}
-        for norm, entity in knowledge.names():
-            if entity.key in self._names:
-                self._names[entity.key].append(norm)
+        self._names = {
+            key: [
+                name,
+                *(also for one in knowledge.entities(normalised(name)) for also in one.aliases),
+            ]
+            for key, (name, _) in entities.items()
+        }
 
     def put_for(self, claim: Claim) -> Put | None:
         """What stands in the places of its ends; None where nothing does."""
@@ -131,7 +134,7 @@ class _Words:
 def _fact(
     memory: Memory, claim: Claim, put: Put, entities: Mapping[str, tuple[str, str]], now: datetime
 ) -> Fact:
-    """The claim by names, for `resolve`; nothing where both ends are as they were."""
+    """The claim by names, for `resolve`."""
     subject, object = put
     as_before = [entities.get(key, (key, ""))[0] for key in (claim.subject, claim.object)]
     named = replace(claim, subject=subject or as_before[0], object=object or as_before[1])
@@ -142,25 +145,22 @@ def _fact(
         privacy=memory.privacy,
         evidence=(memory.key,),
         said_at=now,
-        claims=() if put == (None, None) else (named,),
+        claims=(named,),
     )
 
 
-def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Claim | None:
-    """A claim with what was put in its places, by the keys its edge is written with; None where it is
-    not clear who that is."""
-    if put == (None, None):
-        return claim
+def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Iterator[Claim]:
+    """A claim with what was put in its places, by the keys its edge is written with; nothing where it
+    is not clear who that is."""
     own = resolution.own.get(place, {})
-    for found in resolution.facts[place].claims:
+    for found in resolution.facts[place].claims[:1]:
         subject, object = (own.get(key, key) for key in (found.subject, found.object))
-        return Claim(
+        yield Claim(
             subject=claim.subject if put[0] is None else subject,
             relation=claim.relation,
             object=claim.object if put[1] is None else object,
             object_is_entity=claim.object_is_entity if put[1] is None else found.object_is_entity,
         )
-    return None
 
 
 def _entities(resolution: Resolution, claims: Sequence[Claim]) -> Iterator[Change]:
