@@ -71,8 +71,10 @@ class Families:
         derived, sources = derived[order], sources[order]
         stands = own[derived] >= STANDS_FOR * own[sources]
         stands[1:] &= sources[1:] != sources[:-1]  # the best of each source only
-        score[derived[stands]] = np.maximum(score[derived[stands]], score[sources[stands]])
-        folded[sources[stands]] = True
+        derived, sources = derived[stands], sources[stands]
+        while (below := score[derived] < score[sources]).any():  # a source may be derived itself
+            score[derived[below]] = score[sources[below]]
+        folded[sources] = True
         return folded
 
     def succeed(self, score: Floats, found: Mapping[str, Floats]) -> None:

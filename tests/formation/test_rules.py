@@ -68,6 +68,8 @@ ENGLISH = [
      "Nguyễn Văn An friend_of Lena; Nguyễn Văn An lives_in Hanoi"),
     ("My brother Jan van der Berg works at Siemens.",
      "Jan van der Berg brother_of Lena; Jan van der Berg works_at Siemens"),
+    ("My sister Mia Brandt She lives in Kiel", "Mia Brandt sister_of Lena; Mia Brandt lives_in Kiel"),
+    ("My friend Mia Yesterday Brandt called.", "Mia friend_of Lena"),
     ("My boss, Gesine, is on holiday.", "Gesine boss_of Lena"),
     ("I'm happily married to Tom.", "Lena married_to Tom"),
     ("I'm allergic to peanuts and shellfish!", "Lena allergic_to peanuts; Lena allergic_to shellfish"),
@@ -195,6 +197,11 @@ NOTHING = {
         Mein Geburtstag ist am 30. Februar.
         Mi cumpleaños es el 30 de febrero.
         我的生日是2月30日。""",
+    "months": """My sister June 3rd gets married.
+        My husband April, May and June works nights.
+        My son June/July visits.
+        My sister Jan 3rd gets married.
+        I told my boss April is fine.""",
     "what never was": """我不住在上海。
         我不在华为工作。
         I don't live in Hamburg.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -228,6 +229,21 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     folded = families.settle(score, {"overlap": overlap, "keyword": overlap * 0})
     assert np.flatnonzero(folded).tolist() == [0]
     assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
+
+
+def test_what_stands_for_a_fact_stands_for_its_turn_too() -> None:
+    """What was derived from a fact alone, as that was from a turn, takes the score of both, wherever
+    they stand among the candidates."""
+    for order in permutations(range(3)):
+        turn, fact, summary = order
+        families = Families(
+            derived=whole(fact, summary), sources=whole(turn, fact), outlived=whole(), heirs=whole()
+        )
+        score = floats(0, 0, 0)
+        score[[turn, fact, summary]] = 0.9, 0.5, 0.3
+        folded = families.settle(score, {"keyword": floats(1, 1, 1)})
+        assert set(np.flatnonzero(folded)) == {turn, fact}
+        assert score[summary] == pytest.approx(0.9)
 
 
 def test_what_holds_now_stands_before_the_turn_that_tells_what_was() -> None:

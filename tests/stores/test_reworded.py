@@ -21,7 +21,13 @@ def store(tmp_path: Path) -> MemoryStore:
 
 def learn(store: MemoryStore, text: str, *claims: tuple[str, str, str]) -> None:
     """A fact under ``fact/home``; each end of a claim is an entity of that name, or a literal."""
-    kinds = {"Lena": "person", "Tom": "person", "小明": "person", "Siemens": "organisation"}
+    kinds = {
+        "Lena": "person",
+        "Lena Berg": "person",
+        "Tom": "person",
+        "小明": "person",
+        "Siemens": "organisation",
+    }
     changes: list[Change] = [AddMemory(key="fact/home", value=value(text))]
     for subject, relation, end in claims:
         is_entity = relation != "allergic_to"
@@ -65,6 +71,7 @@ HOME = ("Lena", "lives_in", "Bonn")
             "小明住在上海。",
             [("小明", "lives_in", "上海")],
         ),
+        ("Lena住在Bonn。", [HOME], "Lena住在Kiel。", [("Lena", "lives_in", "Kiel")]),
         (
             "Lena is allergic to nuts.",
             [("Lena", "allergic_to", "nuts")],
@@ -76,6 +83,18 @@ HOME = ("Lena", "lives_in", "Bonn")
             [HOME, ("Lena", "works_at", "Siemens")],
             "Lena lives in Bonn and works at Bosch.",
             [HOME, ("Lena", "works_at", "Bosch")],
+        ),
+        (
+            "Siemens employs Lena.",
+            [("Siemens", "employs", "Lena")],
+            "Siemens employs Tom.",
+            [("Siemens", "employs", "Tom")],
+        ),
+        (
+            "Lena is married to Lena Berg.",
+            [("Lena", "married_to", "Lena Berg")],
+            "Tom is married to Lena Berg.",
+            [("Tom", "married_to", "Lena Berg")],
         ),
     ],
 )
@@ -93,6 +112,22 @@ def test_what_stands_in_the_place_of_a_name_is_claimed(
     assert sorted(claimed(store)) == sorted(then)
     assert sorted(claimed(store, known_at=before)) == sorted(claims)
     assert problems(store) == []
+
+
+def test_of_two_of_one_name_it_is_who_it_was(store: MemoryStore) -> None:
+    """Whom a memory spoke of is known where another has the name, too; only what was put is looked up."""
+    for key, age in (("lena-1", "3"), ("lena-2", "4")):
+        apply(
+            store,
+            key,
+            AddMemory(key=key, value=value(f"Lena is {age}.")),
+            AddEntity(key=f"person/{key}", name="Lena", kind="person"),
+            AddEdge(fact=key, subject=f"person/{key}", relation="age", literal=age),
+        )
+    store.put(NS, "lena-1", value("Lena is 5."))
+    store.put(NS, "lena-2", value("Lena is 6."))
+    edges = [(one.subject, one.literal) for one in store.graph(NS).subgraph().edges]
+    assert sorted(edges) == [("person/lena-1", "5"), ("person/lena-2", "6")]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +158,23 @@ def test_what_is_said_no_more_is_not_claimed(store: MemoryStore, now: str) -> No
     store.put(NS, "fact/home", value(now))
     assert claimed(store) == []
     assert problems(store) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ("Her sister still lives in Bonn.", [("Tom", "lives_in", "Bonn")]),
+        ("Her brother lives in Bonn.", []),
+        ("Her sister works in Bonn.", []),
+    ],
+)
+def test_who_is_not_named_is_meant_while_no_word_is_exchanged(
+    store: MemoryStore, now: str, then: Sequence[tuple[str, str, str]]
+) -> None:
+    """Of whom a memory speaks without the name is not known any more where it has another word."""
+    learn(store, "Her sister lives in Bonn.", ("Tom", "lives_in", "Bonn"))
+    store.put(NS, "fact/home", value(now))
+    assert claimed(store) == then
 
 
 def test_the_same_words_leave_the_graph_alone(store: MemoryStore) -> None:

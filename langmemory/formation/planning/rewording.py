@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from langmemory.changes import Change, LinkEntities, UpdateMemory
@@ -19,6 +20,7 @@ from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, Knowledge
 from langmemory.formation.planning.writing import edges
+from langmemory.formation.relations.vocabulary import canonical
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.lexicon import detect_language, is_unspaced
 from langmemory.types import Memory
@@ -85,7 +87,7 @@ class _Words:
             PAST_CUES.search(memory.text) is not None and PAST_CUES.search(before) is None
         )
         """Whether they say the opposite now, or that it is over."""
-        self._agree = was.agrees(now)
+        self._agree = was.agrees(now) and not was.swaps_words(now)
         self._before, self._now = _plain(before), _plain(memory.text)
         self._speaker = normalised(memory.speaker or "")
         self._names = {
@@ -104,22 +106,22 @@ class _Words:
         return None if subject == "" or object == "" else (subject, object)
 
     def name_still(self, key: str) -> bool:
-        return any(_found(name, self._now) for name in self._names[key])
+        return any(self._found(name, self._now) for name in self._names[key])
 
     def _put(self, names: Sequence[str]) -> str | None:
         """What stands where these names of the same stood: None for one of them, "" for nothing. One
         that was not spoken is meant as long as nothing else differs, or speaks itself: "I"."""
-        spoken = [name for name in names if _found(name, self._before)]
+        spoken = [name for name in names if self._found(name, self._before)]
         if not spoken:
             is_speaker = self._speaker in map(normalised, names) if self._speaker else False
             return None if names and (self._agree or is_speaker) else ""
-        if any(_found(name, self._now) for name in spoken):
+        if any(self._found(name, self._now) for name in spoken):
             return None
         return next((put for name in spoken if (put := self._in_place_of(name))), "")
 
     def _in_place_of(self, name: str) -> str:
         """What the words have where they had a name, all else being the same; else ""."""
-        match = _found(name, self._before)
+        match = self._found(name, self._before)
         assert match is not None
         head, tail = self._before[: match.start()], self._before[match.end() :]
         end = len(self._now) - len(tail)
@@ -129,6 +131,21 @@ class _Words:
         put = self._now[len(head) : end].strip()
         same = around.casefold() == (head + tail).casefold()
         return put if same and normalised(put) and len(put) <= LONGEST_NAME else ""
+
+    def _found(self, name: str, text: str) -> re.Match[str] | None:
+        """A name in a text, where it is no part of a longer one: of "Anna Berg" it is not "Anna"."""
+        longer = self._longer(name)
+        for match in _matches(name, text):
+            around = (one for other in longer for one in _matches(other, text))
+            if not any(one.start() <= match.start() and match.end() <= one.end() for one in around):
+                return match
+        return None
+
+    def _longer(self, name: str) -> list[str]:
+        """Names of the memory that this one may be a part of."""
+        part = name.casefold()
+        every = chain.from_iterable(self._names.values())
+        return [other for other in every if len(other) > len(name) and part in other.casefold()]
 
 
 def _fact(
@@ -151,10 +168,21 @@ def _fact(
 
 def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Iterator[Claim]:
     """A claim with what was put in its places, by the keys its edge is written with; nothing where it
-    is not clear who that is."""
+    is not clear who that is. Which of one name the other end is, is clear: the one it was."""
     own = resolution.own.get(place, {})
-    for found in resolution.facts[place].claims[:1]:
+    kept = [key for key, end in zip((claim.subject, claim.object), put, strict=True) if end is None]
+    unclear = (one.claims for one in resolution.unclear if one.fact == place)
+    as_before = [
+        one
+        for candidates in unclear
+        for key in kept
+        for one in candidates.get(key, ())
+        if one.subject != one.object  # else what was put may be the other end as well
+    ]
+    for found in (*resolution.facts[place].claims, *as_before)[:1]:
         subject, object = (own.get(key, key) for key in (found.subject, found.object))
+        if canonical(claim).subject != claim.subject:  # "employs" comes back as "works_at"
+            subject, object = object, subject
         yield Claim(
             subject=claim.subject if put[0] is None else subject,
             relation=claim.relation,
@@ -177,9 +205,10 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).rstrip(" .!。！")
 
 
-def _found(name: str, text: str) -> re.Match[str] | None:
-    """A name in a text, as words of its own where words are apart."""
-    pattern = re.escape(name)
-    if not is_unspaced(name):
-        pattern = rf"(?<!\w){pattern}(?!\w)"
-    return re.search(pattern, text, re.IGNORECASE)
+def _matches(name: str, text: str) -> Iterator[re.Match[str]]:
+    """Where a text has a name, as words of its own where words are apart."""
+    for match in re.finditer(re.escape(name), text, re.IGNORECASE):
+        start, end = match.span()
+        ends = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
+        if not any(re.fullmatch(r"\w\w", two) and not is_unspaced(two) for two in ends):
+            yield match

@@ -244,7 +244,7 @@ ENGLISH = Grammar(
             french spanish doctor dr mr mrs ms miss company"""
         )
     )
-    - word_set("jan april june"),
+    - word_set("jan an"),
     not_places=word_set(
         """slack jira notion linux windows python rust docker kubernetes teams zoom react django gmail
         azure aws android postgres mysql mongo redis java kotlin swift typescript javascript trello
@@ -317,7 +317,8 @@ ENGLISH = Grammar(
         ),
         "study": r"{now}(?:study|studies|{am} {now}studying)",
         "stop": r"(?=(?:\s|{time})*(?:$|[.!,;]|(?:but|because)\b))",
-        "Name": r"{Word}(?: (?:{particle} )?{Word}){0,2}",
+        "Name": r"{NameWord}(?: (?:{particle} )?{NameWord}){0,2}",
+        "NameWord": r"(?!Jan\b\.?(?: )?'?\d){Word}",  # not "my sister Jan 3rd"
         "particle": r"(?:v[ao]n(?: de[nr]?)?|de(?: la)?|del|della|d[aiou]s?|bin|ibn|al|el|ter)",
         # Not "Microsoft's biggest competitor", "Platform 9", "Block C", "St. Mary".
         "whole": r"(?!['’]?\w)(?!\s+\d)(?!\s+[A-HJ-Z]\b)(?!\.\s*[^\W\d_])",

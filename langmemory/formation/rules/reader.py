@@ -361,11 +361,14 @@ class Reader:
         yield self._said(text, claim, importance=0.7)
 
     def _name(self, name: str) -> str:
-        """Without a second word that begins something else, in the spelling known."""
-        words = name.split()
-        if len(words) > 1 and words[1].casefold() in self.grammar.not_names:
-            name = words[0]
-        return self.known.get(name.casefold(), name)
+        """Without what begins something else, such as a time, in the spelling known."""
+        end = 0
+        for word in re.finditer(r"\S+", name):
+            if end and (word[0].casefold() in self.grammar.not_names or re.match(TIME, word[0])):
+                break
+            if not end or not word[0].islower():  # else it may be the "van" of what is cut off
+                end = word.end()
+        return self.known.get(name[:end].casefold(), name[:end])
 
     def _is_name(self, name: str) -> bool:
         first = _first(name)
