@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, ToolMessage
 
 from langmemory.context.turns import exchange_ends, turn_starts
 
@@ -91,7 +91,10 @@ def choose(
         return list(range(before + 1))
     if fixed + total <= max_tokens:
         return []
-    # What followed the person's last message is too long by itself: its oldest part leaves too.
+    # What followed the person's last message is too long by itself: its oldest part leaves too, but
+    # not the results that the model is still to read.
     spoken = cumulative[human] - (cumulative[human - 1] if human else 0)
     end = cut(human + 1, held_back=spoken)
+    if isinstance(messages[last], ToolMessage):
+        end = min(end, ends.index(last) - 1)
     return [index for index in range(end + 1) if index != human]

@@ -369,3 +369,24 @@ async def test_a_tool_call_is_not_made_again_when_another_is_resumed(
     assert sorted(texts) == ["Anna likes Barolo.", "I like Barolo.", "Likes Barolo.", "Noted."]
     answers = [m.text for m in state["messages"] if m.type == "tool"]
     assert [text.partition(" ")[0] for text in answers] == ["created", "Block", "Yes."]
+
+
+def test_a_model_reads_the_long_result_it_asked_for() -> None:
+    """A result longer than the conversation's share of the window reaches the model that called the
+    tool, before it is summarized."""
+
+    @tool
+    def look(q: str) -> str:
+        """Look it up."""
+        return "secret number 42. " + "word " * 1_500
+
+    model = ScriptedModel(script=[tool_call("look", q="x")], otherwise="It is 42.")
+    graph = build_chat_graph(
+        model,
+        tools=[look],
+        summary_model=ScriptedModel(otherwise="A summary."),
+        budget=ContextBudget(window_tokens=16_000),
+        store=InMemoryStore(),
+    )
+    graph.invoke({"messages": [HumanMessage("Look it up.")]}, run("t"))
+    assert "secret number 42" in model.prompts[-1][-1].text

@@ -126,6 +126,22 @@ def test_the_last_question_survives_a_long_tool_loop(before: int | None) -> None
     assert "question q" in model.asked[0][0].text
 
 
+def test_results_are_read_before_they_are_summarized() -> None:
+    """Results of tools that the model has not answered to stay, however long they are; what came before
+    them leaves, and they do once there is an answer."""
+    count = count_tokens_approximately
+    long = "x" * 8_000
+    asked = [human("q"), call("c", "a", "b"), result("a", long), result("b", long)]
+    outcome = summarize(asked, max_tokens=300, token_counter=count)
+    assert ids(outcome.messages) == ["q", "c", "ra", "rb"]
+    outcome = summarize(
+        [*asked, call("d", "e"), result("e", long)], max_tokens=300, token_counter=count
+    )
+    assert ids(outcome.messages) == ["q", "d", "re"]
+    outcome = summarize([*asked, ai("x")], max_tokens=300, token_counter=count)
+    assert ids(outcome.messages) == ["q", "x"]
+
+
 def test_a_thread_goes_on_after_a_question_that_stayed_has_left_alone() -> None:
     """A question that stayed word for word leaves by itself, after what followed it was summarized:
     nothing counts as summarized twice, then or later."""
