@@ -39,6 +39,10 @@ from langmemory.types import Namespace, Privacy
 
 log = logging.getLogger(__name__)
 
+NO_WORDS = zlib.crc32(b"")
+"""Checksum of a message that said nothing yet: a picture without a caption, a recording before somebody
+wrote down what it says."""
+
 
 class ReflectionQueue(Protocol):
     """Where new turns are handed to for reflection; it returns at once. A run that is tried again hands
@@ -85,7 +89,8 @@ class RememberNode(MemoryNode):
 
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
-        ``remembered_words``: by message id, a checksum of what it said when it was stored.
+        ``remembered_words``: by message id, a checksum of what it said when it was stored; `NO_WORDS`
+            of one that said nothing and so was not.
         ``unremembered``: ids of messages before it that wait for a run of the person who said them.
         ``remembered_in``: template of the namespace these three speak of. A node with another one, as
             a graph within the graph may have, asks the store what it has of the thread.
@@ -166,20 +171,21 @@ class RememberNode(MemoryNode):
         return self._apply(input, store, said, new, keys)
 
     def _said(self, state: Any, scope: RunScope) -> _Said | None:
-        """The turns after the last one known to be stored, all of them when that one is gone. Unless
-        what is said here is everybody's, those that somebody else's run brought wait for a run of
-        theirs. None where there is nothing to remember."""
+        """The turns after the last one known to be stored, all of them when that one is gone, and those
+        before it that had no words until now. Unless what is said here is everybody's, those that
+        somebody else's run brought wait for a run of theirs. None where there is nothing to remember."""
         messages = messages_of(state, self.messages_key)
         thread = Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
         own_ids, last = thread.own_ids, self._known(state, "remembered_id")
-        waiting = self._known(state, "unremembered", [])
+        known = self._known(state, "remembered_words", {})
+        wordless = (id for id in known if known[id] == NO_WORDS)
+        waiting = {*self._known(state, "unremembered", []), *wordless}
         start = place_after(messages, last)
         turns: list[BaseMessage] = [
             message
             for at, message in enumerate(messages)
             if (at >= start or message.id in waiting) and is_said(message)
         ]
-        known = self._known(state, "remembered_words", {})
         edited: list[BaseMessage] = [
             message
             for message in messages
@@ -296,8 +302,8 @@ class RememberNode(MemoryNode):
             id = message.id or ""
             if id in known and id not in now:
                 words[id] = known[id]
-            elif id and id not in others and is_said(message):
-                words[id] = _digest(message)
+            elif id and id not in others and _has_a_say(message):
+                words[id] = _digest(message) if is_said(message) else NO_WORDS
         return words
 
     def _last(self, state: Any, messages: list[AnyMessage], turns: list[BaseMessage]) -> str | None:
@@ -399,8 +405,9 @@ def _storable(turn: BaseMessage) -> BaseMessage:
 
 def is_said(message: BaseMessage) -> bool:
     """Whether a person or the assistant said it: text, and not injected from memory."""
-    return (
-        isinstance(message, HumanMessage | AIMessage)
-        and bool(text_of(message).strip())
-        and not is_injected(message)
-    )
+    return _has_a_say(message) and bool(text_of(message).strip())
+
+
+def _has_a_say(message: BaseMessage) -> bool:
+    """Whether it is a person's or the assistant's, with words or without: they may come yet."""
+    return isinstance(message, HumanMessage | AIMessage) and not is_injected(message)

@@ -1,8 +1,9 @@
 """Messages that come again with every call, from clients that keep the conversation themselves.
 
 With a checkpointer a message keeps its id, and the state says which one was remembered last. Without
-one, the client sends the whole conversation each time and LangGraph gives its messages new ids. What
-stands before the person's last message is then known by who said what, in the same thread.
+one, or where all messages are replaced, the client sends the whole conversation each time and LangGraph
+gives its messages new ids. What stands before the person's last message is then known by who said what,
+in the same thread.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from langmemory.context.turns import is_human
 
 def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bool:
     """Whether a call before this one may have remembered some of the messages under other ids: one
-    that left no ``remembered_id`` in the state."""
-    if remembered_id:
+    that left no ``remembered_id`` in the state, or that of a message which is gone."""
+    if remembered_id and any(message.id == remembered_id for message in reversed(messages)):
         return False
     past = messages[: _last_human(messages)]
     return any(isinstance(m, AIMessage) for m in past)

@@ -97,6 +97,28 @@ async def test_any_message_edited_with_update_state_is_corrected(
 
 
 @pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_message_that_gets_its_words_later_is_remembered_then(
+    store: BaseStore, graph: Any, queue: Queue, call: str
+) -> None:
+    """A picture without a caption, or a recording that is written down once the talk has gone on; also
+    while somebody else speaks it is not theirs."""
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    graph.update_state(CONFIG, {"messages": [HumanMessage([picture], id="1")]}, as_node="__start__")
+    await say(graph, call, "It rains.", "2")
+    assert store.get(ANNA, "t1/1") is None
+    graph.update_state(CONFIG, {"messages": [HumanMessage("My goat is called Berta.", id="1")]})
+    await say(graph, call, "What does she say?", "3", TOM)
+    assert store.get(ANNA, "t1/1") is None
+    assert store.get(("memories", "tom"), "t1/1") is None
+    await say(graph, call, "And now?", "4")
+    assert content(store, "t1/1") == "My goat is called Berta."
+    assert queue.keys[-1].count("t1/1") == 1
+    store.delete(ANNA, "t1/1")
+    await say(graph, call, "Bye.", "5")
+    assert store.get(ANNA, "t1/1") is None
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
 async def test_an_edit_counts_though_the_end_of_the_thread_was_deleted(
     store: BaseStore, graph: Any, call: str
 ) -> None:

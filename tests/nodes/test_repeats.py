@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.store.base import BaseStore
 
 from langmemory.context import note_id
@@ -51,6 +53,21 @@ async def test_a_conversation_sent_anew_with_every_call_is_remembered_once(
         assert done["recalled"] == []
     spoken = (turn["content"].partition(" [R:")[0] for turn in history)
     assert said(store) == sorted(spoken)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_messages_that_are_replaced_by_the_same_are_remembered_once(
+    store: BaseStore, call: str
+) -> None:
+    """A client that replaces all messages of a thread, with new ids, tells nothing twice."""
+    graph = build_chat_graph(ScriptedModel(), store=store, checkpointer=InMemorySaver())
+    history: list[Any] = []
+    for text in ("My goat is called Berta.", "She eats roses.", "What does she eat?"):
+        history.append({"role": "user", "content": text})
+        given: Any = {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *history]}
+        done = graph.invoke(given, CONFIG) if call == "sync" else await graph.ainvoke(given, CONFIG)
+        history.append({"role": "assistant", "content": done["messages"][-1].text})
+    assert said(store) == sorted(turn["content"] for turn in history)
 
 
 def test_a_window_of_the_conversation_is_known_again(store: BaseStore) -> None:
