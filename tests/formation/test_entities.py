@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
-from langmemory.formation.entities.names import NameOptions, alike, comparable, entity_key
+from langmemory.formation.entities.names import alike, comparable, entity_key
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
@@ -56,9 +56,8 @@ def test_the_speaker_is_who_says_i() -> None:
 
 def test_short_and_poor_names_are_not_compared() -> None:
     """Below eight letters, or with few different ones, spelling says nothing."""
-    options = NameOptions()
-    assert not any(comparable(name, options) for name in ("al", "max", "lindsay", "nananananana"))
-    assert comparable("lindenstrasse bakery", options)
+    assert not any(comparable(name) for name in ("al", "max", "lindsay", "nananananana"))
+    assert comparable("lindenstrasse bakery")
 
 
 def test_spelling_counts_where_it_can() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from langmemory.changes import AddEntity, Change, LinkEntities
 from langmemory.formation.entities.bonds import Bonds, Introductions
-from langmemory.formation.entities.names import NameOptions, entity_key, within_reach
+from langmemory.formation.entities.names import entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.entities.spelling import normalised
@@ -43,11 +43,9 @@ class Cast:
         facts: Sequence[Fact],
         knowledge: Knowledge,
         similar: Similar | None,
-        options: NameOptions,
     ) -> None:
         self.knowledge = knowledge
         self.similar = similar
-        self.options = options
         self.introduced = Introductions(facts)
         self.unclear: list[Unclear] = []
         self.links: dict[str, str] = {}

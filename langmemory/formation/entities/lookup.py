@@ -9,7 +9,15 @@ from rapidfuzz import fuzz, process
 
 from langmemory.formation.entities.bonds import Fit, counts, fit, kind_of
 from langmemory.formation.entities.cast import Cast, Found
-from langmemory.formation.entities.names import alike, comparable, is_private, within_reach
+from langmemory.formation.entities.names import (
+    MAYBE_MEANING,
+    MAYBE_SPELLING,
+    SAME_SPELLING,
+    alike,
+    comparable,
+    is_private,
+    within_reach,
+)
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact
@@ -167,26 +175,26 @@ class Lookup:
 
     def _by_likeness(self, name: str, norm: str, kind: str) -> Found:
         """By spelling, then by meaning, else somebody new."""
-        cast, options = self.cast, self.cast.options
+        cast = self.cast
         person = kind == "person"
         best: tuple[float, Entity] | None = None
-        if comparable(norm, options):
+        if comparable(norm):
             close = process.extract(
                 norm,
                 cast.norms(),
                 scorer=fuzz.token_sort_ratio if person else fuzz.ratio,
-                score_cutoff=options.maybe_spelling * 100,
+                score_cutoff=MAYBE_SPELLING * 100,
                 limit=5,
             )
             for other, _, _ in close:
                 score = alike(norm, other, person=person)
                 for entity in cast.called(other):
                     fits = _kinds_agree(entity.kind, kind) and within_reach(entity, self.fact)
-                    if fits and score >= options.maybe_spelling and score > (best or (0.0,))[0]:
+                    if fits and score >= MAYBE_SPELLING and score > (best or (0.0,))[0]:
                         best = (score, entity)
         if best is not None:
             score, entity = best
-            sure = score == 1.0 or (not person and score >= options.same_spelling)
+            sure = score == 1.0 or (not person and score >= SAME_SPELLING)
             if sure:
                 return self._linked(name, kind, entity)
             return self._asked(name, kind, [entity])
@@ -202,7 +210,7 @@ class Lookup:
         if cast.similar is not None and kind != "person" and others:
             scores = cast.similar(name, [entity.name for entity in others])
             score, entity = max(zip(scores, others, strict=True), key=lambda pair: pair[0])
-            if score >= cast.options.maybe_meaning:
+            if score >= MAYBE_MEANING:
                 return self._asked(name, kind, [entity])
         return cast.use(cast.make(name, kind, self.fact))
 

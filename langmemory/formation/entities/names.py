@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
+from typing import Final
 
 from rapidfuzz import fuzz
 
@@ -14,21 +14,17 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Fact
 from langmemory.types import Entity
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NameOptions:
-    """When two names are one. Scores of spelling are rapidfuzz' ``ratio`` over 100 (0..1)."""
-
-    same_spelling: float = 0.92
-    """At least this alike, names of things are linked; names of persons never are by spelling."""
-    maybe_spelling: float = 0.85
-    """At least this alike, the names are asked about."""
-    min_length: int = 8
-    """Shorter names are not compared by spelling: one letter makes another name of "Max"."""
-    min_entropy_bits: float = 2.3
-    """Shannon entropy of a name's letters below which it is not compared by spelling ("Nananana")."""
-    maybe_meaning: float = 0.9
-    """At least this cosine, names of things are asked about."""
+SAME_SPELLING: Final = 0.92
+"""At least this alike (`alike`, 0..1), names of things are linked; names of persons never are by
+spelling."""
+MAYBE_SPELLING: Final = 0.85
+"""At least this alike, the names are asked about."""
+MIN_LENGTH: Final = 8
+"""Shorter names are not compared by spelling: one letter makes another name of "Max"."""
+MIN_ENTROPY_BITS: Final = 2.3
+"""Shannon entropy of a name's letters below which it is not compared by spelling ("Nananana")."""
+MAYBE_MEANING: Final = 0.9
+"""At least this cosine, names of things are asked about."""
 
 
 def entity_key(
@@ -75,14 +71,14 @@ def _is_derived(key: str) -> bool:
     return "/" in key and len(digits) >= 4 and all(c in "0123456789abcdef" for c in digits)
 
 
-def comparable(norm: str, options: NameOptions) -> bool:
+def comparable(norm: str) -> bool:
     """Whether a name is long and varied enough for its spelling to identify it."""
     letters = norm.replace(" ", "")
-    if len(letters) < options.min_length:
+    if len(letters) < MIN_LENGTH:
         return False
     counts = Counter(letters)
     bits = -sum(n / len(letters) * math.log2(n / len(letters)) for n in counts.values())
-    return bits >= options.min_entropy_bits
+    return bits >= MIN_ENTROPY_BITS
 
 
 def alike(one: str, other: str, *, person: bool) -> float:

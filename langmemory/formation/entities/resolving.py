@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from langmemory.formation.entities.cast import Cast, Similar
-from langmemory.formation.entities.names import NameOptions
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.scene import Scene
 from langmemory.formation.facts import Fact, Knowledge
@@ -35,7 +34,7 @@ def resolve(
         facts: with names in their claims.
         similar: compares names by meaning; without it that step is left out.
     """
-    cast = Cast(facts, knowledge, similar, NameOptions())
+    cast = Cast(facts, knowledge, similar)
     resolved: list[Fact] = []
     scenes: list[Scene] = []
     own: dict[int, Mapping[str, str]] = {}
