@@ -7,21 +7,20 @@ day ``2026`` for seconds since 1970.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 import typer
 
+from langmemory import moments
+
 
 def moment(text: str) -> datetime:
     """A day or a time; without a zone it is UTC."""
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30."
-        ) from None
-    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    at = moments.moment(text)
+    if at is None:
+        raise typer.BadParameter(f"{text!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30.")
+    return at
 
 
 def day(text: str) -> date:

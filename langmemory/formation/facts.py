@@ -49,6 +49,14 @@ class Claim:
     object_is_entity: bool = True
     """False: a literal (a colour, a date, a number)."""
 
+    @classmethod
+    def of_edge(cls, subject: str, relation: str, object: str | None, literal: str | None) -> Claim:
+        """From an edge, which has either an entity or a literal as its object."""
+        end = literal or "" if object is None else object
+        return cls(
+            subject=subject, relation=relation, object=end, object_is_entity=object is not None
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:

@@ -308,15 +308,7 @@ class Changing(Journaling):
             changes = still_claimed(
                 memory,
                 before=one.before,
-                claims=[
-                    Claim(
-                        subject=subject,
-                        relation=relation,
-                        object=literal if entity is None else entity,
-                        object_is_entity=entity is not None,
-                    )
-                    for subject, relation, entity, literal, _ in one.claims["edges"]
-                ],
+                claims=[Claim.of_edge(*edge) for *edge, _ in one.claims["edges"]],
                 entities=one.claims["entities"],
                 knowledge=self._knowing(connection, memory.namespace),
                 now=from_us(now),

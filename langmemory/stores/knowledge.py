@@ -363,12 +363,7 @@ class _Reading:
             own = self.view.own_keys(rows, standing)
             for row, edge in zip(rows, self.view.edges(standing), strict=True):
                 claims[row.item].append(
-                    Claim(
-                        subject=edge.subject,
-                        relation=edge.relation,
-                        object=edge.literal or "" if edge.object is None else edge.object,
-                        object_is_entity=edge.object is not None,
-                    )
+                    Claim.of_edge(edge.subject, edge.relation, edge.object, edge.literal)
                 )
             evidence: dict[int, list[str]] = defaultdict(list)
             told_us: dict[int, int] = {}

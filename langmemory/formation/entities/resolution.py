@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from langmemory.changes import Change
+from langmemory.changes import Change, LinkEntities
 from langmemory.formation.facts import Claim, Fact
 from langmemory.types import Entity
 
@@ -50,3 +50,13 @@ class Resolution:
     """Entity key to its kind."""
     speakers: Mapping[str, str] = field(default_factory=dict)
     """Speaker to entity key."""
+
+    def changes_for(self, entities: Collection[str]) -> Iterator[Change]:
+        """Those of the changes that bring about these entities (keys), and whom they are linked to."""
+        used = set(entities)
+        for one in self.changes:  # a link may lead on to the next
+            if isinstance(one, LinkEntities) and one.key in used:
+                used.add(one.same_as)
+        for change in self.changes:
+            if getattr(change, "key", None) in used:
+                yield change

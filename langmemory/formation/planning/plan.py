@@ -152,12 +152,7 @@ def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
     used = {entity for key in outcome.facts for entity in outcome.mentions(key)}
     used |= {key for one in effects if isinstance(one, UpdateMemory) for key in one.mentions}
     used |= {entity.key for one in outcome.resolution.unclear for entity in one.candidates}
-    for one in outcome.resolution.changes:  # a link may lead on to the next
-        if isinstance(one, LinkEntities) and one.key in used:
-            used.add(one.same_as)
-    for change in outcome.resolution.changes:
-        if getattr(change, "key", None) in used:
-            yield change
+    return outcome.resolution.changes_for(used)
 
 
 def _told(changes: Sequence[Change]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from langmemory.changes import Change, LinkEntities, UpdateMemory
+from langmemory.changes import Change, UpdateMemory
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
@@ -65,8 +65,9 @@ def still_claimed(
     mentions = tuple(key for key in entities if words.name_still(key))
     if not found and not mentions:
         return []
+    named = {key for claim in found for key in (claim.subject, claim.object)}
     return [
-        *_entities(resolution, found),
+        *resolution.changes_for(named),
         UpdateMemory(key=memory.key, mentions=mentions, reason=REASON),
         *edges(memory.key, tuple(found), {}),
     ]
@@ -189,15 +190,6 @@ def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Iter
             object=claim.object if put[1] is None else object,
             object_is_entity=claim.object_is_entity if put[1] is None else found.object_is_entity,
         )
-
-
-def _entities(resolution: Resolution, claims: Sequence[Claim]) -> Iterator[Change]:
-    """New entities and links as far as these claims speak of them."""
-    used = {key for claim in claims for key in (claim.subject, claim.object)}
-    for change in resolution.changes:
-        if isinstance(change, LinkEntities) and change.key in used:
-            used.add(change.same_as)
-    return (one for one in resolution.changes if getattr(one, "key", None) in used)
 
 
 def _plain(text: str) -> str:
