@@ -47,7 +47,10 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
     elif isinstance(error, apsw.CantOpenError) and os.path.isdir(path):
         text = f"{path} is a folder. Name a file in it, such as {os.path.join(path, 'memory.db')}."
     elif isinstance(error, apsw.CantOpenError) and os.path.exists(path):
-        text = f"{path} cannot be opened. Check that it and its folder may be read and written."
+        text = (
+            f"{path} cannot be opened. Check that it and its folder may be read and written, and "
+            "that this process may open more files (`ulimit -n`)."
+        )
     elif isinstance(error, apsw.CantOpenError):
         text = f"{path} cannot be opened. Check that its folder exists and may be written to."
     elif isinstance(error, apsw.ReadOnlyError):
