@@ -56,7 +56,9 @@ class AgentMemoryState(AgentState[Any]):
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
     remembered_words: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    memory_usage: NotRequired[Annotated[list[Usage], latest_usage, PrivateStateAttr]]
+    remembered_in: NotRequired[Annotated[str, PrivateStateAttr]]
+    # LangGraph takes a reducer for one only where it stands last.
+    memory_usage: NotRequired[Annotated[list[Usage], PrivateStateAttr, latest_usage]]
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
     said: NotRequired[Annotated[list[AnyMessage], PrivateStateAttr]]
     """What people said and nobody remembered yet, as the model was shown it. Other middleware may
@@ -176,16 +178,19 @@ def _said(state: Mapping[str, Any], end: int | None = None) -> dict[str, Any] | 
     start = place_after(messages, state.get("remembered_id"))
     kept: list[AnyMessage] = list(state.get("said") or ())
     there, known = {message.id: message for message in messages}, {message.id for message in kept}
-    said = [there.get(message.id, message) for message in kept]
-    said += [m for m in messages[start:end] if is_human(m) and m.id not in known]
+    new = [m for m in messages[start:end] if is_human(m) and m.id not in known]
+    # Middleware that writes the messages anew gives them other ids, and may do so at every step.
+    again = {message.text for message in new}
+    said = [there.get(m.id, m) for m in kept if m.id in there or m.text not in again] + new
     return None if said == kept else {"said": said}
 
 
 def _with_all_messages(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The state with what was said and is among the messages no more."""
-    there = {message.id for message in state["messages"]}
-    gone = [message for message in state.get("said") or () if message.id not in there]
-    return {**state, "messages": [*gone, *state["messages"]]}
+    """The state with what was said and is among the messages no more, after what is remembered."""
+    messages = state["messages"]
+    there, start = {one.id for one in messages}, place_after(messages, state.get("remembered_id"))
+    gone = [one for one in state.get("said") or () if one.id not in there]
+    return {**state, "messages": [*messages[:start], *gone, *messages[start:]]}
 
 
 def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +16,10 @@ from langchain.agents.middleware import (
     before_model,
     dynamic_prompt,
 )
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.store.base import BaseStore
 from langgraph.types import Command
 
@@ -155,6 +157,117 @@ async def test_what_a_failed_run_left_is_remembered_though_it_is_summarized(
         "Good morning.",
         "My son is called Tim.",
     ]
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_is_taken_out_of_the_middle_is_remembered(store: BaseStore, call: str) -> None:
+    """Middleware that keeps the first message and the newest ones takes out what the person said after
+    the last message that is remembered. It is remembered all the same, once."""
+
+    @before_model
+    def trim(state: Any, runtime: Any) -> dict[str, Any]:
+        return {"messages": [RemoveMessage(each.id) for each in state["messages"][1:-2]]}
+
+    steps = [tool_call("search_memory", f"call-{number}", query="Mia") for number in range(3)]
+    agent = create_agent(
+        ScriptedModel(script=["", *steps, "On Monday."]),
+        middleware=[trim, MemoryMiddleware(store)],
+        checkpointer=InMemorySaver(),
+    )
+    for text in ("This is Anna.", "My daughter Mia starts school on Monday."):
+        if call == "invoke":
+            result = agent.invoke(message(text), run("t1"))
+        else:
+            result = await agent.ainvoke(message(text), run("t1"))
+    assert "My daughter" not in "".join(m.text for m in result["messages"])
+    assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
+        "My daughter Mia starts school on Monday.",
+        "On Monday.",
+        "This is Anna.",
+    ]
+
+
+@pytest.mark.parametrize("memory_first", [True, False])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_gets_a_new_id_at_every_step_is_remembered_once(
+    store: BaseStore, call: str, memory_first: bool
+) -> None:
+    """Middleware that writes the messages anew before every call of the model gives them other ids;
+    what a person said is remembered as the model was shown it, and not once for every step."""
+
+    @before_model
+    def redact(state: Any, runtime: Any) -> dict[str, Any]:
+        anew = [
+            HumanMessage(each.text.replace("1234", "****"))
+            if isinstance(each, HumanMessage)
+            else each
+            for each in state["messages"]
+        ]
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *anew]}
+
+    steps = [tool_call("search_memory", f"call-{number}", query="PIN") for number in range(6)]
+    memory = MemoryMiddleware(store)
+    agent = create_agent(
+        ScriptedModel(script=[*steps[:3], "I see.", *steps[3:], "You are welcome."]),
+        middleware=[memory, redact] if memory_first else [redact, memory],
+        checkpointer=InMemorySaver(),
+    )
+    for text in ("My PIN is 1234.", "Thanks."):
+        if call == "invoke":
+            agent.invoke(message(text), run("t1"))
+        else:
+            await agent.ainvoke(message(text), run("t1"))
+    assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
+        "I see.",
+        "My PIN is ****.",
+        "Thanks.",
+        "You are welcome.",
+    ]
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_memory_for_one_and_for_all_both_remember(store: BaseStore, call: str) -> None:
+    """Two of them in one agent, a person's and the team's, each remember everything once."""
+
+    class TeamMemory(MemoryMiddleware):
+        """LangChain tells the middleware of an agent apart by its class."""
+
+    agent = create_agent(
+        ScriptedModel(),
+        middleware=[MemoryMiddleware(store), TeamMemory(store, namespace=("team",), tools=False)],
+        checkpointer=InMemorySaver(),
+    )
+    for text in ("My dog is called Bello.", "He eats everything."):
+        if call == "invoke":
+            agent.invoke(message(text), run("t1"))
+        else:
+            await agent.ainvoke(message(text), run("t1"))
+    for where in (("memories", "anna"), ("team",)):
+        assert sorted(item.value["content"] for item in store.search(where)) == [
+            "He eats everything.",
+            "My dog is called Bello.",
+            "Understood.",
+            "Understood.",
+        ]
+
+
+def test_an_agent_counts_over_all_its_turns_what_it_showed(store: BaseStore) -> None:
+    """How often a memory was shown, and cited by an answer that did well, adds up over the turns of a
+    thread, as in the chat graph."""
+
+    def cite(prompt: list[BaseMessage]) -> str:
+        [label] = re.findall(r"\[R:\w+\]", prompt[0].text)
+        return f"Bello. {label}"
+
+    store.put(("memories", "anna"), "dog", {"content": "Anna's dog is called Bello."})
+    model = ScriptedModel(otherwise=cite)
+    agent = create_agent(
+        model, middleware=[MemoryMiddleware(store, tools=False)], checkpointer=InMemorySaver()
+    )
+    for text in ("What is my dog called?", "My dog is called what?", "What is my dog's name?"):
+        agent.invoke(message(text), run("t1"))
+    [dog] = agent.get_state(run("t1")).values["memory_usage"]
+    assert (dog["loaded"], dog["referenced"], dog["succeeded"]) == (3, 3, 2)
 
 
 @pytest.mark.parametrize("call", ["invoke", "ainvoke"])

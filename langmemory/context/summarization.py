@@ -19,6 +19,7 @@ from langchain_core.prompts.chat import ChatPromptTemplate
 from langmemory.context.cut import choose
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
+from langmemory.context.tool_outputs import with_missing_results
 from langmemory.context.turns import turn_starts
 
 log = logging.getLogger(__name__)
@@ -396,9 +397,8 @@ def _prompt(
     room = settings.max_tokens
     if existing is not None:
         room -= settings.token_counter([SystemMessage(content=existing.summary)])
-    messages = _at_most(
-        [message for message in chosen if not is_ours(message)], room, settings.token_counter
-    )
+    said = with_missing_results([message for message in chosen if not is_ours(message)])
+    messages = _at_most(said, room, settings.token_counter)
     if existing is None:
         return settings.initial_summary_prompt.invoke({"messages": messages}).to_messages()
     return settings.existing_summary_prompt.invoke(

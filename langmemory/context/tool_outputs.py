@@ -1,7 +1,8 @@
 """Old tool outputs: first trimmed, then cleared, so that the conversation itself can stay.
 
 Results of tools are the largest and soonest stale part of an agent's window. The calls stay, so the
-model still knows what it did; results it has not answered to yet are never touched.
+model still knows what it did; results it has not answered to yet are never touched. Results that never
+came are filled in.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.context.turns import tool_call_ids
 from langmemory.plurals import counted
 
 TRIMMED_CHARS = 800
 """What is left of a trimmed output: three quarters from its beginning, the rest from its end."""
 
 CLEARED = "[old tool output cleared; call the tool again if it is needed]"
+
+NO_RESULT = "[no result: the call was broken off; call the tool again if it is needed]"
 
 
 def fit_tool_outputs(
@@ -47,6 +51,26 @@ def fit_tool_outputs(
                 fitted[index] = short
                 excess -= saved
     return fitted
+
+
+def with_missing_results(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """`messages` with a result for every tool call that has none, behind the results of its siblings.
+
+    A tool failed, or a person went on instead of approving the call. It stays in the thread, where
+    providers would refuse it, and with it everything that is said later.
+    """
+    there = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    complete: list[AnyMessage] = []
+    missing: list[AnyMessage] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            complete += missing
+            missing = [
+                ToolMessage(NO_RESULT, tool_call_id=id)
+                for id in sorted(tool_call_ids(message) - there)
+            ]
+        complete.append(message)
+    return complete + missing
 
 
 def trimmed(text: str, chars: int) -> str:

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
-from langmemory.context.tool_outputs import fit_tool_outputs
+from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
 from langmemory.context.turns import turn_starts
 from langmemory.nodes.state import value_of
 from langmemory.plurals import counted
@@ -26,7 +26,8 @@ to, if anything, stands below. Use it when it helps, and never claim to remember
 class ModelNode(Runnable[Any, dict[str, Any]]):
     """Ask the model: system prompt, core memory, memory block, summary, conversation.
 
-    Old tool outputs are trimmed and then cleared when the conversation exceeds its share of the
+    A tool call that was left without a result, by a failure or by a person who went on, gets one that
+    says so. Old tool outputs are trimmed and then cleared when the conversation exceeds its share of the
     budget. A prompt that would reach into the reserve loses its oldest turns; the report says so,
     and recall still finds them.
 
@@ -81,8 +82,8 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         memories = value_of(state, "memory_block", {}).get("text")
         system = SystemMessage("\n\n".join(filter(None, (core, memories))))
         room = self.budget.hard_limit_tokens - self.token_counter([system])
-        messages: list[AnyMessage] = value_of(state, self.input_key) or value_of(
-            state, self.messages_key, []
+        messages = with_missing_results(
+            value_of(state, self.input_key) or value_of(state, self.messages_key, [])
         )
         kept = newest_turns(self._trimmed(messages), room, self.token_counter)
         core_tokens = count_text(core, self.token_counter)

@@ -20,7 +20,7 @@ from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_c
 from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import may_repeat, stored_keys
+from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.nodes.voices import Voice, heard, speaker_of
@@ -66,7 +66,8 @@ class _Question:
 
     def without_repeats(self, stored: Sequence[Item]) -> _Question:
         """Turns of this thread in the window are left out, whatever their ids are now."""
-        return self.without(filter(None, stored_keys(self.window, stored)))
+        keys = stored_keys(self.window, stored, latest_of(self.window))
+        return self.without(filter(None, keys))
 
     def leaving(self, fork: _Fork, keys: Iterable[str]) -> _Question:
         known = fork.here.union(self.abandoned)

@@ -31,7 +31,7 @@ from langmemory.nodes.access import (
 from langmemory.nodes.messages import messages_of, place_after
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import may_repeat, spoken, stored_keys, without_stored
+from langmemory.nodes.repeats import latest_of, may_repeat, spoken, stored_keys, without_stored
 from langmemory.nodes.state import value_of
 from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.stores import verbatim
@@ -63,6 +63,9 @@ class _Said:
     """Those not known to be stored."""
     edited: list[BaseMessage]
     """Those stored that the person edited since."""
+    latest: frozenset[str | None]
+    """Ids of the person's last message and what follows it. Only there does the thread know better
+    than the store: what is stored of earlier turns a person may have corrected since."""
     others: list[str]
     """Ids of turns that wait for a run of somebody else."""
     may_repeat: bool
@@ -139,8 +142,8 @@ class RememberNode(MemoryNode):
             return {}
         new, own = said.turns, said.conversation
         if said.may_repeat:
-            new = _unstored(new, await access.athread(own.namespace, own.thread_id))
-            if self._may_be_of_others(said.turns, new):
+            new = _unstored(said, await access.athread(own.namespace, own.thread_id))
+            if self._may_be_of_others(said, new):
                 everybodys = await access.athread(self.namespace.fixed, own.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
@@ -158,8 +161,8 @@ class RememberNode(MemoryNode):
             return {}
         new, own = said.turns, said.conversation
         if said.may_repeat:
-            new = _unstored(new, access.thread(own.namespace, own.thread_id))
-            if self._may_be_of_others(said.turns, new):
+            new = _unstored(said, access.thread(own.namespace, own.thread_id))
+            if self._may_be_of_others(said, new):
                 everybodys = access.thread(self.namespace.fixed, own.thread_id)
                 new = self._without_stored_of_others(new, everybodys)
         keys = [
@@ -207,6 +210,7 @@ class RememberNode(MemoryNode):
             viewer=viewer_of(self.owner, scope),
             turns=turns,
             edited=edited,
+            latest=latest_of(messages),
             others=others,
             may_repeat=bool(scope.thread_id) and may_repeat(last, messages),
         )
@@ -240,11 +244,10 @@ class RememberNode(MemoryNode):
                 theirs = speaker or None if said.conversation.owner == who else None
                 yield replace(said.conversation, owner=theirs), list(part)
 
-    def _may_be_of_others(self, turns: list[BaseMessage], new: list[BaseMessage]) -> bool:
+    def _may_be_of_others(self, said: _Said, new: list[BaseMessage]) -> bool:
         """Whether turns that are not stored as this person's were said before this run: a graph within
         a graph has forgotten whose they were, and the thread may be several people's."""
-        last = _last_exchange(turns)
-        return self.namespace.varies and bool(new) and not any(new[0] is turn for turn in last)
+        return self.namespace.varies and bool(new) and new[0].id not in said.latest
 
     def _without_stored_of_others(
         self, new: list[BaseMessage], everybodys: list[SearchItem]
@@ -333,14 +336,13 @@ def _changed(said: _Said, keys: list[str]) -> list[BaseMessage]:
     last that a client sent again, where not all of the turns were new."""
     if len(keys) >= len(said.turns):
         return said.edited
-    last = _last_exchange(said.turns)
-    return [*said.edited, *(one for one in last if one.id in said.thread.own_ids)]
+    last = said.latest & said.thread.own_ids
+    return [*said.edited, *(turn for turn in said.turns if turn.id in last)]
 
 
-def _unstored(turns: list[BaseMessage], stored: list[SearchItem]) -> list[BaseMessage]:
-    return [
-        turn for turn, key in zip(turns, stored_keys(turns, stored), strict=True) if key is None
-    ]
+def _unstored(said: _Said, stored: list[SearchItem]) -> list[BaseMessage]:
+    keys = stored_keys(said.turns, stored, said.latest)
+    return [turn for turn, key in zip(said.turns, keys, strict=True) if key is None]
 
 
 def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
@@ -360,13 +362,6 @@ def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
         shown = usage(answer, MemoryBlock.from_state(block))
         counts, cited = [*counts, *shown], [*cited, *successes(shown)]
     return {"memory_usage": counts, "cited": cited}
-
-
-def _last_exchange(turns: list[BaseMessage]) -> list[BaseMessage]:
-    """The person's last message and what follows it. Only there does the thread know better than
-    the store: what is stored of earlier turns a person may have corrected since."""
-    last = max((at for at, turn in enumerate(turns) if isinstance(turn, HumanMessage)), default=0)
-    return turns[last:]
 
 
 def _digest(message: BaseMessage) -> int:

@@ -9,7 +9,7 @@ in the same thread.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.base import Item
@@ -24,16 +24,24 @@ def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bo
     that left no ``remembered_id`` in the state, or that of a message which is gone."""
     if remembered_id and any(message.id == remembered_id for message in reversed(messages)):
         return False
-    past = messages[: _last_human(messages)]
-    return any(isinstance(m, AIMessage) for m in past)
+    return _last_human(messages) > 0
 
 
-def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list[str | None]:
+def latest_of(messages: Sequence[BaseMessage]) -> frozenset[str | None]:
+    """Ids of the person's last message, with or without words, and of what follows it: whatever it says,
+    it is said now."""
+    return frozenset(message.id for message in messages[_last_human(messages) :])
+
+
+def stored_keys(
+    messages: Sequence[BaseMessage], stored: Iterable[Item], latest: Container[str | None]
+) -> list[str | None]:
     """For each message the key under which it is stored, None for what is new.
 
     Args:
         messages: of a call, oldest first.
         stored: the turns of the thread, in any order.
+        latest: ids of those that are not known by their words, see `latest_of`.
     """
     by_id: dict[str, str] = {}
     by_words: defaultdict[tuple[str, str], deque[str]] = defaultdict(deque)
@@ -43,14 +51,13 @@ def stored_keys(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list
             by_id[name] = item.key
         if isinstance(role, str) and isinstance(text, str):
             by_words[role, text].append(item.key)
-    last = _last_human(messages)
     keys: list[str | None] = []
-    for place, message in enumerate(messages):
+    for message in messages:
         key = by_id.get(message.id) if message.id else None
         same = by_words[_words(message)]
         if key is not None and key in same:
             same.remove(key)
-        elif key is None and place < last and same:
+        elif key is None and message.id not in latest and same:
             key = same.popleft()
         keys.append(key)
     return keys

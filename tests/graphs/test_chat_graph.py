@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -18,6 +26,7 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
 
 from langmemory.context import ContextBudget, note_id
+from langmemory.context.tool_outputs import NO_RESULT
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
 from langmemory.nodes import RecallNode, RememberNode
@@ -390,3 +399,63 @@ def test_a_model_reads_the_long_result_it_asked_for() -> None:
     )
     graph.invoke({"messages": [HumanMessage("Look it up.")]}, run("t"))
     assert "secret number 42" in model.prompts[-1][-1].text
+
+
+def unanswered(prompt: list[BaseMessage]) -> set[str]:
+    """Ids of the calls in a prompt whose results do not follow at once; providers refuse one."""
+    left: set[str] = set()
+    waiting: set[str] = set()
+    for message in [*prompt, HumanMessage("")]:
+        if isinstance(message, ToolMessage):
+            waiting.discard(message.tool_call_id)
+            continue
+        left |= waiting
+        waiting = {
+            str(each["id"]) for each in getattr(message, "tool_calls", ()) if each["id"] is not None
+        }
+    return left
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_a_thread_goes_on_after_a_call_that_was_broken_off(call: str) -> None:
+    """A tool fails, or a person says something else instead of answering the tool that asks: every later
+    prompt is one that providers accept, the summary's too, and says that there is no result."""
+
+    @tool
+    def look(q: str) -> str:
+        """Look it up."""
+        raise ConnectionError(q)
+
+    @tool
+    def ask(question: str) -> str:
+        """Ask the person."""
+        return str(interrupt(question))
+
+    asked = [tool_call("ask", "call-2", question="Sure?"), tool_call("ask", "call-3", question="?")]
+    both = AIMessage("", tool_calls=[each.tool_calls[0] for each in asked])
+    model = ScriptedModel(
+        script=[tool_call("look", "call-1", q="x"), both], otherwise="word " * 300
+    )
+    writer = ScriptedModel(otherwise="A summary.")
+    graph = build_chat_graph(
+        model,
+        tools=[look, ask],
+        summary_model=writer,
+        budget=ContextBudget(window_tokens=16_000),
+        store=InMemoryStore(),
+        checkpointer=InMemorySaver(),
+    )
+    thread: Any = run("t1")
+    for number in range(8):
+        given: Any = {"messages": [HumanMessage(f"{number}. Go on.")]}
+        with suppress(ConnectionError):
+            if call == "invoke":
+                graph.invoke(given, thread)
+            else:
+                await graph.ainvoke(given, thread)
+    assert [unanswered(prompt) for prompt in [*model.prompts, *writer.prompts]] == [set()] * (
+        len(model.prompts) + len(writer.prompts)
+    )
+    assert [m.text for m in model.prompts[2] if m.type == "tool"] == [NO_RESULT] * 3
+    assert any(m.type == "tool" for m in writer.prompts[0])
+    assert not any(m.type == "tool" for m in graph.get_state(thread).values["messages"])

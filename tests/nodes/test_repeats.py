@@ -56,6 +56,57 @@ async def test_a_conversation_sent_anew_with_every_call_is_remembered_once(
 
 
 @pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_picture_without_words_makes_nothing_before_it_new(
+    store: BaseStore, call: str
+) -> None:
+    """A conversation sent anew that ends with a picture is remembered once, as any other."""
+    graph = build_chat_graph(ScriptedModel(), store=store)
+    picture = [{"type": "image", "base64": "AA==", "mime_type": "image/png"}]
+    history: list[dict[str, Any]] = []
+    for content in ("My goat is called Berta.", picture, "That was her."):
+        history.append({"role": "user", "content": content})
+        given: Any = {"messages": history}
+        done = graph.invoke(given, CONFIG) if call == "sync" else await graph.ainvoke(given, CONFIG)
+        history.append({"role": "assistant", "content": done["messages"][-1].text})
+    answers = ["Understood."] * 3
+    assert said(store) == ["My goat is called Berta.", "That was her.", *answers]
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_picture_without_words_brings_nothing_back(store: BaseStore, call: str) -> None:
+    """What a person corrected in memory stays so when a client sends the conversation anew, with ids of
+    its own, and with a picture at its end."""
+    graph = build_chat_graph(ScriptedModel(), store=store)
+    history: list[Any] = [{"role": "user", "content": "My goat is called Bertha.", "id": "1"}]
+    done = graph.invoke({"messages": history}, CONFIG)
+    [item] = store.search(ANNA, filter={"role": "user"})
+    store.put(ANNA, item.key, {**item.value, "content": "My goat is called Berta."})
+    picture = [{"type": "image", "base64": "AA==", "mime_type": "image/png"}]
+    history += [done["messages"][-1], {"role": "user", "content": picture, "id": "2"}]
+    given: Any = {"messages": history}
+    if call == "sync":
+        graph.invoke(given, CONFIG)
+    else:
+        await graph.ainvoke(given, CONFIG)
+    assert said(store) == ["My goat is called Berta.", "Understood.", "Understood."]
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_client_that_keeps_no_answers_repeats_nothing(store: BaseStore, call: str) -> None:
+    """Without a checkpointer, what a person said is known again also where a client sends that alone."""
+    graph = build_chat_graph(ScriptedModel(), store=store)
+    history: list[dict[str, str]] = []
+    for text in ("My goat is called Berta.", "She eats roses.", "What does she eat?"):
+        history.append({"role": "user", "content": text})
+        given: Any = {"messages": history}
+        done = graph.invoke(given, CONFIG) if call == "sync" else await graph.ainvoke(given, CONFIG)
+        assert not {"My goat is called Berta.", "She eats roses."} & {
+            entry["text"] for entry in done["recalled"]
+        }
+    assert said(store) == sorted([turn["content"] for turn in history] + ["Understood."] * 3)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
 async def test_messages_that_are_replaced_by_the_same_are_remembered_once(
     store: BaseStore, call: str
 ) -> None:
