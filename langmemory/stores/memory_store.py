@@ -206,9 +206,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             InvalidValueError: A message is not one; nothing was stored.
             EmbeddingError: The embedder failed; nothing was stored.
         """
-        remembering = self._remembering(
-            namespace, messages, thread_id, at, {"owner": owner, "privacy": privacy}
-        )
+        facets = {"owner": owner, "privacy": privacy}
+        remembering = self._remembering(namespace, messages, thread_id, at, facets)
         if not remembering.drafts:
             return []
         writes = self._complete(remembering.drafts)
@@ -228,21 +227,16 @@ class MemoryStore(Changing, Conversing, Gathering):
         """`remember` without blocking the loop."""
         said, facets = verbatim.listed(messages), {"owner": owner, "privacy": privacy}
 
-        def remembering_of() -> _Remembering:
-            return self._remembering(namespace, said, thread_id, at, facets)
+        def prepared() -> tuple[_Remembering, list[items.Write]]:
+            remembering = self._remembering(namespace, said, thread_id, at, facets)
+            if not remembering.drafts or not self._embeds_cheaply():
+                return remembering, []
+            return remembering, self._complete(remembering.drafts)
 
-        if verbatim.are_short(said):
-            remembering = remembering_of()
-            writes = await self._acomplete(remembering.drafts)
-        else:  # somebody pasted a book
-            remembering = await self._workers.read(remembering_of)
-            writes = await (
-                self._workers.read(lambda: self._complete(remembering.drafts))
-                if self._embeds_cheaply()
-                else self._acomplete(remembering.drafts)
-            )
+        remembering, writes = await self._workers.read(prepared)
         if not remembering.drafts:
             return []
+        writes = writes or await self._acomplete(remembering.drafts)
         added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
@@ -269,9 +263,13 @@ class MemoryStore(Changing, Conversing, Gathering):
             )
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
-        found = verbatim.turns(messages, thread_id=thread_id, at=at, now=datetime.now(UTC))
+        turns = verbatim.turns(messages, thread_id=thread_id, at=at, now=datetime.now(UTC))
+        with self._engine.read() as snapshot:
+            turns = verbatim.unstored(
+                snapshot.connection, namespace, thread_id, turns, facets["owner"]
+            )
         drafts = [
-            verbatim.draft(self._indexing, namespace, thread_id, turn, facets) for turn in found
+            verbatim.draft(self._indexing, namespace, thread_id, turn, facets) for turn in turns
         ]
         for one in drafts:
             one.write.ttl_minutes = (self.ttl_config or {}).get("default_ttl")

@@ -15,7 +15,6 @@ import numpy as np
 from langchain_core.messages import BaseMessage, ChatMessage, convert_to_messages
 
 from langmemory.context import is_injected
-from langmemory.embeddings.local import INLINE_CHARACTERS
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.moments import moment
@@ -142,21 +141,6 @@ def _hashed(identity: str) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def are_short(messages: Iterable[Message]) -> bool:
-    """Whether taking the messages apart takes so little that an event loop need not care (5 ms)."""
-    left = INLINE_CHARACTERS
-    for message in messages:
-        content: Any = message
-        if isinstance(message, BaseMessage):
-            content = message.content
-        elif isinstance(message, Mapping):
-            content = message.get("content")
-        left -= len(content) if isinstance(content, str) else len(repr(content))
-        if left < 0:
-            return False
-    return True
-
-
 def _role(message: BaseMessage) -> str | None:
     """What the value calls who spoke; None for messages that nobody said."""
     if isinstance(message, ChatMessage):
@@ -252,7 +236,7 @@ def store(
     """
     new = []
     for write in writes:
-        key = _free_key(connection, namespace, thread_id, write)
+        key = _free_key(connection, namespace, thread_id, write.key, write.facets["owner"])
         if key is not None:
             write.key = key
             new.append(write)
@@ -275,17 +259,32 @@ def store(
     return [write.key for write in new]
 
 
+def unstored(
+    connection: Connection,
+    namespace: Namespace,
+    thread_id: str,
+    turns: Sequence[Turn],
+    owner: str | None,
+) -> list[Turn]:
+    """The turns that `store` would not leave alone: what is known already need not be embedded."""
+    return [
+        turn
+        for turn in turns
+        if _free_key(connection, namespace, thread_id, turn.key, owner) is not None
+    ]
+
+
 def _free_key(
-    connection: Connection, namespace: Namespace, thread_id: str, write: Write
+    connection: Connection, namespace: Namespace, thread_id: str, key: str, owner: str | None
 ) -> str | None:
     """The key to store a turn under, None where it was stored before. Of messages without an id, those
     in one thread with the same words are one message, unless the first is private to somebody else:
     then the owner of the second is part of the key as well."""
-    if not _was_stored(connection, namespace, write.key):
-        return write.key
-    name, owner = write.key.removeprefix(turn_key(thread_id, "")), write.facets["owner"]
+    if not _was_stored(connection, namespace, key):
+        return key
+    name = key.removeprefix(turn_key(thread_id, ""))
     if not _NAMELESS.fullmatch(name) or not is_private_to_another(
-        connection, namespace, write.key, owner
+        connection, namespace, key, owner
     ):
         return None
     key = turn_key(thread_id, _hashed(f"{name}\0{owner or ''}"))

@@ -26,6 +26,7 @@ from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore, verbatim
 from langmemory.stores.reindexing import rebuild_keywords
+from tests.stores.embedders import WordEmbeddings
 
 NS = ("memories", "maria")
 AT = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -126,6 +127,24 @@ def private(store: MemoryStore, owner: str, said: list[Any] | None = None) -> li
     """Remember for this person alone, in one thread for all, what everybody says."""
     words = said or [("user", "ok"), ("ai", "Good."), ("user", "ok")]
     return store.remember(NS, words, thread_id="t", owner=owner, privacy="private")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_what_is_remembered_is_not_embedded_again(tmp_path: Path, asynchronous: bool) -> None:
+    """A client that sends the whole conversation pays for what is new, also where some of it was
+    deleted since."""
+    embedder = WordEmbeddings()
+    with MemoryStore(tmp_path / "m.db", index={"dims": 16, "embed": embedder}) as store:
+        said = [{"role": "user", "content": f"line {n}", "id": f"m{n}"} for n in range(4)]
+        store.remember(NS, said[:3], thread_id="t")
+        store.delete(NS, "t/m1")
+        embedder.asked.clear()
+        if asynchronous:
+            added = await store.aremember(NS, said, thread_id="t")
+        else:
+            added = store.remember(NS, said, thread_id="t")
+        assert added == ["t/m3"]
+        assert embedder.asked == ["line 3"]
 
 
 def test_two_say_the_same_in_private(store: MemoryStore) -> None:
