@@ -66,6 +66,9 @@ class Language:
     since: tuple[str, ...] = ()
     """Words that open a range at the beginning of the following date ("since May"); in a script
     without spaces of the date before them, as in the next two."""
+    onwards: Mapping[str, str] = field(default_factory=dict)
+    """Words that do so only where something behind the date does, too, a regular expression:
+    ``"from"`` to ``"on"``."""
     after: tuple[str, ...] = ()
     """Words that open a range at the end of a date ("after May")."""
     before: tuple[str, ...] = ()

@@ -117,6 +117,7 @@ SPANISH = Language(
     },
     persons=r"\b(?:es|era|fue|llama|llamaba|con|doña)\s+{month}\b(?!\s+del?\s+\d)",
     since=("desde", "a partir de", "a partir del"),
+    onwards={"de": "en adelante", "del": "en adelante"},
     after=("después de", "después del"),
     before=("antes de", "antes del", "hasta"),
     ranges={"entre": "y|e", "desde": "hasta|a", "de": "a", "del": "al", "": "hasta|[-–—]"},

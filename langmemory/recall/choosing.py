@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from langmemory.recall.context import first_of_each, sessions
 from langmemory.recall.diversity import Folding
+from langmemory.recall.explain import named
 from langmemory.recall.presets import MOST_CANDIDATES, Preset
 from langmemory.recall.ranking import Ranking
 from langmemory.recall.source import CandidateSource
-from langmemory.types import Granularity, RecallResult
+from langmemory.types import Granularity, Memory, RecallResult
 
 GROWTH: Final = 8
 """Times as many candidates are looked at where most of those there were say the same."""
@@ -32,8 +33,8 @@ class Chosen:
     order: NDArray[np.int64]
     """int64: candidates, best first, of each session the best where these are ranked."""
     results: list[RecallResult]
-    removed: dict[str, str]
-    """Keys of what says the same as one of them, and why it was left out."""
+    removed: list[tuple[Memory, str]]
+    """What says the same as one of them, and why it was left out."""
     sessions: bool
     """Whether each result stands for a session."""
 
@@ -56,15 +57,18 @@ def choose(
 ) -> Chosen:
     """Results in order, without those that say what one before them said, at most ``limit``."""
     order = ranking.order
+    alone = np.ones(len(ranking.score), np.bool_)
     if granularity == "session":
         rows = ranking.pool.rows
-        order = first_of_each(sessions(rows.thread, rows.said_at), order)
+        session = sessions(rows.thread, rows.said_at)
+        order = first_of_each(session, order)
+        # What two sessions say is said in both: only single memories are folded.
+        alone = session < 0
     ranked = order
     if min_score is not None:
         order = order[ranking.score[order] >= min_score]
-    # What two sessions say is said in both: only single memories are folded.
-    folding = Folding(preset.fold_similarity) if granularity == "turn" else None
-    results, removed = _results(source, ranking, order, limit, folding)
+    folding = Folding(preset.fold_similarity)
+    results, removed = _results(source, ranking, order, limit, folding, alone)
     return Chosen(order=ranked, results=results, removed=removed, sessions=granularity == "session")
 
 
@@ -73,11 +77,13 @@ def _results(
     ranking: Ranking,
     order: NDArray[np.int64],
     limit: int,
-    folding: Folding | None,
-) -> tuple[list[RecallResult], dict[str, str]]:
-    """The first ``limit`` of an order, and what was passed over by key, with the reason."""
+    folding: Folding,
+    alone: NDArray[np.bool_],
+) -> tuple[list[RecallResult], list[tuple[Memory, str]]]:
+    """The first ``limit`` of an order, and what was passed over, with the reason; only what stands
+    ``alone`` (bool[n]) is."""
     results: list[RecallResult] = []
-    removed: dict[str, str] = {}
+    removed: list[tuple[Memory, str]] = []
     ids, score = ranking.pool.rows.ids, ranking.score
     for start in range(0, len(order), limit):
         part = order[start : start + limit]
@@ -86,9 +92,12 @@ def _results(
             memory = memories.get(int(ids[place]))
             if memory is None:  # deleted since the ranking began
                 continue
-            twin = folding.twin(len(results), memory.text, memory.speaker) if folding else None
+            twin = None
+            if alone[place]:
+                twin = folding.twin(len(results), memory.text, memory.speaker)
             if twin is not None:
-                removed[memory.key] = f"folding: says the same as {results[twin].memory.key}"
+                said = named(results[twin].memory, beside=memory)
+                removed.append((memory, f"folding: says the same as {said}"))
                 continue
             parts = {
                 "dense": float(ranking.pool.dense[place]),

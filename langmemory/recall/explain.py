@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from langmemory.lexicon import compared, split_words
+from langmemory.lexicon import compared, is_unspaced, split_words
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
-from langmemory.types import Recall, RecallResult, ResultExplanation, Trace
+from langmemory.types import Memory, Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
@@ -27,12 +27,13 @@ def explained(
     intent: Intent,
     expansions: str,
     orders: Mapping[str, Sequence[int]],
-    removed: Mapping[str, str],
+    removed: Iterable[tuple[Memory, str]],
     milliseconds: Mapping[str, float],
 ) -> Recall:
     """The recall with every result's explanation and the whole trace.
 
-    ``orders`` are ids, best first, by relevance and after each stage since, by the stage's name.
+    ``removed`` is what was left out, and why. ``orders`` are ids, best first, by relevance and after
+    each stage since, by the stage's name.
     """
     ranks = {
         name: {id_: rank for rank, id_ in enumerate(ids.tolist(), start=1)}
@@ -85,9 +86,28 @@ def explained(
             expansions=tuple(expansions.split()),
             candidates={**candidates, "ranked": len(ranking.score), "results": len(results)},
             milliseconds=milliseconds,
-            removed=dict(removed),
+            removed=left_out(removed, {result.memory.key for result in recall.results}),
         ),
     )
+
+
+def named(memory: Memory, *, beside: Memory) -> str:
+    """The key of a memory, with its namespace where that is not the one of another."""
+    if memory.namespace == beside.namespace:
+        return memory.key
+    return f"{memory.key} in {'/'.join(memory.namespace)}"
+
+
+def left_out(removed: Iterable[tuple[Memory, str]], known: Collection[str]) -> dict[str, str]:
+    """Why memories were left out, by key, or by key and namespace where the key is among those
+    ``known`` or of two of them."""
+    reasons: dict[str, str] = {}
+    for memory, reason in removed:
+        name = memory.key
+        if name in known or name in reasons:
+            name = f"{name} in {'/'.join(memory.namespace)}"
+        reasons[name] = reason
+    return reasons
 
 
 def _moves(id_: int, places: Sequence[tuple[str, Mapping[int, int]]]) -> tuple[str, ...]:
@@ -113,6 +133,8 @@ def matched_words(query: Query, text: str) -> tuple[str, ...]:
     words = set(map(compared, split_words(text)))
 
     def stands(term: str) -> bool:
+        if is_unspaced(term):  # the words are pairs of characters
+            return any(term in word for word in words)
         return term in words or (len(term) > 3 and any(word.startswith(term) for word in words))
 
     return tuple(term for term in query.terms if stands(compared(term)))

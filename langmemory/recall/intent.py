@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from langmemory.lexicon import Language, Question, detect_language, split_words
-from langmemory.recall.periods import Period, Window, any_of, read_times
+from langmemory.recall.dates import Period, Window
+from langmemory.recall.patterns import any_of
+from langmemory.recall.periods import read_times
 
 _PHRASE = re.compile(
     r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」'

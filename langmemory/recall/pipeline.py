@@ -128,7 +128,7 @@ def run(
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     ids = ranking.pool.rows.ids
     for memory in source.memories(ids[ranking.folded]):
-        removed[memory.key] = "derivation: a fact that rests on it stands for it"
+        removed.append((memory, "derivation: a fact that rests on it stands for it"))
     stages = {
         "": np.argsort(-ranking.relevance, kind="stable"),
         "scoring": np.lexsort((ids, -ranking.own)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
@@ -13,6 +13,7 @@ from langmemory.errors import ConfigError
 from langmemory.recall import pipeline
 from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
+from langmemory.recall.explain import left_out
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.source import CandidateSource
@@ -83,8 +84,10 @@ def scope_of(
     """What the options allow to be read; ``given`` is what the thread was given before."""
     kinds, exclude = options.get("kinds"), options.get("exclude") or ()
     for name, values in (("kinds", kinds), ("exclude", exclude)):
-        if isinstance(values, str):
-            raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{values!r}].")
+        if isinstance(values, str) or not isinstance(values, Iterable | None):
+            raise ConfigError(
+                f"{name} is {values!r}; it must be a list of strings: [{str(values)!r}]."
+            )
     exclude = tuple(exclude)  # a generator can be read but once
     kinds = None if kinds is None else tuple(kinds)
     if unknown := sorted(set(kinds or ()) - set(get_args(Kind))):
@@ -206,8 +209,7 @@ def run(
 
 def within(recall: Recall, budget_tokens: int) -> Recall:
     """The recall without the results that do not fit into the budget any more."""
-    kept = []
-    removed = {}
+    kept, removed = [], []
     left = budget_tokens
     for result in recall.results:
         tokens = count_text(result.text)
@@ -215,11 +217,13 @@ def within(recall: Recall, budget_tokens: int) -> Recall:
             kept.append(result)
             left -= tokens
         else:
-            removed[result.memory.key] = f"budget: {tokens} tokens, {left} were left"
+            removed.append((result.memory, f"budget: {tokens} tokens, {left} were left"))
     trace = recall.trace
     if trace.candidates:  # the whole trace was asked for
         candidates = {**trace.candidates, "results": len(kept)}
-        trace = replace(trace, candidates=candidates, removed={**trace.removed, **removed})
+        known = {*trace.removed, *(result.memory.key for result in kept)}
+        reasons = {**trace.removed, **left_out(removed, known)}
+        trace = replace(trace, candidates=candidates, removed=reasons)
     return replace(recall, results=tuple(kept), trace=trace)
 
 

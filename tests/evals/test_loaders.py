@@ -213,6 +213,38 @@ def test_what_a_locomo_session_lacks_is_said(
         load(tmp_path / "a.json")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '{"neither": 1}',
+        '{"session": "t", "turns": [{"id": "b"}]}',
+        '{"question": "q"}',
+        '{"question": "q", "evidence": {"a": 0}}',
+        '{"question": "q", "evidence": ["a"], "conversation": "gone"}',
+        "[]",
+        "{",
+    ],
+)
+def test_a_wrong_line_is_named_by_its_number(tmp_path: Path, wrong: str) -> None:
+    """Of thousands of lines the one to mend is told as editors count them, blank lines too."""
+    right = '{"session": "s", "turns": [{"id": "a", "text": "x"}]}'
+    file = tmp_path / "mine.jsonl"
+    file.write_text(f"{right}\n\n{wrong}\n", encoding="utf-8")
+    with pytest.raises(ImportFormatError, match=r"mine\.jsonl, line 3\b") as complaint:
+        load(file)
+    assert "\n" not in str(complaint.value)
+
+
+def test_a_wrong_conversation_of_a_locomo_file_is_named_by_its_number(tmp_path: Path) -> None:
+    """A file of ten conversations says which one to look at, and what is wrong there."""
+    right = {"conversation": 1, "sessions": [], "questions": []}
+    session = {"session": 1, "date_time": "yesterday", "turns": [{"id": "a", "speaker": "A"}]}
+    wrong = {"conversation": 2, "sessions": [session], "questions": []}
+    (tmp_path / "a.json").write_text(json.dumps([right, wrong]))
+    with pytest.raises(ImportFormatError, match=r"a\.json: conversation 2 .*'yesterday'"):
+        load(tmp_path / "a.json")
+
+
 def test_limited_questions_are_spread_over_all_conversations(tmp_path: Path) -> None:
     """A quick look still asks every conversation."""
     limited = _locomo(tmp_path / "mini.json").limited(4)

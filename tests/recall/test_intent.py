@@ -110,6 +110,10 @@ def test_questions_are_recognised(query: str, asks: str) -> None:
         ("我昨晚说了什么", (2024, 6, 11), (2024, 6, 12)),
         ("上上周我去了哪里", (2024, 5, 27), (2024, 6, 3)),
         ("下下周三有什么安排", (2024, 6, 26), (2024, 6, 27)),
+        ("on sep. 3, 2023", (2023, 9, 3), (2023, 9, 4)),
+        ("2023年五月", (2023, 5, 1), (2023, 6, 1)),
+        ("去年十二月二十五号", (2023, 12, 25), (2023, 12, 26)),
+        ("2023年十月三日到十一月", (2023, 10, 3), (2023, 12, 1)),
     ],
 )
 def test_times_become_windows(query: str, since: tuple[int, ...], until: tuple[int, ...]) -> None:
@@ -128,9 +132,94 @@ def test_a_month_without_a_year_is_a_period_of_any_year() -> None:
     assert intent.period.month == 7
 
 
+@pytest.mark.parametrize(
+    ("query", "since", "until"),
+    [
+        ("from 3 to 7 May 2023", (2023, 5, 3), (2023, 5, 8)),
+        ("between the 3rd and the 7th of May 2023", (2023, 5, 3), (2023, 5, 8)),
+        ("trips May 3-7, 2023", (2023, 5, 3), (2023, 5, 8)),
+        ("from March 30 to 31, 2024", (2024, 3, 30), (2024, 4, 1)),
+        ("between May 3 and 7 July 2023", (2023, 5, 3), (2023, 7, 8)),
+        ("was war vom 3. bis zum 7. Mai 2023", (2023, 5, 3), (2023, 5, 8)),
+        ("zwischen dem 3. und dem 7. Mai 2023", (2023, 5, 3), (2023, 5, 8)),
+        ("¿Qué pasó del 3 al 7 de mayo de 2023?", (2023, 5, 3), (2023, 5, 8)),
+        ("2023年5月3日到7日", (2023, 5, 3), (2023, 5, 8)),
+    ],
+)
+def test_days_of_a_range_may_share_their_month(
+    query: str, since: tuple[int, int, int], until: tuple[int, int, int]
+) -> None:
+    """A range of days is read from the first to the last of them, whichever of the two has the month."""
+    assert read_intent(query, NOW).window == (
+        datetime(*since, tzinfo=UTC),
+        datetime(*until, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    "query", ["5 apples on 7 May 2023", "at 7 May 2023, 3 to 4 pm", "May 7 to 12:30, 2023"]
+)
+def test_other_numbers_beside_a_day_make_no_range(query: str) -> None:
+    """What is counted, or a time of day, is no second day."""
+    assert read_intent(query, NOW).window == (
+        datetime(2023, 5, 7, tzinfo=UTC),
+        datetime(2023, 5, 8, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "since"),
+    [
+        ("news since last Friday", (2024, 6, 7)),
+        ("news since last summer", (2023, 6, 1)),
+        ("news since two weeks ago", (2024, 5, 27)),
+        ("was war seit dem letzten Winter", (2023, 12, 1)),
+        ("¿Qué pasó desde el viernes pasado?", (2024, 6, 7)),
+        ("¿Qué pasó desde la primavera pasada?", (2024, 3, 1)),
+        ("¿Qué pasó desde hace dos meses?", (2024, 4, 1)),
+    ],
+)
+def test_since_leads_a_time_that_is_past_by_its_words(
+    query: str, since: tuple[int, int, int]
+) -> None:
+    """ "Since last Friday" is from then until now, as "since May" is."""
+    assert read_intent(query, NOW).window == (datetime(*since, tzinfo=UTC), NOW)
+
+
+def test_before_leads_a_time_that_is_past_by_its_words() -> None:
+    """ "Before last summer" ends where it began."""
+    window = read_intent("what was before last summer", NOW).window
+    assert window is not None
+    assert window[1] == datetime(2023, 6, 1, tzinfo=UTC)
+
+
 def test_verbs_are_not_months() -> None:
     """ "may" and "march" as verbs name no time."""
     assert read_intent("who may march", NOW).period is None
+
+
+@pytest.mark.parametrize(
+    ("query", "month"),
+    [
+        ("what happened in may", 5),
+        ("what did i say on may 3", 5),
+        ("trips of march 2023", 3),
+        ("who may march in may?", 5),
+        ("what did we do in the fall", 9),
+        ("plans for fall 2024", 9),
+    ],
+)
+def test_months_may_be_written_small(query: str, month: int) -> None:
+    """A preposition, a day or a year tells the month from the verb, as nobody types capitals."""
+    period = read_intent(query, NOW).period
+    assert period is not None
+    assert period.month == month
+
+
+@pytest.mark.parametrize("query", ["When did I fall in love?", "Did he fall off the bike?"])
+def test_falling_is_no_season(query: str) -> None:
+    """ "fall" as a verb names no time."""
+    assert read_intent(query, NOW).period is None
 
 
 @pytest.mark.parametrize(
@@ -200,3 +289,60 @@ def test_a_range_of_months_without_a_year_is_of_any_year() -> None:
     assert intent.spans(range(2022, 2023)) == [
         (datetime(2022, 5, 1, tzinfo=UTC), datetime(2022, 8, 1, tzinfo=UTC))
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "month", "day"),
+    [
+        ("五月发生了什么", 5, None),
+        ("十一月三十日", 11, 30),
+        ("三月份我做了什么", 3, None),
+        ("十月十日", 10, 10),
+        ("月亮是什么", None, None),
+        ("我睡了三个月", None, None),
+    ],
+)
+def test_chinese_months_and_days_may_be_written_out(
+    query: str, month: int | None, day: int | None
+) -> None:
+    """ "五月" is May as "5月" is; "三个月" is no month of the calendar."""
+    period = read_intent(query, NOW).period
+    found = (None, None) if period is None else (period.month, period.day)
+    assert found == (month, day)
+
+
+@pytest.mark.parametrize(
+    ("query", "since", "until"),
+    [
+        ("photos from May 2023", (2023, 5, 1), (2023, 6, 1)),
+        ("the mail from last Friday", (2024, 6, 7), (2024, 6, 8)),
+        ("the meeting from two weeks ago", (2024, 5, 27), (2024, 6, 3)),
+        ("Fotos vom letzten Sommer", (2023, 6, 1), (2023, 9, 1)),
+        ("fotos de mayo de 2023", (2023, 5, 1), (2023, 6, 1)),
+        ("photos from May 2023 on", (2023, 5, 1), None),
+        ("the work from last Friday until the end", (2024, 6, 7), None),
+        ("Fotos von Mai 2023 an", (2023, 5, 1), None),
+        ("fotos de mayo de 2023 en adelante", (2023, 5, 1), None),
+    ],
+)
+def test_from_a_time_is_of_it_unless_it_goes_on(
+    query: str, since: tuple[int, int, int], until: tuple[int, int, int] | None
+) -> None:
+    """ "Photos from May" are of May, "from May on" they are of all the time since."""
+    end = NOW if until is None else datetime(*until, tzinfo=UTC)
+    assert read_intent(query, NOW).window == (datetime(*since, tzinfo=UTC), end)
+
+
+@pytest.mark.parametrize(
+    ("query", "since"),
+    [
+        ("What did we eat in the past week?", (2024, 6, 3)),
+        ("Was war in der letzten Woche?", (2024, 6, 3)),
+        ("Was war im letzten Jahr?", (2023, 1, 1)),
+    ],
+)
+def test_the_past_unit_is_the_last_one(query: str, since: tuple[int, int, int]) -> None:
+    """ "In the past week" and "in der letzten Woche" are read as "last week" and "letzte Woche"."""
+    window = read_intent(query, NOW).window
+    assert window is not None
+    assert window[0] == datetime(*since, tzinfo=UTC)

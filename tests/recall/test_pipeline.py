@@ -19,6 +19,9 @@ from rich.console import Console
 
 from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
 from langmemory.recall.expansion import by_chat_model as expansion_by
+from langmemory.recall.explain import matched_words
+from langmemory.recall.intent import read_intent
+from langmemory.recall.query import read_query
 from langmemory.recall.rerank import by_chat_model, by_compressor
 from langmemory.recall.scoring import PROFILES, Profile
 from langmemory.types import Memory, Recall
@@ -218,6 +221,21 @@ def test_explanations_are_complete(source: MemorySource) -> None:
     shown = console.export_text()
     assert "Franklin" in shown
     assert "found by" in shown
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "words"),
+    [
+        ("小猫 鱼", "我家的小猫喜欢吃鱼", ("小猫", "鱼")),
+        ("犬", "彼は犬が好きです", ("犬",)),
+        ("paint", "She painted it", ("paint",)),
+        ("鱼", "我家的小猫", ()),
+    ],
+)
+def test_matched_words_stand_in_the_text(asked: str, text: str, words: tuple[str, ...]) -> None:
+    """A word of one character, in a script without spaces, is matched within a word of the text."""
+    query = read_query(asked, read_intent(asked, NOW), context_weight=0.5, name_weight=1)
+    assert matched_words(query, text) == words
 
 
 @pytest.mark.parametrize("profile", ["measured", "conversation", "task"])

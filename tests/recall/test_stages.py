@@ -12,6 +12,7 @@ from langmemory.errors import ConfigError
 from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.choosing import Chosen
+from langmemory.recall.dates import Period
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import WINDOW, Folding, mmr
 from langmemory.recall.excerpt import best_start
@@ -20,7 +21,6 @@ from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
-from langmemory.recall.periods import Period
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
 from langmemory.recall.validity import stale

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.store.base import PutOp
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.config import Config
@@ -17,6 +18,7 @@ from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError, InvalidFilterError
 from langmemory.recall.presets import BALANCED
 from langmemory.stores import MemoryStore, reembed
+from langmemory.types import Granularity
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("home",)
@@ -191,6 +193,30 @@ def test_numbers_that_are_none_are_refused_by_name(option: Any) -> None:
     ((name, value),) = option.items()
     with pytest.raises(ConfigError, match=f"{name} is {value!r}"):
         store.recall("heron", NS, **option)
+
+
+@pytest.mark.parametrize("granularity", ["turn", "session"])
+def test_what_many_namespaces_say_takes_one_place(granularity: Granularity) -> None:
+    """The same text under the same key of many people leaves room for what else there is, and the trace
+    has all of those that were left out, each by its own name."""
+    store = MemoryStore(":memory:")
+    store.batch(
+        [PutOp(("users", f"u{n}"), "daily", {"text": "Remember the pills"}) for n in range(300)]
+        + [PutOp(("users", f"u{n}"), "note", {"text": f"Of pills, note {n}"}) for n in range(30)]
+    )
+    found = store.recall("the pills", ("users",), granularity=granularity, explain=True)
+    assert len({result.text for result in found.results}) == 10
+    assert len(found.trace.removed) == 299
+    assert all(name.startswith("daily in users/u") for name in found.trace.removed)
+    assert all("the same as daily in users/u" in why for why in found.trace.removed.values())
+
+
+@pytest.mark.parametrize("option", [{"kinds": 5}, {"exclude": 5}, {"kinds": "core"}])
+def test_what_is_no_list_is_refused_by_name(option: Any) -> None:
+    """Kinds and keys are given as a list; anything else is an error that names the option."""
+    ((name, value),) = option.items()
+    with pytest.raises(ConfigError, match=f"{name} is {value!r}; it must be a list of strings"):
+        MemoryStore(":memory:").recall("heron", NS, **option)
 
 
 @pytest.mark.parametrize("search", ["hybrid", "keyword"])

@@ -40,13 +40,15 @@ def load_locomo(path: Path) -> Corpus:
     """
     conversations: list[Conversation] = []
     questions: list[Question] = []
-    try:
-        for sample in samples(path):
+    for number, sample in enumerate(samples(path), start=1):
+        try:
             kept = _kept(sample) if "qa" in sample else sample
             conversations.append(_conversation(kept))
             questions.extend(_questions(kept["questions"], conversations[-1]))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ImportFormatError(f"{path.name} is not LoCoMo-shaped: {error!r}") from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ImportFormatError(
+                f"{path.name}: conversation {number} is not LoCoMo-shaped: {error!r}"
+            ) from error
     held_out = len(conversations) > TUNING
     return Corpus(
         name=path.stem,
@@ -128,10 +130,10 @@ def _time(text: str | None) -> datetime | None:
         return None
     try:
         return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-    except ValueError as error:
-        raise ImportFormatError(
+    except ValueError:
+        raise ValueError(
             f"session time {text!r} is not of the form '1:56 pm on 8 May, 2023'"
-        ) from error
+        ) from None
 
 
 def _questions(

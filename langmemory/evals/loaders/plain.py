@@ -11,7 +11,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
-from langmemory.evals.loaders.json_files import rows
+from langmemory.importers.json_stream import iterate_lines
 
 
 def load_jsonl(path: Path) -> Corpus:
@@ -29,22 +29,25 @@ def load_jsonl(path: Path) -> Corpus:
     the form of the extraction prompt, whose `evidence` is ids of its turns.
     """
     sessions: dict[str, list[Session]] = defaultdict(list)
-    asked: list[Mapping[str, Any]] = []
-    for row in rows(path, required=()):
-        if "turns" in row:
-            sessions[str(row.get("conversation", "main"))].append(_jsonl_session(path, row))
-        elif "question" in row:
-            asked.append(row)
-        else:
-            raise ImportFormatError(
-                f"{path.name}: a line has neither 'turns' nor 'question', only {sorted(row)}"
-            )
+    asked: list[tuple[str, Mapping[str, Any]]] = []
+    with path.open("rb") as file:
+        for line, row in iterate_lines(file):
+            where = f"{path.name}, line {line}"
+            if "turns" in row:
+                name = str(row.get("conversation", "main"))
+                sessions[name].append(_jsonl_session(where, row))
+            elif "question" in row:
+                asked.append((where, row))
+            else:
+                raise ImportFormatError(
+                    f"{where}: neither 'turns' nor 'question', only {sorted(row)}"
+                )
     conversations = {
         name: Conversation(id=name, sessions=tuple(parts)) for name, parts in sessions.items()
     }
     turn_ids = {name: {turn.id for turn in one.turns} for name, one in conversations.items()}
     questions = tuple(
-        _jsonl_question(path, number, row, turn_ids) for number, row in enumerate(asked)
+        _jsonl_question(where, number, row, turn_ids) for number, (where, row) in enumerate(asked)
     )
     return Corpus(
         name=path.stem,
@@ -54,7 +57,7 @@ def load_jsonl(path: Path) -> Corpus:
     )
 
 
-def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
+def _jsonl_session(where: str, row: Mapping[str, Any]) -> Session:
     try:
         at = datetime.fromisoformat(row["at"]) if row.get("at") else None
         turns = tuple(
@@ -69,7 +72,7 @@ def _jsonl_session(path: Path, row: Mapping[str, Any]) -> Session:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
-            f"{path.name}: session {row.get('session')!r} needs 'session' and turns with 'id' "
+            f"{where}: session {row.get('session')!r} needs 'session' and turns with 'id' "
             "and 'text', an ISO 8601 'at' or none, and notes with 'text' and 'evidence' or none: "
             f"{error!r}"
         ) from error
@@ -81,13 +84,13 @@ def _jsonl_note(note: Mapping[str, Any]) -> Observation:
 
 
 def _jsonl_question(
-    path: Path, number: int, row: Mapping[str, Any], turn_ids: Mapping[str, set[str]]
+    where: str, number: int, row: Mapping[str, Any], turn_ids: Mapping[str, set[str]]
 ) -> Question:
     name = str(row.get("conversation", "main"))
     if name not in turn_ids or "evidence" not in row:
         raise ImportFormatError(
-            f"{path.name}: question {number} needs 'evidence' and a conversation that has "
-            f"sessions; it names {name!r}, there are {sorted(turn_ids)}"
+            f"{where}: a question needs 'evidence' and a conversation that has sessions; it names "
+            f"{name!r}, there are {sorted(turn_ids)}"
         )
     evidence = row["evidence"]
     try:
@@ -100,8 +103,7 @@ def _jsonl_question(
             raise ValueError("a gain is not above 0")
     except (TypeError, ValueError) as error:
         raise ImportFormatError(
-            f"{path.name}: 'evidence' of question {number} must be a list of turn ids, or map them "
-            f"to gains above 0: {error}"
+            f"{where}: 'evidence' must be a list of turn ids, or map them to gains above 0: {error}"
         ) from None
     return Question.resolve(
         id=f"{name}/{number}",
