@@ -7,7 +7,7 @@ the same in other words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -91,12 +91,18 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     )
 
 
-def plain_twins(statement: Statement, knowledge: Knowledge) -> Iterator[Statement]:
-    """Memories of the application that say what a fact says, for the same readers, and that no person
-    has confirmed."""
+def as_good_as_same(statement: Statement, knowledge: Knowledge) -> Iterator[KnownFact]:
+    """What is known in nearly the words of a fact, as an embedder says."""
     for known, cosine in knowledge.nearest(statement.text, OPTIONS.neighbours):
         if cosine < OPTIONS.same:
             break
+        yield known
+
+
+def plain_twins(statement: Statement, alike: Iterable[KnownFact]) -> Iterator[Statement]:
+    """Those of memories in like words that are the application's, say what a fact says for the same
+    readers, and that no person has confirmed."""
+    for known in alike:
         one = Statement.of_known(known)
         holds = not (one.protected or one.past or one.waiting)
         if holds and _is_fact(known) and _is_plain(known) and _says_the_same(one, statement):
@@ -159,7 +165,13 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     for claim in fact.claims[:1]:
         about = [
             (known, Statement.of_known(known))
-            for known in knowledge.about(claim.subject, claim.relation, past=True)
+            for known in knowledge.about(
+                claim.subject,
+                claim.relation,
+                also=claim.object if claim.object_is_entity else None,
+                literal=None if claim.object_is_entity else claim.object,
+                past=True,
+            )
         ]
         for known, other in about:  # the turn is read once more, and it gave way since
             if other.past and _is_of_its_turns(statement, other):

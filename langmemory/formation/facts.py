@@ -156,17 +156,39 @@ class Knowledge(Protocol):
         """Facts whose normalised text is the same."""
         ...
 
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
+        embedder."""
+        ...
+
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
         ...
 
     def about(
-        self, subject: str, relation: str | None = None, *, past: bool = False
+        self,
+        subject: str,
+        relation: str | None = None,
+        *,
+        also: str | None = None,
+        literal: str | None = None,
+        corrects: bool = False,
+        past: bool = False,
     ) -> Sequence[KnownFact]:
         """Facts that claim this of an entity (key, links followed); any relation for None. What
         holds both ways ("is married to") is claimed of either.
 
-        With ``past`` also superseded ones: what comes late is compared with what held then.
+        Whoever speaks has said thousands of things of themselves; each that is read takes a tenth of
+        a millisecond.
+
+        Args:
+            subject: whom.
+            relation: what is claimed.
+            also: only facts that claim something of this entity (key, links followed), too, at either
+                end.
+            literal: only what is claimed with this literal, as `normalised` compares it.
+            corrects: only what takes back something said before.
+            past: also superseded ones: what comes late is compared with what held then.
         """
         ...
 
@@ -201,9 +223,21 @@ class Knowledge(Protocol):
         """Entities that have this normalised name (`entities.spelling`) or alias, links followed."""
         ...
 
-    def names(self) -> Sequence[tuple[str, Entity]]:
-        """Every normalised name and alias of the namespace with the entity that has it, links not
-        followed."""
+    def called(self, norm: str) -> Sequence[Entity]:
+        """Entities that have this normalised name or alias, links not followed, oldest first."""
+        ...
+
+    def entity(self, key: str) -> Entity | None:
+        """The entity of this key, links not followed."""
+        ...
+
+    def everyone(self) -> Sequence[tuple[str, Entity]]:
+        """Every entity of the namespace by its own normalised name, links not followed, without its
+        aliases; oldest first."""
+        ...
+
+    def names(self) -> Sequence[str]:
+        """Every normalised name and alias of the namespace, once; of the oldest entity first."""
         ...
 
     def links(self) -> Mapping[str, str]:

@@ -152,15 +152,29 @@ class Rereading:
             if key not in keys and _believed(one) and fingerprint(one.memory.text) == wanted
         ]
 
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        return self._seen(self._knowledge.worded(text))
+
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         found = self._knowledge.nearest(text, limit + len(self._instead))
         seen = [(self._instead.get(one.memory.key, one), cosine) for one, cosine in found]
         return [(one, cosine) for one, cosine in seen if one is not None][:limit]
 
     def about(
-        self, subject: str, relation: str | None = None, *, past: bool = False
+        self,
+        subject: str,
+        relation: str | None = None,
+        *,
+        also: str | None = None,
+        literal: str | None = None,
+        corrects: bool = False,
+        past: bool = False,
     ) -> Sequence[KnownFact]:
-        found = self._seen(self._knowledge.about(subject, relation, past=past or self.is_needed))
+        asked = self._knowledge.about(
+            subject, relation, also=also, literal=literal, corrects=corrects,
+            past=past or self.is_needed,
+        )  # fmt: skip
+        found = self._seen(asked)
         return found if past else [one for one in found if _believed(one)]
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
@@ -184,7 +198,16 @@ class Rereading:
     def entities(self, norm: str) -> Sequence[Entity]:
         return self._knowledge.entities(norm)
 
-    def names(self) -> Sequence[tuple[str, Entity]]:
+    def called(self, norm: str) -> Sequence[Entity]:
+        return self._knowledge.called(norm)
+
+    def entity(self, key: str) -> Entity | None:
+        return self._knowledge.entity(key)
+
+    def everyone(self) -> Sequence[tuple[str, Entity]]:
+        return self._knowledge.everyone()
+
+    def names(self) -> Sequence[str]:
         return self._knowledge.names()
 
     def links(self) -> Mapping[str, str]:

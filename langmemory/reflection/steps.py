@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -38,7 +39,7 @@ from langmemory.formation.entities.names import within_reach
 from langmemory.formation.entities.resolution import Resolution, Unclear
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.extraction.extractor import Extractor
+from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
 from langmemory.formation.extraction.junk import sift
 from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
@@ -53,7 +54,7 @@ from langmemory.stores import MemoryStore
 from langmemory.stores.changes.run import TurnsReadError
 from langmemory.stores.journal import JournalFiles
 from langmemory.stores.knowledge import StoreKnowledge
-from langmemory.types import Applied, Namespace, Privacy
+from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")
 
@@ -171,17 +172,25 @@ class Steps:
         return {"extraction": packed(sift(extraction, batch))}
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
-        """Names of those known that the batch may know of; first those it seems to speak of."""
+        """Names of those known that the batch may know of: all that it seems to speak of, and others
+        where these are few."""
         # Of each reader one turn: thousands of names are not to be tried with every turn.
         told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
+        words = {word for turn in batch.turns for word in split_words(normalised(turn.text))}
+        said = words | {word[:-1] for word in words}  # "Lena's" is compared as "lenas"
         with self._knowledge(batch.namespace, config) as knowledge:
-            names = dict.fromkeys(
-                entity.name
-                for _, entity in knowledge.names()
-                if all(within_reach(entity, turn) for turn in told.values())
-            )
-        said = {word for turn in batch.turns for word in split_words(normalised(turn.text))}
-        return sorted(names, key=lambda name: said.isdisjoint(split_words(normalised(name))))
+            everyone = knowledge.everyone()
+        near, far = list[Entity](), list[Entity]()
+        for norm, entity in everyone:
+            named = norm.split() if norm.isascii() else split_words(norm)
+            (far if said.isdisjoint(named) else near).append(entity)
+        found: dict[str, None] = {}
+        for place, entity in enumerate(chain(near, far)):
+            if place >= len(near) and len(found) >= MAX_NAMES:
+                break
+            if all(within_reach(entity, turn) for turn in told.values()):
+                found[entity.name] = None
+        return list(found)
 
     def resolve_time(self, state: ReflectionState) -> Update:
         """When it was, by the clock of who said it."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from langmemory.changes import (
     ChangeSet,
     DecideReview,
     Facets,
+    LinkEntities,
     Option,
     ReadAgain,
     RemoveMemory,
     SetStatus,
+    UnlinkEntities,
     UpdateMemory,
 )
 from langmemory.errors import ChangeError
@@ -31,14 +34,16 @@ from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.formation.planning.rewording import still_claimed
+from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
+from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import history, items, reviews, runs
 from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores.base import Pages, pages_telling_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
-from langmemory.stores.changes.reviews import is_moot
+from langmemory.stores.changes.reviews import unanswered
 from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.journal import Journaling, follow
@@ -103,7 +108,13 @@ class Changing(Journaling):
         with rehearsal(connection, dry_run):
             self._claim_model(connection, list(writes.values()))
             pages = pages_telling_of(connection, places)
-            applied = applying.apply(connection, change_set, writes, now_us())
+            links = _Links.before(connection, change_set)
+            applied = applying.apply(
+                connection, change_set, writes, now_us(),
+                then=None if links is None else partial(self._learned_since, connection, {}, links),
+            )  # fmt: skip
+            if links is not None:  # what follows concerns others, too
+                places += [(change_set.namespace, key) for key in applied.changed]
             pages |= pages_telling_of(connection, places)
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
@@ -242,11 +253,20 @@ class Changing(Journaling):
         with rehearsal(connection, dry_run):
             self._claim_model(connection, [draft.write for draft in undoing.drafts])
             now = now_us()
-            was = _linked(connection, undoing.run)
+            links = _Links.of_run(connection, undoing.run)
             applied, back = undoing.write(connection, now)
-            learned = self._learned_since(connection, undoing.run, back, was, now)
-            if learned is not None:
-                since = applying.apply(connection, learned, {}, now)
+            if back and not came_after(connection, min(back.values()), applied.run_id):
+                back = {}
+            if learned := self._learned_since(connection, back, links):
+                # A run of its own, which can be undone as an undo cannot.
+                learning = ChangeSet(
+                    namespace=undoing.run.namespace,
+                    run_id=f"since/{undoing.run.id}",
+                    kind="correction",
+                    reason=f"learned while {undoing.run.id} stood",
+                    changes=learned,
+                )
+                since = applying.apply(connection, learning, {}, now)
                 applied = replace(
                     applied,
                     lines=(*applied.lines, *since.lines),
@@ -257,27 +277,21 @@ class Changing(Journaling):
     def _learned_since(
         self,
         connection: Connection,
-        run: Run,
         back: Mapping[str, int],
-        was: Mapping[str, str],
-        now: int,
-    ) -> ChangeSet | None:
-        """What has become of facts that an undo brings back, by what was learned while the run stood,
-        and of those that only gave way because of a link that it takes back: a run of its own, which
-        can be undone as an undo cannot."""
-        known = self._knowing(connection, run.namespace)
-        left = _linked(connection, run)
-        apart = {one.memory.key: one for one in parted(was, left, run.at, known)}
-        undo = runs.UNDO + run.id
-        if not back or not came_after(connection, min(back.values()), undo):
-            back = {}
+        links: _Links,
+    ) -> tuple[Change, ...]:
+        """What becomes of facts that an undo brings back (key, and the place in the history since which
+        they were away), by what was learned meanwhile; and of those that only gave way because of
+        links that are taken back."""
+        namespace = links.namespace
+        known = self._knowing(connection, namespace)
+        left = _linked(connection, namespace, links.keys)
+        apart = {one.memory.key: one for one in parted(links.was, left, links.since, known)}
         found = [fact for key in back if (fact := known.by_key(key)) is not None]
         facts = [Statement.of_known(one) for one in found if one.memory.status != "archived"]
         facts += [again(one) for one in apart.values()]
-        if not facts:
-            return None
-        since = {key: history.latest(connection, run.namespace, key)[0] for key in apart} | {**back}
-        changes = (
+        since = {key: history.latest(connection, namespace, key)[0] for key in apart} | {**back}
+        return (
             *(
                 UpdateMemory(key=key, facets=Facets(status="active"), reason=PARTED)
                 for key in apart
@@ -286,17 +300,8 @@ class Changing(Journaling):
                 facts,
                 lambda mine, other: other not in back and known.learned_after(other, since[mine]),
                 known,
-                from_us(now),
+                from_us(now_us()),
             ),
-        )
-        if not changes:
-            return None
-        return ChangeSet(
-            namespace=run.namespace,
-            run_id=f"since/{run.id}",
-            kind="correction",
-            reason=f"learned while {run.id} stood",
-            changes=changes,
         )
 
     def _claim_anew(
@@ -309,7 +314,7 @@ class Changing(Journaling):
                 memory,
                 before=one.before,
                 claims=[Claim.of_edge(*edge) for *edge, _ in one.claims["edges"]],
-                entities=one.claims["entities"],
+                entities={k: (name, kind) for k, (name, kind, _) in one.claims["entities"].items()},
                 knowledge=self._knowing(connection, memory.namespace),
                 now=from_us(now),
             )
@@ -410,7 +415,7 @@ class Changing(Journaling):
         with self._engine.read() as snapshot:
             connection = snapshot.connection
             found = reviews.listed(connection, namespace, open_only=open_only, viewer=viewer)
-            return [one for one in found if not (open_only and is_moot(connection, one))]
+            return unanswered(connection, found) if open_only else found
 
     async def areviews(
         self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
@@ -479,13 +484,48 @@ class Changing(Journaling):
         )
 
 
-def _linked(connection: Connection, run: Run) -> Mapping[str, str]:
-    """`Knowledge.links` of the entities that a run linked, and of those linked with them."""
-    keys = runs.links(connection, run.id)
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Links between entities that are about to be taken back."""
+
+    namespace: Namespace
+    keys: Collection[str]
+    """Of the entities that are linked."""
+    was: Mapping[str, str]
+    """As `Knowledge.links`, of these and of those linked with them."""
+    since: datetime
+    """When the first of them was made."""
+
+    @classmethod
+    def of_run(cls, connection: Connection, run: Run) -> _Links:
+        """Those that a run made, for its undo."""
+        keys = runs.links(connection, run.id)
+        return cls(run.namespace, keys, _linked(connection, run.namespace, keys), run.at)
+
+    @classmethod
+    def before(cls, connection: Connection, change_set: ChangeSet) -> _Links | None:
+        """Those that a change set takes back, or leads elsewhere; None where it does neither."""
+        parting = (UnlinkEntities, LinkEntities)
+        keys = {one.key for one in change_set.changes if isinstance(one, parting)}
+        namespace = namespaces.find(connection, change_set.namespace) if keys else None
+        if namespace is None:
+            return None
+        made = {graph_rows.linked_by(connection, namespace, key) for key in keys}
+        found = [run for one in made if one and (run := runs.find(connection, one)) is not None]
+        if not found:
+            return None
+        was = _linked(connection, change_set.namespace, keys)
+        return cls(change_set.namespace, keys, was, min(run.at for run in found))
+
+
+def _linked(
+    connection: Connection, namespace: Namespace, keys: Collection[str]
+) -> Mapping[str, str]:
+    """`Knowledge.links` of these entities, and of those linked with them."""
     if not keys:
         return {}
-    every = compile_scope(Scope(namespace=run.namespace))
-    return GraphView(connection, run.namespace, narrow=every, wide=every).links(keys)
+    every = compile_scope(Scope(namespace=namespace))
+    return GraphView(connection, namespace, narrow=every, wide=every).links(keys)
 
 
 def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Statement]:

@@ -6,21 +6,22 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import apsw
 import numpy as np
 
 from langmemory.formation.contradiction.statements import key_of
-from langmemory.formation.facts import Claim, KnownFact, fingerprint
+from langmemory.formation.facts import Claim, KnownFact, fingerprint, normalised
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.sqlite.background import reflected
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import maybe_datetime
-from langmemory.sqlite.file.values import from_json
-from langmemory.sqlite.graph import graph
+from langmemory.sqlite.file.values import TEXT_FIELDS, from_json, leaf_value
+from langmemory.sqlite.graph import graph, graph_rows
+from langmemory.sqlite.graph.graph import EdgeRow
 from langmemory.sqlite.index.vectors import Floats, Ids
 from langmemory.sqlite.records import history, items, reviews
 from langmemory.sqlite.records.removal import was_deleted
@@ -46,6 +47,9 @@ _CAME: Final = (
     "AND (h.facets IS NULL OR h.facets ->> '$.status' IS NOT NULL)))"
 )
 """Rows of the history, ``h``, since which a memory may stand beside others."""
+
+_WORDS: Final = tuple(f"{inside}{name}" for inside in ("", "content.") for name in TEXT_FIELDS)
+"""Where the text of a value stands (`readable_text`)."""
 
 OVERFETCH: Final = 32
 """See `candidates.nearest`: what is not found among the nearest is stored twice."""
@@ -133,6 +137,16 @@ class StoreKnowledge:
         )
         return self._facts(rows)
 
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT DISTINCT i.id FROM carray(?) c CROSS JOIN path p ON p.name = c.value "
+            "CROSS JOIN leaf l ON l.path = p.id AND l.value = ? AND l.namespace = ? "
+            f"CROSS JOIN item i ON i.id = l.item WHERE {self._believed.where} ORDER BY i.id",
+            (apsw.carray(_WORDS), leaf_value(text), reading.namespace, *self._believed.bindings),
+        )
+        return [one for one in self._facts(rows) if one.memory.text == text]
+
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         self.prepare([text])
         vector = self._vectors.get(text)
@@ -143,9 +157,16 @@ class StoreKnowledge:
         return list(zip(reading.facts(ids.tolist()), cosines.tolist(), strict=True))
 
     def about(
-        self, subject: str, relation: str | None = None, *, past: bool = False
+        self,
+        subject: str,
+        relation: str | None = None,
+        *,
+        also: str | None = None,
+        literal: str | None = None,
+        corrects: bool = False,
+        past: bool = False,
     ) -> Sequence[KnownFact]:
-        return self._now().about(subject, relation, past)
+        return self._now().about(_Asked(subject, relation, also, literal, corrects, past))
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
@@ -236,8 +257,21 @@ class StoreKnowledge:
     def entities(self, norm: str) -> Sequence[Entity]:
         return self._now().view.called(norm)
 
-    def names(self) -> Sequence[tuple[str, Entity]]:
-        return self._now().view.names()
+    def called(self, norm: str) -> Sequence[Entity]:
+        return self._now().called(norm)
+
+    def entity(self, key: str) -> Entity | None:
+        return self._now().entity(key)
+
+    def everyone(self) -> Sequence[tuple[str, Entity]]:
+        reading = self._now()
+        return [] if reading.namespace is None else reading.everyone()
+
+    def names(self) -> Sequence[str]:
+        reading = self._now()
+        if reading.namespace is None:
+            return []
+        return graph.names_in(reading.connection, reading.namespace)
 
     def links(self) -> Mapping[str, str]:
         return self._now().view.links()
@@ -259,6 +293,17 @@ class StoreKnowledge:
         return self._now().facts([item for (item,) in rows])
 
 
+class _Asked(NamedTuple):
+    """What `Knowledge.about` is asked."""
+
+    subject: str
+    relation: str | None
+    also: str | None
+    literal: str | None
+    corrects: bool
+    past: bool
+
+
 class _Reading:
     """One snapshot, and what was looked up in it already."""
 
@@ -275,7 +320,7 @@ class _Reading:
         self._everything = compile_scope(Scope(namespace=namespace))
         self._known: dict[int, KnownFact] = {}
         self._deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
-        self._about: dict[tuple[str, str | None, bool], list[KnownFact]] = {}
+        self._about: dict[_Asked, list[KnownFact]] = {}
         self._comparable: Selection | None = None
         model = snapshot.model()
         self._same_model = model.model is not None and indexing.serves(model)
@@ -289,19 +334,64 @@ class _Reading:
         )
         self.past = GraphView(snapshot.connection, namespace, narrow=held, wide=self._everything)
 
-    def about(self, subject: str, relation: str | None, past: bool) -> list[KnownFact]:
+    def called(self, norm: str) -> list[Entity]:
+        """As `Knowledge.called`."""
+        if self.namespace is None:
+            return []
+        rows = graph.by_names(self.connection, self._everything, [norm], self.namespace)
+        return self._entities(entity for _, entity in rows)
+
+    def entity(self, key: str) -> Entity | None:
+        """As `Knowledge.entity`."""
+        if self.namespace is None:
+            return None
+        found = graph_rows.find_entity(self.connection, self.namespace, key)
+        return None if found is None else self._entities([found])[0]
+
+    def everyone(self) -> list[tuple[str, Entity]]:
+        """As `Knowledge.everyone`."""
+        assert self.namespace is not None
+        return [
+            (norm, Entity(key=key, namespace=self._place, name=name, kind=kind))
+            for norm, key, name, kind in graph.entities_in(self.connection, self.namespace)
+        ]
+
+    def _entities(self, ids: Iterable[int]) -> list[Entity]:
+        """Themselves, links not followed; oldest first."""
+        ids = list(ids)
+        aliases: dict[int, list[str]] = defaultdict(list)
+        for one, name, _ in graph.aliases(self.connection, self._everything, ids):
+            aliases[one].append(name)
+        return [
+            Entity(
+                key=row.key,
+                namespace=self._place,
+                name=row.name,
+                kind=row.kind,
+                aliases=tuple(name for name in aliases[row.id] if name != row.name),
+            )
+            for row in graph.entities(self.connection, ids)
+        ]
+
+    def about(self, asked: _Asked) -> list[KnownFact]:
         """As `Knowledge.about`. A batch asks the same of one person for each of its facts."""
-        asked = (subject, relation, past)
         if asked not in self._about:
-            view = self.past if past else self.view
-            found = view.of_key(subject)
-            edges = [] if found is None else view.touching([found], relation)
+            view = self.past if asked.past else self.view
+            found = view.of_key(asked.subject)
+            also = None if asked.also is None else view.of_key(asked.also)
+            edges: list[EdgeRow] = []
+            if found is not None and (also is not None or asked.also is None):
+                edges = view.touching([found], asked.relation, also=also, corrects=asked.corrects)
+            said = None if asked.literal is None else normalised(asked.literal)
             self._about[asked] = self.facts(
                 dict.fromkeys(
                     edge.item
                     for edge in edges
-                    if edge.subject == found
-                    or (edge.object == found and edge.relation in _BOTH_WAYS)
+                    if (
+                        edge.subject == found
+                        or (edge.object == found and edge.relation in _BOTH_WAYS)
+                    )
+                    and (said is None or normalised(edge.literal or "") == said)
                 )
             )
         return self._about[asked]

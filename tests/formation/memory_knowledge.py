@@ -9,6 +9,7 @@ from typing import Any
 
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.formation.facts import normalised as normalised_text
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.types import Entity, Memory, Namespace, Review
 
@@ -70,6 +71,9 @@ class MemoryKnowledge:
     def by_fingerprint(self, text: str) -> list[KnownFact]:
         return [f for f in self._believed() if fingerprint(f.memory.text) == fingerprint(text)]
 
+    def worded(self, text: str) -> list[KnownFact]:
+        return [f for f in self._believed() if f.memory.text == text]
+
     def nearest(self, text: str, limit: int) -> list[tuple[KnownFact, float]]:
         found = [
             (f, self.near[f.memory.key]) for f in self._believed() if f.memory.key in self.near
@@ -77,16 +81,26 @@ class MemoryKnowledge:
         return sorted(found, key=lambda pair: -pair[1])[:limit]
 
     def about(
-        self, subject: str, relation: str | None = None, *, past: bool = False
+        self,
+        subject: str,
+        relation: str | None = None,
+        *,
+        also: str | None = None,
+        literal: str | None = None,
+        corrects: bool = False,
+        past: bool = False,
     ) -> list[KnownFact]:
         return [
             f
             for f in (self.facts if past else self._believed())
-            if any(
+            if not (corrects and f.memory.value.get("corrects") is not True)
+            and any(
                 (c.subject == subject or (c.object == subject and c.relation in BOTH_WAYS))
                 and relation in (None, c.relation)
+                and (literal is None or _same_literal(c, literal))
                 for c in f.claims
             )
+            and (also is None or any(also in (c.subject, c.object) for c in f.claims))
         ]
 
     def derived_from(self, keys: Sequence[str]) -> list[KnownFact]:
@@ -109,16 +123,29 @@ class MemoryKnowledge:
         return next((f for f in self.facts if f.memory.key == key), None)
 
     def entities(self, norm: str) -> list[Entity]:
-        return [one for name, one in self.names() if name == norm]
+        return self.called(norm)
 
-    def names(self) -> list[tuple[str, Entity]]:
-        return [(normalised(n), e) for e in self.people for n in (e.name, *e.aliases)]
+    def called(self, norm: str) -> list[Entity]:
+        return [e for e in self.people if norm in map(normalised, (e.name, *e.aliases))]
+
+    def entity(self, key: str) -> Entity | None:
+        return next((e for e in self.people if e.key == key), None)
+
+    def everyone(self) -> list[tuple[str, Entity]]:
+        return [(normalised(e.name), e) for e in self.people]
+
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(normalised(n) for e in self.people for n in (e.name, *e.aliases)))
 
     def links(self) -> dict[str, str]:
         return {}
 
     def _believed(self) -> list[KnownFact]:
         return [f for f in self.facts if f.memory.status not in ("superseded", "archived")]
+
+
+def _same_literal(claim: Claim, literal: str) -> bool:
+    return not claim.object_is_entity and normalised_text(claim.object) == normalised_text(literal)
 
 
 def of(found: KnownFact, **facets: Any) -> KnownFact:

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
-from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, LinkEntities
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    ChangeSet,
+    LinkEntities,
+    UnlinkEntities,
+)
 from langmemory.errors import StalePlanError
 
 NS = ("memories", "lena")
@@ -86,6 +93,32 @@ def test_a_home_that_gave_way_to_somebody_elses_is_back_once_a_merge_is_undone(t
     assert ("Katrin", "lives_in", "Bremen") not in talk.edges()
 
 
+def test_a_wrong_merge_corrected_by_hand_is_as_one_undone(talk: Talk) -> None:
+    """Who parts two names by a change of their own gets back what gave way only because the two were
+    one, as by an undo of the merge; it is one run, and gone with it."""
+    kati = talk.store.graph(NS).entity("Kati").key
+    talk.merge("Kati", "Katrin")
+    talk.say("Kati lives in Ulm.")
+    talk.say("Katrin moved to Kiel.")
+    together = talk.edges()
+    assert ("Katrin", "lives_in", "Kiel") in together
+    assert not any("Ulm" in edge or "Bremen" in edge for edge in together)
+    apart = ChangeSet(
+        namespace=NS, run_id="apart", kind="correction", reason="two",
+        changes=(UnlinkEntities(key=kati),),
+    )  # fmt: skip
+    rehearsed = talk.store.apply(apart, dry_run=True)
+    assert talk.edges() == together
+    assert talk.store.apply(apart).lines == rehearsed.lines
+    homes = {edge for edge in talk.edges() if edge[1] == "lives_in"}
+    assert homes == {("Katrin", "lives_in", "Kiel"), ("Kati", "lives_in", "Ulm")}
+    before = talk.edges(as_of=datetime(2026, 1, 2, tzinfo=UTC))
+    assert ("Katrin", "lives_in", "Bremen") in before
+    assert talk.store.apply(apart).repeated
+    talk.store.undo("apart")
+    assert talk.edges() == together
+
+
 def test_a_home_that_comes_back_gives_way_to_her_own_next_one(talk: Talk) -> None:
     """Katrin moved herself while the two were one: Bremen is hers until then, Ulm is Kati's still."""
     run = talk.merge("Kati", "Katrin")
@@ -134,4 +167,4 @@ def test_what_is_said_of_who_speaks_for_themselves_waits_also_under_a_linked_nam
 
 def _keys(store: MemoryStore) -> dict[str, str]:
     with store.knowledge(NS) as knowledge:
-        return {entity.key: entity.name for _, entity in knowledge.names()}
+        return {entity.key: entity.name for _, entity in knowledge.everyone()}

@@ -16,11 +16,12 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langmemory import MemoryStore
-from langmemory.changes import ChangeSet
+from langmemory.changes import AddEntity, ChangeSet
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import MOST_UNDECIDED
 from langmemory.formation.contradiction.pairs import Group
+from langmemory.formation.extraction.extractor import MAX_NAMES
 from langmemory.formation.facts import CoreSuggestion, Extraction, Fact
 from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
@@ -681,3 +682,34 @@ def test_a_new_fact_is_put_beside_the_latest_of_many(store: MemoryStore) -> None
              at=f"2026-03-{number + 1:02}")  # fmt: skip
         done = build_reflection_graph(store).invoke({"namespace": LENA})
         assert len(done["reviews"]) == min(number, MOST_UNDECIDED)
+
+
+class Told(RuleExtractor):
+    """Rules that keep the names they are given."""
+
+    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        self.names = list(names)
+        return super().extract(batch, names=names)
+
+
+def test_of_very_many_names_an_extractor_is_told_those_that_are_spoken_of(
+    store: MemoryStore,
+) -> None:
+    """All names that share a word with what is said, also "Lena's" and "Lenas", come first; of the
+    others there are so many as a model is shown."""
+    spoken = ["Katrin Zander", "Zoë", "Ines", "王小明"]
+    others = [f"Person{n}" for n in range(3 * MAX_NAMES)]
+    people = [
+        AddEntity(key=f"person/{n}", name=name, kind="person")
+        for n, name in enumerate((*others, *spoken))
+    ]
+    names = ChangeSet(
+        namespace=LENA, run_id="names", kind="correction", reason="known", changes=tuple(people)
+    )
+    store.apply(names)
+    said(store, "Frau Zander met Zoe.", "Ines's dog likes 王小明。")
+    extractor = Told()
+    build_reflection_graph(store, extractor=extractor).invoke(JOB)
+    assert set(extractor.names[:4]) == set(spoken)
+    assert len(extractor.names) == MAX_NAMES
+    assert set(extractor.names[4:]) <= set(others)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import networkx
@@ -15,6 +16,7 @@ from langmemory.errors import ConfigError, EntityNameError
 from langmemory.stores import MemoryStore
 from langmemory.stores.graph.graph import Graph
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
+from tests.stores.test_scale import steps
 
 
 @pytest.fixture
@@ -362,3 +364,50 @@ def test_another_store_on_the_file_sees_it(store: MemoryStore, tmp_path: Path) -
         )
     )
     assert len(graph.edges("Mira")) == 3
+
+
+def beside_a_hub(path: Path, size: int) -> MemoryStore:
+    """Lena knows Mira, and both know Paul; as many others as said know Paul."""
+    others = {f"person/o{n}": (f"O{n}", "person") for n in range(size)}
+    names = {f"person/{name}": (name.title(), "person") for name in ("lena", "mira", "paul")}
+    pairs = [("lena", "mira"), ("lena", "paul"), ("paul", "mira")]
+    known = [(f"person/{one}", f"person/{other}") for one, other in pairs]
+    known += [(other, "person/paul") for other in others]
+    facts = (fact(f"f{n}", "x", one, "knows", other) for n, (one, other) in enumerate(known))
+    store = MemoryStore(path, index=False)
+    apply(store, "all", *entities(names | others), *(change for one in facts for change in one))
+    return store
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda graph: graph.neighbours("person/lena"),
+        lambda graph: graph.paths("person/lena", "person/mira", 2),
+        lambda graph: graph.entity("person/lena"),
+    ],
+)
+def test_whom_many_know_costs_nothing_beside(
+    tmp_path: Path, read: Callable[[Graph], object]
+) -> None:
+    """What is one step around somebody does not take longer, however many others know one of those
+    around."""
+    took = []
+    for size in (30, 600):
+        with beside_a_hub(tmp_path / f"{size}.db", size) as store:
+            read(store.graph(NAMESPACE))
+            with store._engine.read() as snapshot:
+                connection = snapshot.connection
+            took.append(steps(connection, lambda: read(store.graph(NAMESPACE))))
+    assert 0 < took[1] < 1.5 * took[0]
+
+
+def test_what_is_around_somebody_known_to_many(tmp_path: Path) -> None:
+    """Neighbours are those of the subgraph, and its edges those between them and none that leads on."""
+    with beside_a_hub(tmp_path / "m.db", 5) as store:
+        graph = store.graph(NAMESPACE)
+        near = graph.subgraph("person/lena", 1)
+        assert near.entities[1:] == graph.neighbours("person/lena")
+        assert [edge.fact for edge in near.edges] == ["f0", "f1", "f2"]
+        assert len(graph.subgraph("person/lena", 2).edges) == 8
+        assert [len(way) for way in graph.paths("person/lena", "person/o1", 3)] == [2, 3]

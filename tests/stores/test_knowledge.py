@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from langmemory.changes import AddMemory, Facets, SetStatus
+from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
 from langmemory.formation.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
 from langmemory.stores.knowledge import StoreKnowledge
@@ -66,8 +66,13 @@ def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
         assert sorted(keys(knowledge.derived_from(["t/1", "t/9"]))) == ["job", "sister"]
         assert [one.name for one in knowledge.entities("mimi")] == ["Mira"]
         assert cake.own == {"person/mira": "person/mimi"}
-        called = {norm: one.key for norm, one in knowledge.names()}
-        assert (called["mimi"], called["mira"]) == ("person/mimi", "person/mira")
+        assert {"mimi", "mira"} <= {*knowledge.names()}
+        for name in ("mimi", "mira"):
+            assert [one.key for one in knowledge.called(name)] == [f"person/{name}"]
+            found = knowledge.entity(f"person/{name}")
+            assert found is not None
+            assert found.name.casefold() == name
+            assert found.key in [one.key for norm, one in knowledge.everyone() if norm == name]
         assert knowledge.links() == {"person/mimi": "person/mira"}
 
 
@@ -175,3 +180,31 @@ def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
         assert knowledge.similar("one", ["other"]) == [0.0]
         assert list(knowledge.about("anybody")) == list(knowledge.derived_from([])) == []
         assert list(knowledge.entities("anybody")) == list(knowledge.names()) == []
+        assert list(knowledge.called("anybody")) == list(knowledge.everyone()) == []
+        assert knowledge.entity("anybody") is None
+
+
+def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore) -> None:
+    """What somebody says of themselves may be asked for by whom else it claims something of, by a
+    literal, and by whether it corrects something: each is what is found among all of it."""
+    nicknamed(store)
+    apply(
+        store, "more",
+        *fact("tea", "Lena likes tea", "person/lena", "likes", literal="Tea."),
+        *fact("plum", "Lena likes plums", "person/lena", "likes", literal="plums"),
+        *fact("paul", "Lena knows Paul", "person/lena", "knows", "person/paul"),
+        UpdateMemory(key="plum", value={"text": "No, Lena likes plums", "corrects": True}),
+    )  # fmt: skip
+    with store.knowledge(NAMESPACE) as knowledge:
+        every = knowledge.about("person/lena")
+        for other in ("person/mimi", "person/paul", "place/zurich", "nobody"):
+            found = keys(knowledge.about("person/lena", also=other))
+            ends = {"person/mira" if other == "person/mimi" else other}
+            assert found == [
+                one.memory.key
+                for one in every
+                if any(ends & {claim.subject, claim.object} for claim in one.claims)
+            ]
+        assert keys(knowledge.about("person/lena", "likes", literal=" tea")) == ["tea"]
+        assert keys(knowledge.about("person/lena", "likes", corrects=True)) == ["plum"]
+        assert keys(knowledge.about("person/lena", "knows", corrects=True)) == []

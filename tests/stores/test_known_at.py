@@ -468,6 +468,23 @@ def test_the_graph_of_then_has_what_deleted_memories_claimed() -> None:
         assert problems(store) == []
 
 
+def test_whom_a_deleted_memory_spoke_of_later_is_not_there_before() -> None:
+    """A memory that came to speak of somebody, and was deleted since, has them in the graph of the time
+    after that, and not in that of the time before."""
+    with MemoryStore(":memory:") as store:
+        apply(
+            store, "r1", AddEntity(key="m", name="Mira"), AddEntity(key="o", name="Oslo"),
+            fact("f", "Mira bakes."), fact("g", "Oslo is cold."),
+            AddEdge(fact="f", subject="m", relation="does", literal="baking"),
+        )  # fmt: skip
+        before = datetime.now(UTC)
+        apply(store, "r2", AddEdge(fact="f", subject="m", relation="lives_in", object="o"))
+        after = datetime.now(UTC)
+        store.delete(NS, "f")
+        then = [store.graph(NS, known_at=at).entities() for at in (before, after)]
+        assert [[one.name for one in found] for found in then] == [["Mira"], ["Mira", "Oslo"]]
+
+
 def test_a_deleted_turn_stands_in_its_thread_as_it_did() -> None:
     """It is recalled as of then with its thread and its place, among what was said around it."""
     with MemoryStore(":memory:") as store:

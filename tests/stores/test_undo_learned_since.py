@@ -24,6 +24,7 @@ from langmemory.errors import UndoRefusedError
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Status
 from tests.stores.change_sets import NS, apply, known, problems, value
+from tests.stores.embedders import WordEmbeddings
 
 LENA, SINCE = "person/lena-1", {"bonn": 1, "ulm": 2, "kiel": 3}
 
@@ -97,6 +98,25 @@ def test_what_comes_back_gives_way_to_what_was_learned_since(
     store.undo(f"since/{run}")
     store.undo("r2")
     assert fact(store, "bonn").status == "active"
+
+
+def test_what_an_application_wrote_of_it_gives_way_with_it(tmp_path: Path) -> None:
+    """A memory of the application in the words of a fact that comes back and gives way at once ends with
+    it, and one that is newer than what takes the place stays; nothing is embedded for it."""
+    embedder = WordEmbeddings()
+    with MemoryStore(tmp_path / "m.db", index={"dims": embedder.dims, "embed": embedder}) as store:
+        apply(store, "january", *home("bonn"))
+        for key, said in (("note", month(1)), ("newer", month(4))):
+            store.put(NS, key, {"content": "Lena lives in Bonn.", "said_at": said.isoformat()})
+        run = _end(store)
+        apply(store, "march", *home("kiel"))
+        asked = len(embedder.asked)
+        store.undo(run)
+        assert len(embedder.asked) == asked
+        assert fact(store, "bonn").status == "superseded"
+        with store.knowledge(NS) as knowledge:
+            notes = {one.memory.key for one in knowledge.worded("Lena lives in Bonn.")}
+        assert notes == {"newer"}
 
 
 def test_two_that_were_never_there_together_are_compared_at_last(tmp_path: Path) -> None:

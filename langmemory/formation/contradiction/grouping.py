@@ -199,10 +199,8 @@ def _candidates(
             for known in knowledge.about(claim.subject, relation, past=True):
                 yield Statement.of_known(known)
         if claim.relation not in concerned:  # of many values, one may have been corrected before
-            for known in knowledge.about(claim.subject, claim.relation, past=True):
-                one = Statement.of_known(known) if "corrects" in known.memory.value else None
-                if one is not None and one.corrects:
-                    yield one
+            corrections = knowledge.about(claim.subject, claim.relation, corrects=True, past=True)
+            yield from map(Statement.of_known, corrections)
         for other in told:
             if any(
                 theirs.subject == claim.subject

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from langmemory.changes import AddEntity, Change, LinkEntities
 from langmemory.formation.entities.bonds import Bonds, Introductions
@@ -56,16 +57,27 @@ class Cast:
         self.bonds = Bonds(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._called: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
-        self._keys: dict[str, Entity] = {}
-        for norm, entity in knowledge.names():
-            self._called[norm][entity.key] = entity
-            self._keys[entity.key] = entity
+        self._called: dict[str, dict[str, Entity]] = {}
+        """By normalised name and key, those that were looked for."""
+        self._added: dict[str, None] = {}
+        """Normalised names of the batch."""
         self._full = _full_names(facts)
 
     def called(self, norm: str) -> list[Entity]:
         """Entities of this normalised name."""
-        return list(self._called[norm].values()) if norm in self._called else []
+        return list(self._bearers(norm).values())
+
+    def _bearers(self, norm: str) -> dict[str, Entity]:
+        if norm not in self._called:
+            self._called[norm] = {one.key: one for one in self.knowledge.called(norm)}
+        return self._called[norm]
+
+    def _name(self, norm: str, entity: Entity) -> None:
+        self._bearers(norm)[entity.key] = entity
+        self._added[norm] = None
+
+    def _entity(self, key: str) -> Entity | None:
+        return self._made.get(key) or self.knowledge.entity(key)
 
     def followed(self, entity: Entity) -> str:
         """Key of the entity that one stands for."""
@@ -76,7 +88,8 @@ class Cast:
 
     def root(self, entity: Entity) -> Entity:
         """The entity that one stands for."""
-        return self._keys.get(self.followed(entity), entity)
+        root = self.followed(entity)
+        return entity if root == entity.key else self._entity(root) or entity
 
     def kinds(self, entity: Entity) -> set[str]:
         """Of an entity, and of the one it stands for."""
@@ -91,12 +104,26 @@ class Cast:
                 found[root] = entity
         return list(found.values())
 
+    @cached_property
+    def _known_norms(self) -> dict[str, None]:
+        return dict.fromkeys(self.knowledge.names())
+
     def norms(self) -> list[str]:
         """Every normalised name."""
-        return list(self._called)
+        known = self._known_norms
+        return [*known, *(norm for norm in self._added if norm not in known)]
 
-    def entities(self) -> Iterable[Entity]:
-        return self._keys.values()
+    @cached_property
+    def _known_by_kind(self) -> Mapping[str, Sequence[Entity]]:
+        found: defaultdict[str, list[Entity]] = defaultdict(list)
+        for _, entity in self.knowledge.everyone():
+            found[entity.kind].append(entity)
+        return found
+
+    def of_kind(self, kind: str) -> list[Entity]:
+        """Everybody or everything of a kind."""
+        made = (entity for entity in self._made.values() if entity.kind == kind)
+        return [*self._known_by_kind.get(kind, ()), *made]
 
     def is_new(self, entity: Entity) -> bool:
         """Whether it was made for these facts."""
@@ -105,7 +132,8 @@ class Cast:
     def changes(self) -> Iterator[Change]:
         """New entities in the order of their first use, then what else old ones are called."""
         for key in dict.fromkeys((*self._made, *self._aliases)):
-            entity = self._keys[key]
+            entity = self._entity(key)
+            assert entity is not None
             yield AddEntity(
                 key=key, name=entity.name, kind=entity.kind, aliases=tuple(self._aliases[key])
             )
@@ -132,14 +160,15 @@ class Cast:
         owner = fact.owner if private else None
         norm, digits = normalised(name), 4
         key = entity_key(name, kind, owner=owner, apart=apart)
-        while key in self._keys and normalised(self._keys[key].name) != norm:
+        while (found := self._entity(key)) is not None and normalised(found.name) != norm:
             digits += 4
             key = entity_key(name, kind, owner=owner, digits=digits, apart=apart)
-        if key not in self._keys:
-            entity = Entity(key=key, namespace=self.knowledge.namespace, name=name, kind=kind)
-            self._made[key] = self._keys[key] = entity
-            self._called[norm][key] = entity
-        return self._keys[key]
+        if found is not None:
+            return found
+        made = Entity(key=key, namespace=self.knowledge.namespace, name=name, kind=kind)
+        self._made[key] = made
+        self._name(norm, made)
+        return made
 
     def link(self, entity: Entity, to: Entity) -> Found:
         """An entity made here is one that there was."""
@@ -153,7 +182,7 @@ class Cast:
         norm = normalised(alias)
         if all(self.followed(other) != self.followed(entity) for other in self.called(norm)):
             self._aliases[entity.key][alias] = None
-            self._called[norm][entity.key] = entity
+            self._name(norm, entity)
 
     def speaker(self, fact: Fact) -> Entity | None:
         """The person who says the fact. Applications know speakers by their names, so a name is

@@ -202,16 +202,16 @@ class Lookup:
 
     def _by_meaning(self, name: str, kind: str) -> Found:
         cast = self.cast
-        others = [
-            entity
-            for entity in cast.entities()
-            if entity.kind == kind and within_reach(entity, self.fact)
-        ]
-        if cast.similar is not None and kind != "person" and others:
+        if cast.similar is not None and kind != "person":
+            others = cast.of_kind(kind)
             scores = cast.similar(name, [entity.name for entity in others])
-            score, entity = max(zip(scores, others, strict=True), key=lambda pair: pair[0])
-            if score >= MAYBE_MEANING:
-                return self._asked(name, kind, [entity])
+            near = [
+                (score, entity)
+                for score, entity in zip(scores, others, strict=True)
+                if score >= MAYBE_MEANING and within_reach(entity, self.fact)
+            ]
+            if near:
+                return self._asked(name, kind, [max(near, key=lambda pair: pair[0])[1]])
         return cast.use(cast.make(name, kind, self.fact))
 
     def _linked(self, name: str, kind: str, to: Entity) -> Found:
@@ -254,15 +254,15 @@ class Lookup:
         """Whether the same speaker said something about the entity, or it about the speaker."""
         if self.speaker is None:
             return False
-        about = self.cast.knowledge.about
+        about, whom = self.cast.knowledge.about, self.cast.followed(entity)
         if any(
             known.memory.speaker == self.fact.speaker and counts(known, self.fact)
-            for known in about(self.cast.followed(entity))
+            for known in about(whom)
         ):
             return True
         return any(
-            claim.object == self.cast.followed(entity) and claim.object_is_entity
-            for known in about(self.speaker.key)
+            claim.object == whom and claim.object_is_entity
+            for known in about(self.speaker.key, also=whom)
             if counts(known, self.fact)
             for claim in known.claims
         )

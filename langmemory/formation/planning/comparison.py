@@ -10,7 +10,7 @@ from langmemory.changes import Change, Facets, Merge, OpenReview, Supersede, Upd
 from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import plain_twins
-from langmemory.formation.facts import Knowledge
+from langmemory.formation.facts import KnownFact
 from langmemory.formation.planning.dependants import question_id
 from langmemory.types import Namespace
 
@@ -31,7 +31,7 @@ def over(pair: Pair, now: datetime, *, by: str | None = None) -> Supersede | Upd
 
 
 def twins_over(
-    over: Statement, change: Supersede, said_by: datetime, knowledge: Knowledge
+    over: Statement, change: Supersede, said_by: datetime, alike: Iterable[KnownFact]
 ) -> Iterator[Supersede]:
     """What an application wrote in the words of a fact that gives way: it claims nothing, so that
     nothing would ever end it.
@@ -40,9 +40,9 @@ def twins_over(
         over: the fact.
         change: by which it gives way.
         said_by: what was written after this moment is newer, and stays.
-        knowledge: what is known.
+        alike: what is known in like words.
     """
-    for one in plain_twins(over, knowledge):
+    for one in plain_twins(over, alike):
         if one.said_at <= said_by:
             yield change.model_copy(update={"key": one.key})
 

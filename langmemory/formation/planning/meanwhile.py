@@ -20,7 +20,7 @@ from langmemory.formation.contradiction.grouping import (
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import Knowledge
-from langmemory.formation.planning.comparison import over, which_holds
+from langmemory.formation.planning.comparison import over, twins_over, which_holds
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
@@ -49,8 +49,26 @@ def caught_up(
     for mine in back:
         others = [*_beside(mine, learned_since, knowledge)]
         found += _ended(mine, others, knowledge, now)
+    found += _twins(found, knowledge)
     yield from found
     yield from dependants(knowledge, knowledge.namespace, found)
+
+
+def _twins(found: Sequence[Change], knowledge: Knowledge) -> Iterator[Change]:
+    """What an application wrote in just the words of what gives way. An embedder is not asked: this may
+    be found within a transaction."""
+    given_way = {change.key: change for change in found if isinstance(change, Supersede)}
+    ended = set(given_way)
+    for key, change in given_way.items():
+        known, heir = knowledge.by_key(key), knowledge.by_key(change.by)
+        if known is None or heir is None:
+            continue
+        over, new = Statement.of_known(known), Statement.of_known(heir)
+        alike = knowledge.worded(over.text)
+        for twin in twins_over(over, change, max(over.said_at, new.said_at), alike):
+            if twin.key not in ended:
+                ended.add(twin.key)
+                yield twin
 
 
 def _beside(
@@ -115,7 +133,6 @@ def _goes(pair: Pair, one: Statement) -> bool:
 def _rest(pair: Pair, knowledge: Knowledge) -> Iterator[Change]:
     known = knowledge.by_key(pair.old.key)
     if known is not None and not pair.old.past:
-        names = {entity.key: entity.name for _, entity in knowledge.names()}
         told = set(pair.new.claims)
-        rest = remainders(pair.old, known.claims, told, knowledge, names, own=known.own)
-        yield from rest_memories(dict(rest), names)
+        rest = remainders(pair.old, known.claims, told, knowledge, {}, own=known.own)
+        yield from rest_memories(dict(rest), knowledge, {})

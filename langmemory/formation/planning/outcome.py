@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 
 from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
-from langmemory.formation.duplicates import Division, confirmed
+from langmemory.formation.duplicates import Division, as_good_as_same, confirmed
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
@@ -20,6 +19,7 @@ from langmemory.formation.planning.approval import Case, Objection, hearsay, obj
 from langmemory.formation.planning.comparison import over, twins_over
 from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
+from langmemory.formation.planning.writing import rest_memories
 from langmemory.formation.relations.vocabulary import normalised
 
 
@@ -145,7 +145,9 @@ class Outcome:
         for pair, change in self._giving_way():
             if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
                 said_by = stays(pair).said_at
-                for twin in twins_over(gives_way(pair)[0], change, said_by, self.knowledge):
+                loser = gives_way(pair)[0]
+                alike = as_good_as_same(loser, self.knowledge)
+                for twin in twins_over(loser, change, said_by, alike):
                     twins.setdefault(twin.key, twin)
             if isinstance(change, Supersede) and change.key == pair.old.key:
                 found = restored(pair.old, pair.new, change, self.knowledge)
@@ -177,12 +179,6 @@ class Outcome:
             if change is not None and not self.waits(one.pair.new.key):
                 yield one.pair, change
 
-    @cached_property
-    def all_names(self) -> Mapping[str, str]:
-        """Of everybody known or met, by key."""
-        known = {entity.key: entity.name for _, entity in self.knowledge.names()}
-        return {**known, **self.resolution.names}
-
     def remaining(self) -> Iterator[tuple[str, Fact]]:
         """What facts that give way say besides and nothing changes, by key."""
         giving_way = list(self._giving_way())
@@ -206,8 +202,12 @@ class Outcome:
         known = self.knowledge.by_key(old.key)
         claims = known.claims if known else self.facts[old.key].claims
         own = known.own if known else self.own(old.key)
-        names = self.all_names
-        yield from remainders(old, claims, told, self.knowledge, names, own=own, gone=gone)
+        met = self.resolution.names
+        yield from remainders(old, claims, told, self.knowledge, met, own=own, gone=gone)
+
+    def rest_memories(self, facts: Mapping[str, Fact]) -> Iterator[Change]:
+        """What `rest` found as memories."""
+        yield from rest_memories(facts, self.knowledge, self.resolution.names)
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known. Nothing gives

@@ -31,7 +31,6 @@ from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import (
     edges,
     fact_memory,
-    rest_memories,
     summary_memory,
 )
 from langmemory.formation.rereading import Rereading, renewed
@@ -120,7 +119,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         )
         yield renewed(add) if before and before.known_before(key) else add
         yield from edges(key, fact.claims, outcome.own(key))
-    rest = tuple(rest_memories(dict(outcome.remaining()), outcome.all_names))
+    rest = tuple(outcome.rest_memories(dict(outcome.remaining())))
     if not failures:
         yield from rest
         yield from effects

@@ -22,7 +22,7 @@ from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.comparison import supersedes_known, which_holds
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
-from langmemory.formation.planning.writing import edges, rest_memories
+from langmemory.formation.planning.writing import edges
 from langmemory.plurals import counted
 from langmemory.types import Entity, Namespace
 
@@ -148,7 +148,7 @@ def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
     """What the known fact of a pair says besides goes on when it gives way."""
     if getattr(change, "key", None) == pair.old.key:
         rest = dict(outcome.rest(pair.old, change, set(pair.new.claims)))
-        yield from rest_memories(rest, outcome.all_names)
+        yield from outcome.rest_memories(rest)
 
 
 def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:

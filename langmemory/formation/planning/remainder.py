@@ -21,7 +21,7 @@ def remainders(
     claims: Sequence[Claim],
     told: Collection[Claim],
     knowledge: Knowledge,
-    names: Mapping[str, str],
+    met: Mapping[str, str],
     *,
     own: Mapping[str, str],
     gone: Collection[str] = (),
@@ -33,7 +33,7 @@ def remainders(
         over: the fact that gives way.
         claims: its own, with entity keys.
         told: what the batch claims.
-        names: of entities, by key.
+        met: names of entities of the batch, by key.
         own: see `KnownFact.own`; the facts claim it of whom the one that gives way was told.
         gone: keys of other facts that give way with it: they say nothing any more.
     """
@@ -55,12 +55,20 @@ def remainders(
             continue
         kept.append(claim)
         subject, about = (own.get(key, key) for key in (claim.subject, claim.object))
+        names = names_of(replace(claim, subject=subject, object=about), knowledge, met)
         ends = [names.get(key, "") for key in (subject, about)]
         if all(ends):
             text = f"{ends[0]} {said} {ends[1]}."
             fact = _fact(over, replace(claim, subject=subject, object=about), text)
             if knowledge.by_key(fact_key(fact)) is None:
                 yield fact_key(fact), fact
+
+
+def names_of(claim: Claim, knowledge: Knowledge, met: Mapping[str, str]) -> dict[str, str]:
+    """The names of whom a claim is about, by key; ``met`` are those of the batch."""
+    keys = [claim.subject, *((claim.object,) if claim.object_is_entity else ())]
+    known = {key: one.name for key in keys if (one := knowledge.entity(key)) is not None}
+    return {**known, **met}
 
 
 def phrase(relation: str) -> str:

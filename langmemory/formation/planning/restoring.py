@@ -11,6 +11,7 @@ from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemo
 from langmemory.errors import EmbeddingError
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.duplicates import as_good_as_same
 from langmemory.formation.facts import Knowledge, KnownFact
 from langmemory.formation.planning.comparison import twins_over
 from langmemory.formation.relations.vocabulary import normalised
@@ -157,7 +158,8 @@ def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Superse
             yield from restored(over, new, change, knowledge)
             said_by = max(over.said_at, new.said_at)
             try:
-                twins = [*twins_over(over, change, said_by, knowledge)]
+                alike = as_good_as_same(over, knowledge)
+                twins = [*twins_over(over, change, said_by, alike)]
             except EmbeddingError as error:
                 cause = type(error.__cause__ or error).__name__
                 logger.warning("embedder failed (%s): memories in the same words stay", cause)

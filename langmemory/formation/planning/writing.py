@@ -7,8 +7,9 @@ from typing import Any
 
 from langmemory.changes import AddEdge, AddMemory, Change, Facets
 from langmemory.formation.batch import Batch, digest
-from langmemory.formation.facts import Claim, Fact, SessionSummary
+from langmemory.formation.facts import Claim, Fact, Knowledge, SessionSummary
 from langmemory.formation.ownership import owner_of
+from langmemory.formation.planning.remainder import names_of
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.types import Status
 
@@ -61,8 +62,10 @@ def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterat
         )
 
 
-def rest_memories(facts: Mapping[str, Fact], names: Mapping[str, str]) -> Iterator[Change]:
-    """What is left of facts that gave way (`remainder`), by key."""
+def rest_memories(
+    facts: Mapping[str, Fact], knowledge: Knowledge, met: Mapping[str, str]
+) -> Iterator[Change]:
+    """What is left of facts that gave way (`remainder`), by key; ``met`` as there."""
     for key, fact in facts.items():
         [claim] = fact.claims
         yield fact_memory(
@@ -70,7 +73,7 @@ def rest_memories(facts: Mapping[str, Fact], names: Mapping[str, str]) -> Iterat
             fact,
             status="active",
             mentions=(claim.subject, claim.object),
-            names=names,
+            names=names_of(claim, knowledge, met),
             reason="still so",
         )
         yield from edges(key, fact.claims, {})

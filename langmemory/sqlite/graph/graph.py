@@ -140,23 +140,38 @@ def _root(entity: int, link: dict[int, int | None]) -> int:
     return seen[-1]
 
 
-def all_entities(connection: Connection, scope: CompiledScope | None, namespace: int) -> list[int]:
-    """The entities of one namespace that a memory in scope speaks of, oldest first; without a
-    scope, every one there is."""
-    spoken, bindings = "1", cast("Bindings", ())
-    if scope is not None:
-        where, bindings = within(scope)
-        told, then = _told_by_then(scope, "m")
-        bindings = (*then, *bindings)
-        spoken = (
-            "EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-            f"WHERE m.entity = entity.id AND {told} AND {where})"
-        )
+def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -> list[int]:
+    """The entities of one namespace that a memory in scope speaks of, oldest first."""
+    where, bindings = within(scope)
+    told, then = _told_by_then(scope, "m")
     rows = connection.execute(
-        f"SELECT id FROM entity WHERE namespace = ? AND {spoken} ORDER BY id",
-        (namespace, *bindings),
+        "SELECT id FROM entity WHERE namespace = ? AND EXISTS "
+        "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
+        f"WHERE m.entity = entity.id AND {told} AND {where}) ORDER BY id",
+        (namespace, *then, *bindings),
     )
     return [int(row[0]) for row in rows]
+
+
+def entities_in(connection: Connection, namespace: int) -> list[tuple[str, str, str, str]]:
+    """(normalised name, key, name, kind) of every entity of one namespace, spoken of or not, oldest
+    first."""
+    rows = connection.execute(
+        "SELECT coalesce((SELECT a.norm FROM alias a WHERE a.entity = e.id AND a.name = e.name), ''), "
+        "e.key, e.name, e.kind FROM entity e WHERE e.namespace = ? ORDER BY e.id",
+        (namespace,),
+    )
+    return [(norm, key, name, kind) for norm, key, name, kind in rows]
+
+
+def names_in(connection: Connection, namespace: int) -> list[str]:
+    """Every normalised name of one namespace, once, those of the oldest entity first."""
+    rows = connection.execute(
+        "SELECT a.norm FROM (SELECT id FROM entity WHERE namespace = ? ORDER BY id) e "
+        "CROSS JOIN alias a ON a.entity = e.id ORDER BY e.id, a.norm",
+        (namespace,),
+    )
+    return list(dict.fromkeys(row[0] for row in rows))
 
 
 def linked(connection: Connection, namespace: int) -> list[int]:
@@ -273,6 +288,9 @@ def edges(
     touching: Iterable[int] | None = None,
     facts: Iterable[int] | None = None,
     relation: str | None = None,
+    inside: bool = False,
+    also: Iterable[int] | None = None,
+    corrects: bool = False,
 ) -> list[EdgeRow]:
     """Edges that a memory in scope claims, oldest claim first.
 
@@ -283,6 +301,9 @@ def edges(
         touching: those with one of these entities at either end; or
         facts: those that one of these memories claims.
         relation: Only this relation.
+        inside: Of those that touch one of these, only those between two of them, or to a literal.
+        also: Only those whose memories claim something of one of these, too, at either end.
+        corrects: Only those whose memories say that they correct something.
     """
     where, bindings = within(scope)
     columns, asked = [f"i.{name}" for name in FACT_COLUMNS], cast("Bindings", ())
@@ -294,8 +315,23 @@ def edges(
         where, bindings = f"{where} AND {told}", (*bindings, *then)
     if relation is not None:
         where, bindings = f"{where} AND e.relation = ?", (*bindings, relation)
+    if also is not None:
+        where += (
+            " AND EXISTS (SELECT 1 FROM edge b WHERE b.fact = e.fact AND EXISTS "
+            "(SELECT 1 FROM carray(?) c WHERE c.value IN (b.subject, b.object)))"
+        )
+        bindings = (*bindings, id_array(also))
+    if corrects:
+        where += " AND i.value ->> '$.corrects' = 1"
     if facts is not None:
         sources, first = ["carray(?) c CROSS JOIN edge e ON e.fact = c.value"], id_array(facts)
+    elif touching is not None and inside:
+        sources, first = (
+            ["carray(?) c CROSS JOIN edge e ON e.subject = c.value"],
+            id_array(touching),
+        )
+        where += " AND (e.object IS NULL OR e.object IN (SELECT value FROM carray(?)))"
+        bindings = (*bindings, first)
     elif touching is not None:
         sources, first = (
             [

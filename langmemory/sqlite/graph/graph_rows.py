@@ -53,6 +53,15 @@ def link_of(connection: Connection, entity: int) -> tuple[str | None, str | None
     return key, run
 
 
+def linked_by(connection: Connection, namespace: int, key: str) -> str | None:
+    """The run by which the entity of this key is one with another; None where it is not."""
+    row = connection.execute(
+        "SELECT link_run FROM entity WHERE namespace = ? AND key = ? AND same_as IS NOT NULL",
+        (namespace, key),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
 def link(connection: Connection, entity: int, same_as: int | None, run: str | None) -> None:
     connection.execute(
         "UPDATE entity SET same_as = ?, link_run = ? WHERE id = ?", (same_as, run, entity)
@@ -118,11 +127,11 @@ def learned_since(
 
 def claims_of(connection: Connection, item: int) -> dict[str, Any]:
     """What a memory claims, by keys that outlive the rows: ``entities`` it speaks of, as
-    {key: [name, kind]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
+    {key: [name, kind, run]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
     entities = {
         key: told
         for key, *told in connection.execute(
-            "SELECT e.key, e.name, e.kind FROM mention m JOIN entity e ON e.id = m.entity "
+            "SELECT e.key, e.name, e.kind, m.run FROM mention m JOIN entity e ON e.id = m.entity "
             "WHERE m.item = ? ORDER BY e.id",
             (item,),
         )

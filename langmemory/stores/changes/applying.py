@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from langmemory.changes import (
@@ -80,8 +80,23 @@ def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> 
     return found
 
 
-def apply(connection: Connection, change_set: ChangeSet, writes: Writes, now_us: int) -> Applied:
+def apply(
+    connection: Connection,
+    change_set: ChangeSet,
+    writes: Writes,
+    now_us: int,
+    *,
+    then: Callable[[], tuple[Change, ...]] | None = None,
+) -> Applied:
     """Write everything, within a transaction.
+
+    Args:
+        connection: The writer.
+        change_set: What to change.
+        writes: Its items.
+        now_us: When.
+        then: What follows of it, as is found once it is written: changes of the same run, without
+            items.
 
     Raises:
         StalePlanError: A memory changed after the plan was made.
@@ -99,18 +114,26 @@ def apply(connection: Connection, change_set: ChangeSet, writes: Writes, now_us:
         connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,
         reason=change_set.reason, note=change_set.note,
     )  # fmt: skip
+    lines = _write_all(run, change_set, writes)
+    runs.keep_links(connection, run_id, run.links)
+    if then is not None:
+        lines += _write_all(run, change_set.model_copy(update={"changes": then()}), {})
+    verbatim.refresh_around(connection, list(run.changed.values()))
+    return Applied(
+        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed),
+        removed=tuple(run.removed),
+    )  # fmt: skip
+
+
+def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[str]:
+    """What was done, one line a change."""
     lines = change_set.describe()
     for position, change in enumerate(change_set.changes):
         try:
             _write(run, change, writes.get(position))
         except Unchanged as why:
             lines[position] += f": {why}"
-    runs.keep_links(connection, run_id, run.links)
-    verbatim.refresh_around(connection, list(run.changed.values()))
-    return Applied(
-        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed),
-        removed=tuple(run.removed),
-    )  # fmt: skip
+    return lines
 
 
 def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:

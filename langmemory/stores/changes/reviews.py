@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,18 @@ Options = Mapping[str, Sequence[Mapping[str, Any]]]
 """The changes behind each option, as JSON."""
 
 
-def is_moot(connection: Connection, review: Review) -> bool:
-    """Whether an open question needs no answer: what it asks about is gone, or a core block says by
-    now what it would add."""
+Lines = Callable[[Namespace, str], Sequence[str]]
+"""The lines of a core block, by its name."""
+
+
+def unanswered(connection: Connection, asked: Iterable[Review]) -> list[Review]:
+    """Those of the open questions that need an answer: what they ask about is there, and no core block
+    says by now what they would add."""
+    lines = cache(partial(_lines, connection))  # hundreds may suggest something for one block
+    return [one for one in asked if not _is_moot(connection, one, lines)]
+
+
+def _is_moot(connection: Connection, review: Review, lines: Lines) -> bool:
     gone = (items.find(connection, review.namespace, key) is None for key in review.memories)
     match review.about:
         case "contradiction" | "duplicate":
@@ -34,22 +44,29 @@ def is_moot(connection: Connection, review: Review) -> bool:
             return True
         case "core":
             options = reviews.options(connection, review.id)
-            return _is_said(connection, review.namespace, options)
+            return _is_said(review.namespace, options, lines)
     return False
 
 
-def _is_said(connection: Connection, namespace: Namespace, options: Options) -> bool:
+def _lines(connection: Connection, namespace: Namespace, block: str) -> list[str]:
+    item = items.find(connection, (*namespace, "core"), block)
+    if item is None:
+        return []
+    [memory] = items.memories(connection, np.array([item]))
+    return str(memory.value.get("content", "")).splitlines()
+
+
+def _is_said(namespace: Namespace, options: Options, lines: Lines) -> bool:
     """Whether the core block has a line that says what was suggested for it."""
     value = next((dict(one["value"]) for one in options.get("add", ()) if one.get("value")), {})
-    block = items.find(connection, (*namespace, "core"), str(value.get("block")))
-    if block is None:
+    there = lines(namespace, str(value.get("block")))
+    if not there:
         return False
-    [memory] = items.memories(connection, np.array([block]))
     text = str(value.get("text", ""))
     language = detect_language(text).code
     wanted = wording(text, language)
-    lines = (wording(line, language) for line in str(memory.value.get("content", "")).splitlines())
-    return any(wanted.words <= line.words and wanted.agrees(line) for line in lines)
+    said = (wording(line, language) for line in there)
+    return any(wanted.words <= line.words and wanted.agrees(line) for line in said)
 
 
 def open_review(run: ChangeRun, change: OpenReview) -> None:
@@ -72,7 +89,7 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
         option: [one.model_dump(mode="json") for one in changes]
         for option, changes in change.options.items()
     }
-    if change.about == "core" and _is_said(run.connection, namespace, options):
+    if change.about == "core" and _is_said(namespace, options, partial(_lines, run.connection)):
         raise Unchanged("the block says so already")
     review = Review(
         id=id, namespace=namespace, about=change.about, question=change.question,

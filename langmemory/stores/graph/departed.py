@@ -61,13 +61,16 @@ class Departed:
         later = runs.after(connection, to_us(wide.known_at)) if found else set[str]()
         ids: dict[str, int] = {}
         for one in found:
-            for key, (name, kind) in one.claims["entities"].items():
+            spoken = made.spoken[one.item] = set()
+            for key, (name, kind, *run) in one.claims["entities"].items():
                 if key not in ids:
                     ids[key] = graph_rows.find_entity(connection, place, key) or -len(ids) - 1
                     made.entities[ids[key]] = EntityRow(ids[key], key, name, kind)
+                if not later.isdisjoint(run):  # they came to be spoken of after that time
+                    continue
+                spoken.add(ids[key])
                 if wide.viewer is None or name.casefold() in one.said.casefold():
                     made.names.append((ids[key], name, normalised(name)))
-            made.spoken[one.item] = {ids[key] for key in one.claims["entities"]}
             made.clocks[one.item] = ClockRow(one.item, one.value.get("said_at"), None)
             facts = [one.columns[name] for name in graph.FACT_COLUMNS]
             for subject, relation, object, literal, run in one.claims["edges"]:

@@ -85,7 +85,8 @@ class Graph:
         Raises:
             EntityNameError: As `entity`.
         """
-        return self.subgraph(name, depth).entities[1:]
+        with self._reading() as view:
+            return tuple(view.entities(view.around(view.find(name), depth)[1:]))
 
     def paths(
         self, first: str, last: str, max_length: int = 4, *, limit: int = 10
@@ -105,8 +106,10 @@ class Graph:
         """
         with self._reading() as view:
             start, goal = view.find(first), view.find(last)
+            # Of the edges of a way each has an end this near to where it begins or ends.
+            near = (max_length - 1) // 2
             steps: dict[int, dict[int, EdgeRow]] = defaultdict(dict)
-            for row in view.touching(view.around(start, max_length)):
+            for row in view.touching({*view.around(start, near), *view.around(goal, near)}):
                 if row.object is not None:
                     steps[row.subject][row.object] = steps[row.object][row.subject] = row
             return tuple(
@@ -125,13 +128,14 @@ class Graph:
         """
         with self._reading(past) as view:
             centre = None if name is None else view.find(name)
-            inside = view.everyone() if centre is None else view.around(centre, depth)
+            nodes = view.everyone() if centre is None else view.around(centre, depth)
+            inside = set(nodes)
             rows = [
                 row
-                for row in view.touching(None if centre is None else inside)
-                if {row.subject, row.object or row.subject} <= set(inside)
+                for row in view.touching(None if centre is None else nodes, inside=True)
+                if {row.subject, row.object or row.subject} <= inside
             ]
-            entities = view.entities(inside)
+            entities = view.entities(nodes)
             return Subgraph(
                 entities=tuple(entities),
                 edges=view.edges(rows),

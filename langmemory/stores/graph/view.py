@@ -118,27 +118,6 @@ class GraphView:
         rows = graph.by_names(self._connection, self._wide, [norm], self._namespace_id)
         return self.entities(self._by_name(entity for _, entity in rows))
 
-    def names(self) -> list[tuple[str, Entity]]:
-        """Every normalised name with the entity that has it, links not followed, spoken of or not."""
-        if self._namespace_id is None:
-            return []
-        ids = graph.all_entities(self._connection, None, self._namespace_id)
-        known = self._aliases(ids)
-        aliases: dict[int, list[str]] = defaultdict(list)
-        for one, name, _ in known:
-            aliases[one].append(name)
-        entities = {
-            row.id: Entity(
-                key=row.key,
-                namespace=self._namespace,
-                name=row.name,
-                kind=row.kind,
-                aliases=tuple(name for name in aliases[row.id] if name != row.name),
-            )
-            for row in graph.entities(self._connection, ids)
-        }
-        return [(norm, entities[one]) for one, _, norm in known]
-
     def links(self, keys: Iterable[str] | None = None) -> dict[str, str]:
         """Key of each entity that is linked to another, to that of the one it stands for; of those
         linked with one of these, or all."""
@@ -208,21 +187,34 @@ class GraphView:
     # What is claimed of them.
 
     def touching(
-        self, entities: Iterable[int] | None = None, relation: str | None = None
+        self,
+        entities: Iterable[int] | None = None,
+        relation: str | None = None,
+        *,
+        inside: bool = False,
+        also: int | None = None,
+        corrects: bool = False,
     ) -> list[EdgeRow]:
-        """Edges with one of the entities at either end; None is every edge. Oldest claim first."""
+        """Edges with one of the entities at either end; None is every edge. Oldest claim first.
+
+        Args:
+            entities: those they stand for.
+            relation: only this one.
+            inside: what leads from one of them to another entity may be left out.
+            also: their facts claim something of this entity, too; not for a time of ``known_at``.
+            corrects: only what facts claim that correct something; likewise.
+        """
         if self._namespace_id is None:
             return []
         ends: list[int] | None = None
         if entities is not None:
-            entities = list(entities)
-            self._learn(entities)
-            ends = [member for one in entities for member in self._members[self._root[one]]]
+            ends = self._linked_with(entities)
+        besides = None if also is None else self._linked_with([also])
 
         def read(scope: CompiledScope) -> list[EdgeRow]:
             return graph.edges(
                 self._connection, scope, namespace=self._namespace_id, touching=ends,
-                relation=relation,
+                relation=relation, inside=inside, also=besides, corrects=corrects,
             )  # fmt: skip
 
         gone = self._departed.edges(ends, relation, holding=True)
@@ -316,6 +308,12 @@ class GraphView:
         return sorted(ids, key=lambda one: (names[one].name.casefold(), one))
 
     # Links.
+
+    def _linked_with(self, entities: Iterable[int]) -> list[int]:
+        """These entities and those linked with them."""
+        entities = list(entities)
+        self._learn(entities)
+        return [member for one in entities for member in self._members[self._root[one]]]
 
     def _learn(self, entities: Iterable[int]) -> None:
         """Read what these and those linked with them stand for."""
