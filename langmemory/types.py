@@ -147,6 +147,8 @@ class ResultExplanation:
     """1-based rank in each channel that found it."""
     raw_scores: Mapping[str, float] = field(default_factory=dict)
     """Score of each channel before normalisation."""
+    contributions: Mapping[str, float] = field(default_factory=dict)
+    """What each signal added to ``parts["relevance"]``, most first; they sum to it."""
     multipliers: Mapping[str, float] = field(default_factory=dict)
     """Bounded multipliers by name; 1.0 is neutral."""
     moves: tuple[str, ...] = ()

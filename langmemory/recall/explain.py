@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langmemory.lexicon import compared, is_unspaced, split_words
+from langmemory.recall import scoring
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
 from langmemory.types import Memory, Recall, RecallResult, ResultExplanation, Trace
@@ -44,9 +45,13 @@ def explained(
         (stage, {id_: rank for rank, id_ in enumerate(ids, start=1)})
         for stage, ids in orders.items()
     ]
+    shares = scoring.shares(ranking.signals, ranking.weights)
     results = []
     for result in recall.results:
         place = places[result.memory.id]
+        added = {
+            name: share * float(ranking.signals[name][place]) for name, share in shares.items()
+        }
         results.append(
             replace(
                 result,
@@ -66,6 +71,7 @@ def explained(
                         "dense": float(ranking.pool.dense[place]),
                         "keyword": float(ranking.pool.keyword[place]),
                     },
+                    contributions=dict(sorted(added.items(), key=lambda one: -one[1])),
                     multipliers={
                         name: float(values[place]) for name, values in ranking.multipliers.items()
                     },
@@ -183,6 +189,7 @@ def _result_json(result: RecallResult) -> Json:
         found["explanation"] = {
             "ranks": dict(why.ranks),
             "raw_scores": dict(why.raw_scores),
+            "contributions": dict(why.contributions),
             "multipliers": dict(why.multipliers),
             "moves": list(why.moves),
             "matched_words": list(why.matched_words),
@@ -261,18 +268,20 @@ def _table(recall: Recall) -> Group:
 
 
 def reasons(result: RecallResult) -> list[str]:
-    """One line for each thing that speaks for a result, strongest signals first; then where it is."""
+    """One line for each thing that speaks for an explained result, what adds most to its relevance
+    first; then where it is."""
     lines: list[str] = []
     why = result.explanation
-    if why is not None and why.matched_words:
-        lines.append("words: " + ", ".join(why.matched_words))
-    if why is not None and why.ranks:
-        lines.append("found by " + ", ".join(f"{name} #{at}" for name, at in why.ranks.items()))
-    signals = {n: v for n, v in result.parts.items() if n not in ("relevance",) and v > 0}
-    if signals:
-        strongest = sorted(signals.items(), key=lambda part: -round(part[1], 2))
-        lines.append(" ".join(f"{name} {value:.2f}" for name, value in strongest))
     if why is not None:
+        if why.matched_words:
+            lines.append("words: " + ", ".join(why.matched_words))
+        if why.ranks:
+            lines.append("found by " + ", ".join(f"{name} #{at}" for name, at in why.ranks.items()))
+        added = [
+            f"{name} {value:.2f}" for name, value in why.contributions.items() if value >= 0.005
+        ]
+        if added:
+            lines.append(f"relevance {result.parts['relevance']:.2f}: " + ", ".join(added))
         changed = {n: v for n, v in why.multipliers.items() if abs(v - 1) > 0.005}
         if changed:
             lines.append(" ".join(f"{name} x{value:.2f}" for name, value in changed.items()))

@@ -214,7 +214,8 @@ def rank(
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     if len(claims.ids):
         found["claim"] = claims.among(pool.rows.ids)
-    relevant = scoring.relevance(found, weights_among(pool, intent, preset))
+    weights = weights_among(pool, intent, preset)
+    relevant = scoring.relevance(found, weights)
     clock.lap("signals")
     wanted = {name for name, spread in preset.spreads.items() if spread}
     wanted |= scoring.PROFILES.get(preset.profile, {}).keys()
@@ -255,6 +256,7 @@ def rank(
     return Ranking(
         pool=pool,
         signals=found,
+        weights=weights,
         relevance=relevant,
         multipliers=factors,
         own=own,

@@ -47,6 +47,7 @@ class Ranking:
 
     pool: Pool
     signals: Mapping[str, Floats]
+    weights: Mapping[str, float]
     relevance: Floats
     multipliers: Mapping[str, Floats]
     own: Floats

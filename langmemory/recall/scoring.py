@@ -37,16 +37,19 @@ bounded multipliers instead."""
 
 
 def relevance(signals: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """float32[n], 0..1: weighted mean of the signals; weights of absent signals do not count."""
-    length = len(next(iter(signals.values())))
-    total = sum(weights.get(name, 0.0) for name in signals)
-    score = np.zeros(length, dtype=np.float32)
-    if total <= 0:
-        return score
-    for name, values in signals.items():
-        if weight := weights.get(name, 0.0):
-            score += np.float32(weight / total) * values
+    """float32[n], 0..1: weighted mean of the signals, by their `shares`."""
+    score = np.zeros(len(next(iter(signals.values()))), dtype=np.float32)
+    for name, share in shares(signals, weights).items():
+        score += np.float32(share) * signals[name]
     return score
+
+
+def shares(signals: Collection[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """How much of the relevance each signal decides: those with a weight, sum 1; weights of absent
+    signals do not count."""
+    present = {name: weight for name in signals if (weight := weights.get(name, 0.0))}
+    total = sum(present.values())
+    return {name: weight / total for name, weight in present.items()} if total > 0 else {}
 
 
 def strength(

@@ -203,14 +203,20 @@ def test_edges_bring_what_no_word_names() -> None:
 
 
 def test_explanations_are_complete(source: MemorySource) -> None:
-    """With explain every result has ranks, raw scores, multipliers and words, and the trace its
-    intent, counts and times; JSON and the terminal show them."""
+    """With explain every result has ranks, raw scores, what each signal added to its relevance,
+    multipliers and words, and the trace its intent, counts and times; JSON and the terminal show
+    them."""
     recall = ask(source, "What is the name of Ben's tortoise?", explain=True)
     first = recall.results[0]
     assert first.explanation is not None
     assert first.explanation.ranks["keyword"] == 1
     assert first.explanation.raw_scores["keyword"] > 0
     assert first.explanation.multipliers.keys() == {"importance", "confidence"}
+    for one in recall.results:
+        assert one.explanation is not None
+        added = one.explanation.contributions
+        assert list(added.values()) == sorted(added.values(), reverse=True)
+        assert sum(added.values()) == pytest.approx(one.parts["relevance"], abs=1e-5)
     assert {"ben", "tortoise"} & set(first.explanation.matched_words)
     assert recall.trace.candidates["ranked"] == len(TALK)
     assert recall.trace.intent["asks"] == ["who"]
