@@ -132,6 +132,11 @@ ENGLISH = Language(
     after=("after",),
     before=("before", "until", "till"),
     ranges={"between": "and", "from": "to|until|till|through", "": "to|through|[-–—]"},
+    verbs={
+        "may": word_set("in of from during between by"),
+        "march": word_set("in of from during between by"),
+        "fall": word_set("in of from during this next every early late over"),
+    },
     persons=(
         r"\b(?:who['’]?s|is|was|does|did|do|has|had|with|named|called)\s+{month}\b(?!\s+(?:of|\d))"
         r"|\b{month}['’]s\b|^\W*may\s+(?:i|we|you|he|she|they|my|the)\b"

@@ -79,6 +79,9 @@ class Language:
     persons: str = r"(?!)"
     """Regular expression of what shows that ``{month}``, alone, is somebody's name or another word:
     "who is June", "May I"."""
+    verbs: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Month or season that is a verb, too, to the words behind which it is none where it is written
+    small; behind those for an edge or the past it is none either."""
     day_first: bool = True
     """Whether 5/7/2023 is 5 July; with points it always is."""
     temporal_words: frozenset[str] = frozenset()

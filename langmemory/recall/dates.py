@@ -1,6 +1,6 @@
 """Dates: the days, months, seasons and years of the calendar that a text names, and where.
 
-All words but a few that are verbs as well are data of `langmemory.lexicon`; this file only applies them.
+All words are data of `langmemory.lexicon`; this file only applies them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Final
 
 from langmemory.lexicon import Language
 from langmemory.recall.patterns import any_name, compiled
@@ -31,12 +30,6 @@ _CJK_DATE = re.compile(
 )
 _NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2((?:19|20)\d\d)(?!\d)")
 _DIGIT = re.compile(r"\d")
-_VERBS: Final = {
-    **dict.fromkeys(("may", "march"), frozenset(("in", "of", "from", "during", "between", "by"))),
-    "fall": frozenset(("in", "of", "during", "this", "next", "every", "early", "late", "over")),
-}
-"""English months and seasons that are verbs, too, where they are written small: behind none of these,
-no word for an edge or the past, and without a day or year."""
 _ORDINAL = r"(?:st|nd|rd|th|[.日号號])?"
 _DAY_BEFORE = re.compile(rf"(?<![\d.,:/-])(\d{{1,2}}){_ORDINAL}(?=\D{{1,12}}$)")
 _DAY_BEHIND = re.compile(rf"(?<!\d)(\d{{1,2}}){_ORDINAL}(?!\d|[:.,/]\d|\s*(?:am|pm|uhr|h)\b)")
@@ -127,8 +120,8 @@ def _number(text: str) -> int:
 
 
 def _is_verb(text: str, folded: str, name: re.Match[str], language: Language) -> bool:
-    """Whether an English month or season is written as a verb: "Who may march?", "Did I fall?"."""
-    led_by = _VERBS.get(name[0]) if language.code == "en" else None
+    """Whether a month or season without a day or year is written as a verb: "Who may march?"."""
+    led_by = language.verbs.get(name[0])
     if led_by is None or name[0] not in LETTERS.findall(text):  # not written small
         return False
     before = re.sub(rf"\b{ARTICLES}$", "", folded[: name.start()])
