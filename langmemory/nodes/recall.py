@@ -24,6 +24,7 @@ from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.nodes.voices import Voice, heard, speaker_of
+from langmemory.recall.asked import asked_in
 from langmemory.stores.verbatim import turn_key
 from langmemory.types import Memory, Namespace, Recall, Trace
 
@@ -365,7 +366,7 @@ def _keys(messages: Iterable[AnyMessage], scope: RunScope) -> frozenset[str]:
 
 def query_of(messages: Sequence[AnyMessage]) -> str:
     """What to look up: the person's last message, with those before it while it is very short."""
-    said = (m.text.strip() for m in reversed(messages) if is_human(m))
+    said = (asked_in(m.text).strip() for m in reversed(messages) if is_human(m))
     query: list[str] = []
     for text in islice(filter(None, said), QUERY_MESSAGES):
         query.insert(0, text)

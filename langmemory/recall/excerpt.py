@@ -9,6 +9,7 @@ from math import isclose
 import numpy as np
 
 from langmemory.lexicon import sentence_starts
+from langmemory.recall.asked import asked_in
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.vocabulary import default_vocabulary
 
@@ -39,7 +40,7 @@ def best_start(text: str, query: str, characters: int) -> int:
     vocabulary = default_vocabulary()
     text = text[:MOST_CHARACTERS]
     starts = _piece_starts(text, characters)
-    asked = np.unique(vocabulary.encode(query))
+    asked = np.unique(vocabulary.encode(asked_in(query)))
     if len(starts) < 2 or not len(asked):
         return 0
     asked = asked[np.argsort(-vocabulary.weights[asked], kind="stable")[:MOST_QUERY_TOKENS]]

@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
@@ -17,6 +17,7 @@ from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.recall.accesses import AccessLog
+from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
@@ -293,18 +294,22 @@ class MemoryStore(Changing, Conversing, Gathering):
             ConfigError: No such preset, a bad option, or a query that is no text.
         """
         operations.check_query(query)
-        vectors = self._searching.embed([query] if query.strip() else [])
-        return self._recall(query, namespace, options, vectors.get(query))
+        asked = asked_in(query)
+        vectors = self._searching.embed([asked] if asked.strip() else [])
+        found = self._recall(asked, namespace, options, vectors.get(asked))
+        return replace(found, query=query)
 
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the loop."""
         operations.check_query(query)
-        vectors = await self._searching.aembed([query] if query.strip() else [])
-        return await self._workers.read(
-            lambda: self._recall(query, namespace, options, vectors.get(query))
+        asked = asked_in(query)
+        vectors = await self._searching.aembed([asked] if asked.strip() else [])
+        found = await self._workers.read(
+            lambda: self._recall(asked, namespace, options, vectors.get(asked))
         )
+        return replace(found, query=query)
 
     def _recall(
         self, query: str, namespace: Namespace, options: RecallOptions, vector: Floats | None
