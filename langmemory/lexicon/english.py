@@ -86,6 +86,32 @@ ENGLISH = Language(
         r"\byour (\w+ )?(advice|recommendations?|suggestions?|proposals?|explanation|answer)\b",
         r"\baccording to you\b|\byou had (a|an|the) (\w+ )?(idea|opinion|tip|recipe|plan|list)\b",
     ),
+    courtesies={
+        **dict.fromkeys(("hey", "hi"), r"^\W*(?:hey|hi)\b(?: (?:there|again|all))?[\s,.!…]*"),
+        **dict.fromkeys(
+            ("hello", "good "),
+            r"^\W*(?:hello|good (?:morning|afternoon|evening|day))(?: (?:there|again|all))?\s*[,.!…\n]\s*",
+        ),
+        **dict.fromkeys(
+            ("thank", "thx"),
+            r"(?<=[?!.,;…\n])\s*(?:many |lots of )?(?:thanks|thank you|thx)"
+            r"(?: (?:a lot|so much|very much|in advance|again|a million))*\W*$",
+        ),
+        "please": r"(?:^\W*|,\s*)please\b,?\s*|\s+please\b(?=\W*$)",
+        " you ": r"\b(?:can|could|would|will) you (?:please |maybe |possibly |just |quickly |kindly )*"
+        r"(?:tell|remind) me\b(?: again| once more)*(?: of| about)?\s*[:,]?\s*|"
+        r",?\s*\bif you (?:still |even |happen to )*(?:remember|recall|know)\b(?: (?:it|that|this))?\s*[:,]?|"
+        r"\b(?:do|did) you (?:still |even |happen to |by any chance )*(?:remember|recall|know)\s+",
+        " me": r"^\W*(?:tell|remind) me\b(?: again| once more)*(?: of| about)?\s*[:,]?\s*",
+        **dict.fromkeys(
+            ("wondering", "curious"),
+            r"\bi(?:['’]m| am| was|['’]ve been| have been)? (?:just |still )*(?:wondering|curious)\b"
+            r"(?: about)?\s*[:,]?\s*",
+        ),
+        "to know": r"\bi(?:['’]d| would)? (?:want|need|like|love) to know\b\s*[:,]?\s*",
+        "question": r"\b(?:just |a |one |another )*(?:quick|small|short) question\s*[:,.!]\s*",
+        **dict.fromkeys(("by the way", "btw"), r"\b(?:by the way|btw)\b,?\s*"),
+    },
     corrections=(
         # "No" may also begin a Spanish sentence; `SPANISH` excepts the same.
         r"^\W*(no|nope|nah)\b(?!\W*(thank|problem|worries|need|doubt|matter"

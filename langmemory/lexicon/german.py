@@ -88,6 +88,28 @@ GERMAN = Language(
         r"\bdeine[mnr]? (rat|tipp|tipps|vorschl[aä]ge?|empfehlung(en)?|erklärung|antwort)\b"
         r"|\bdein (rat|tipp|vorschlag|rezept)\b|\blaut dir\b|\bdeiner (meinung|ansicht) nach\b",
     ),
+    courtesies={
+        **dict.fromkeys(
+            ("hallo", "servus", "moin", "grüß", "guten "),
+            r"^\W*(?:hallo|servus|moin|grüß (?:gott|dich|euch)|guten (?:morgen|tag|abend))"
+            r"(?: (?:du|zusammen|nochmal))?\s*[,.!…\n]\s*",
+        ),
+        "dank": r"(?<=[?!.,;…\n])\s*(?:vielen |herzlichen |besten |lieben )?danke?\b"
+        r"(?: (?:dir|ihnen|schön|sehr|im voraus|schon mal))*\W*$",
+        "bitte": r"(?:^\W*|,\s*)bitte\b,?\s*|\s+bitte\b(?=\W*$)",
+        "sagen": r"\b(?:(?:kannst|könntest|würdest) du|(?:können|könnten|würden) sie) "
+        r"(?:mir |bitte |vielleicht |kurz |nochmal |noch einmal |mal )*sagen\b\s*[:,]?\s*",
+        **dict.fromkeys(
+            ("weißt du", "wissen sie", "erinner"),
+            r"\b(?:weißt du|wissen sie|erinnerst du dich|erinnern sie sich)"
+            r"(?: (?:noch|vielleicht|eigentlich|daran|zufällig))*\s*[:,]\s*",
+        ),
+        "wissen": r"\bich (?:wollte|möchte|würde) (?:gerne? |mal |nur )*wissen\b\s*[:,]?\s*",
+        "ich frage mich": r"\bich frage mich\b\s*[:,]?\s*",
+        "sag": r"^\W*sag(?:e|en sie)? (?:mir |mal )+\s*[:,]?\s*",
+        "frage:": r"\b(?:eine |nur |kurze |kleine )*frage\s*:\s*",
+        "übrigens": r"\bübrigens\b,?\s*",
+    },
     corrections=(
         r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",
         r"\bstimmt(e)? (\w+ ){0,2}nicht\b",

@@ -89,6 +89,10 @@ class Language:
     asks_listener: tuple[str, ...] = ()
     """Regular expressions by which somebody asks the other side what it said before ("did you
     recommend"), not what it would say now ("can you recommend")."""
+    courtesies: Mapping[str, str] = field(default_factory=dict)
+    """What people say around a question and do not ask ("Good morning!", "could you tell me", "if you
+    remember", "thanks"): a piece that is in it, in small letters, to a regular expression for it,
+    whatever the capitals."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()

@@ -78,6 +78,27 @@ SPANISH = Language(
         r"|escrito|contado|calculado)\b",
         r"\bsegún tú\b|\btus? (consejos?|recomendaci(ón|ones)|sugerencias?|propuestas?)\b",
     ),
+    courtesies={
+        **dict.fromkeys(
+            ("hola", "buen"),
+            r"^\W*(?:hola|buenos días|buenas(?: (?:tardes|noches))?)\s*[,.!…\n]\s*",
+        ),
+        "gracias": r"(?<=[?!.,;…\n])[\s¡]*(?:muchas |mil )?gracias(?: (?:por todo|de antemano))?\W*$",
+        "por favor": r",?\s*\bpor favor\b",
+        "pued": r"¿?\s*\b(?:me )?puedes? (?:decir|recordar)(?:me)?\b\s*[:,]?\s*",
+        "podr": r"¿?\s*\b(?:me )?podrías? (?:decir|recordar)(?:me)?\b\s*[:,]?\s*",
+        "acuerda": r"¿?\s*\b(?:te acuerdas|se acuerda)\b(?: de)?\s*",
+        **dict.fromkeys(
+            ("recuerdas", "sabes"),
+            r"¿?\s*\b(?:recuerdas|sabes)\s+(?=(?:qu|cu|dónde|cóm|si\b|el\b|la\b|los\b|las\b|mi))",
+        ),
+        **dict.fromkeys(
+            ("me pregunto", "saber"),
+            r"\b(?:me pregunto|quisiera saber|me gustaría saber|quiero saber)\b\s*[:,]?\s*",
+        ),
+        "dime": r"^\W*dime\b\s*[:,]?\s*",
+        "una pregunta": r"\buna pregunta(?: rápida)?\s*[:,.]\s*",
+    },
     corrections=(
         # "No" may also begin an English sentence; `ENGLISH` excepts the same.
         r"^\W*no\b(?!\W*(gracias|hay problema|pasa nada|importa|te preocupes"

@@ -1,16 +1,18 @@
-"""What a long message asks: its question, where that stands at the end or the beginning.
+"""What a message asks, without what stands around it.
 
 People paste a letter, an article or a log and ask something before or after it. Looked up as a whole,
-such a message finds what is like the paste; what the question is about is lost in it.
+such a message finds what is like the paste; what the question is about is lost in it. And they are
+polite: "Good morning! Could you tell me …? Thanks a lot!" has more words for that than for what is asked.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from langmemory.lexicon import detect_language, sentence_starts, split_words
+from langmemory.lexicon import LANGUAGES, detect_language, sentence_starts, split_words
 
 LONG_CHARACTERS: Final = 600
 """A longer message is no mere question."""
@@ -24,20 +26,38 @@ _MARK = re.compile("[?？؟]")
 
 
 def asked_in(message: str) -> str:
-    """What a long message asks at its beginning and its end; the message itself where it is short, or
-    asks nothing there."""
-    if len(message) <= LONG_CHARACTERS:
-        return message
-    text = message.strip()
-    asked = (*_asking(text[:PART_CHARACTERS], -1), *_asking(text[-PART_CHARACTERS:], 0))
-    question = "\n".join(dict.fromkeys(asked))
-    return question if _tells(question) else message
+    """What a message asks: of a long one the questions at its beginning and its end, of any what is said
+    besides courtesies; the message itself where it asks nothing there, or nothing is left."""
+    if len(message) > LONG_CHARACTERS:
+        text = message.strip()
+        parts = (*_asking(text[:PART_CHARACTERS], -1), *_asking(text[-PART_CHARACTERS:], 0))
+        question = "\n".join(dict.fromkeys(parts))
+        return _bare(question) if len(_telling(question)) >= ENOUGH_WORDS else message
+    return _bare(message)
 
 
-def _tells(question: str) -> bool:
-    """Whether it has words enough that are no stop words."""
-    words = set(split_words(question)) - detect_language(question).stop_words
-    return len(words) >= ENOUGH_WORDS
+def _bare(question: str) -> str:
+    """The question without courtesies, unless it is nothing else."""
+    small, bare = question.lower(), question
+    for piece, courtesy in _courtesies():
+        if piece in small and courtesy.search(bare):
+            bare = " ".join(courtesy.sub(" ", bare).split())
+    return bare if bare == question or _telling(bare) else question
+
+
+@lru_cache(maxsize=1)
+def _courtesies() -> list[tuple[str, re.Pattern[str]]]:
+    """In every language: a question among courtesies is too short to tell its own."""
+    return [
+        (piece, re.compile(pattern, re.IGNORECASE))
+        for language in LANGUAGES.values()
+        for piece, pattern in language.courtesies.items()
+    ]
+
+
+def _telling(question: str) -> set[str]:
+    """The words that are no stop words."""
+    return set(split_words(question)) - detect_language(question).stop_words
 
 
 def _asking(part: str, cut: int) -> list[str]:

@@ -78,3 +78,47 @@ async def test_a_recall_finds_what_is_asked_around_a_paste() -> None:
             for found in (store.recall(message, place), await store.arecall(message, place)):
                 assert found.results[0].text.startswith("Emil is allergic")
                 assert found.query == message
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        (
+            "Hey, good morning! Could you please tell me, if you remember it: where did we eat?"
+            " Thanks a lot!",
+            "where did we eat?",
+        ),
+        ("Do you remember when I moved to Kiel?", "when I moved to Kiel?"),
+        ("Can you remind me of the name of that bar?", "the name of that bar?"),
+        ("I was just wondering about Tom's new job", "Tom's new job"),
+        ("Where is my bag, please?", "Where is my bag ?"),
+        ("Hallo, weißt du noch, wo ich wohne? Danke dir!", "wo ich wohne?"),
+        (
+            "Könntest du mir bitte nochmal sagen, wie mein Hund heißt?",
+            "wie mein Hund heißt?",
+        ),
+        ("¡Hola! ¿Podrías decirme dónde vive mi hermana? Gracias", "dónde vive mi hermana?"),
+        ("你好，请问你还记得我住在哪里吗？谢谢你", "我住在哪里吗？"),
+    ],
+)
+def test_courtesies_are_not_asked(message: str, asked: str) -> None:
+    """Greetings, thanks and "could you tell me" are said around a question and not looked up."""
+    assert asked_in(message) == asked
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hello Kitty stickers, where are they?",
+        "What did you recommend?",
+        "History of Hiroshima",
+        "Thanks!",
+        "Good morning!",
+        "我不知道他住在哪里",
+        "Where did I say thanks?",
+        "What would please Keely?",
+    ],
+)
+def test_what_only_looks_like_a_courtesy_stays(message: str) -> None:
+    """Names and statements with such words in them, and messages that are nothing else, are whole."""
+    assert asked_in(message) == message
