@@ -359,7 +359,7 @@ async def test_a_model_behind_a_network_is_asked_once_a_turn(
     monkeypatch.setattr(CoreMemory, "ablocks", ablocks)
     with MemoryStore(tmp_path / "own.db", index={"dims": 2, "embed": model}) as store:
         node = RecallNode(store=store)
-        first: Any = {"messages": [HumanMessage("Tell me all about my little dog", id="1")]}
+        first: Any = {"messages": [HumanMessage("What do I say of my little dog", id="1")]}
         state = first | await node.ainvoke(first, CONFIG)
         assert state["recall_trace"]["topic_distance"] is None
         state["messages"] = [HumanMessage("And what about the cat of my sister?", id="2")]
