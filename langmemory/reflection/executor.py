@@ -2,7 +2,8 @@
 
 Swap the import line and nothing is lost any more: what was submitted is done by this process, or
 after its end by the next one that has an executor (or `langmemory worker`) on the file. Every job
-is done at least once; what it changes through `store.apply`, exactly once.
+is done at least once. What the reflection graph changes, exactly once: its runs are named after the
+turns they read. A memory manager whose process dies after it wrote and before it said so writes again.
 """
 
 from __future__ import annotations

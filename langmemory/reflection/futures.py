@@ -14,7 +14,6 @@ from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker
 from langmemory.sqlite.background.jobs import Enqueued
-from langmemory.sqlite.file.times import from_us
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 
@@ -140,21 +139,16 @@ class JobFutures:
         jobs = self._jobs
         if jobs is None:
             return
-        now = from_us(jobs.clock())
+        now = jobs.clock()
         while True:
             futures = self._all()
             try:
-                found = jobs.find(list(futures))
+                due = jobs.unfinished(now) & futures.keys()
             except ClosedStoreError:
                 return
-            due = [
-                futures[job.id]
-                for job in found
-                if job.state == "running" or (job.state == "pending" and job.due_at <= now)
-            ]
             if not due:
                 return
-            wait(due, timeout=0.2)
+            wait([futures[job] for job in due], timeout=0.2)
 
     # What the worker tells.
 
@@ -171,12 +165,13 @@ class JobFutures:
         """Settle the futures of jobs that other processes have ended."""
         if self._jobs is None or self._worker is None:
             return
-        waiting = {job for job, future in self._all().items() if future.safe}
-        elsewhere = waiting - self._worker.running()
-        if not elsewhere:
+        safe = {job for job, future in self._all().items() if future.safe}
+        elsewhere = safe - self._worker.running()
+        over = elsewhere - self._jobs.unfinished() if elsewhere else elsewhere
+        if not over:
             return
-        found = {job.id: job for job in self._jobs.find(list(elsewhere))}
-        for number in elsewhere:
+        found = {job.id: job for job in self._jobs.find(list(over))}
+        for number in over:
             job = found.get(number)
             if job is None:  # dropped
                 self._settle(number, "replaced", None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -82,6 +83,7 @@ class LocalReflectionExecutor:
     ) -> None:
         self._reflector = as_runnable(reflector)
         self._namespace = getattr(reflector, "namespace", None)
+        self._variables = _variables(self._namespace)
         self.name = name or getattr(reflector, "jobs_name", None) or self._reflector.get_name()
         self._lanes = lanes
         self._run_async = run_async or inspect.iscoroutinefunction(reflector)
@@ -196,7 +198,7 @@ class LocalReflectionExecutor:
             lane=lane_of(self.name, namespace, speaker_of(scope)),
             thread=str(thread) if thread else None,
             payload=packed(payload),
-            config=packed_config(config, scope.context),
+            config=packed_config(config, scope.context, needed=self._variables),
             wait_seconds=after_seconds,
         )
 
@@ -225,7 +227,7 @@ class LocalReflectionExecutor:
                     self._jobs.clock = self._clock
                 self._worker = Worker(
                     self._jobs,
-                    performer(self._reflector, self._store, run_async=self._run_async),
+                    performer(self._reflector, store, run_async=self._run_async),
                     kind=self.name,
                     lanes=self._lanes,
                     options=self._options or WorkOptions.of(store.config.reflection),
@@ -295,6 +297,15 @@ class LocalReflectionExecutor:
 
     def __exit__(self, *raised: object) -> None:
         self.shutdown(wait=True)
+
+
+def _variables(namespace: Any) -> frozenset[str]:
+    """What a namespace is filled in from, be it ours or LangMem's. They are kept with a job whatever
+    they are called: ``{customer_key}`` is no secret, its value is a label in the file."""
+    labels = getattr(namespace, "labels", None) or getattr(namespace, "template", None)
+    if isinstance(namespace, str | tuple | list):
+        labels = namespace
+    return frozenset(re.findall(r"\{([^{}|]+)", " ".join(labels_of(labels or ()))))
 
 
 def _note_at_work(worker: Worker, store: Any, reflector: Runnable[Any, Any]) -> None:

@@ -2,7 +2,8 @@
 
 Kept are JSON types, what `MemoryStore` writes as JSON (dates, UUIDs, pydantic models …) and
 LangChain messages, which come back as messages, a tool's artifact with them if it has a JSON form.
-Of the config: what the caller put into it, not what LangGraph did, no callbacks and no secrets.
+Of the config: what the caller put into it, not what LangGraph did, no callbacks and no secrets, unless
+a namespace is made of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
 from langchain_core.messages import BaseMessage, ToolMessage, message_to_dict, messages_from_dict
@@ -69,14 +70,17 @@ def unpacked(value: Any) -> Any:
     return value
 
 
-def packed_config(config: RunnableConfig | None, context: Any) -> dict[str, Any]:
-    """What a later run needs of a config and of the context of the run that submits."""
+def packed_config(
+    config: RunnableConfig | None, context: Any, *, needed: Collection[str] = ()
+) -> dict[str, Any]:
+    """What a later run needs of a config and of the context of the run that submits; the ``needed``
+    names whatever they look like."""
     given: Mapping[str, Any] = config or {}
     kept: dict[str, Any] = {
-        "configurable": _plain(given.get("configurable")),
+        "configurable": _plain(given.get("configurable"), needed),
         "metadata": _plain(given.get("metadata")),
         "tags": [tag for tag in given.get("tags") or [] if not tag.startswith(("seq:", "graph:"))],
-        "context": _plain(_fields(context)),
+        "context": _plain(_fields(context), needed),
     }
     kept.update({name: given.get(name) for name in KEPT_SETTINGS})
     return {name: value for name, value in kept.items() if value}
@@ -92,7 +96,7 @@ def json_or_null(result: Any) -> str:
     """A result as JSON, ``null`` when it has no JSON form: what was done stands in the store."""
     try:
         return to_json(packed(result))
-    except (InvalidValueError, RecursionError):
+    except Exception:  # also of the result's own code: the work is done, and not to be done again
         return "null"
 
 
@@ -107,11 +111,11 @@ def _fields(context: Any) -> Mapping[str, Any]:
     return {}
 
 
-def _plain(values: Mapping[str, Any] | None) -> dict[str, Any]:
+def _plain(values: Mapping[str, Any] | None, needed: Collection[str] = ()) -> dict[str, Any]:
     """Entries with a JSON form that are the caller's own; no secrets."""
     kept = {}
     for name, value in (values or {}).items():
-        if INTERNAL.match(name) or SECRET.search(name):
+        if name not in needed and (INTERNAL.match(name) or SECRET.search(name)):
             continue
         if isinstance(value, uuid.UUID):
             kept[name] = str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -12,8 +13,10 @@ from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
 from langmemory.embeddings.private_loop import wait_for
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, JobFailedError
 from langmemory.reflection.payload import unpacked, unpacked_config
+from langmemory.reflection.queue import jobs_of
+from langmemory.stores.jobs import Jobs
 from langmemory.types import Job
 
 
@@ -32,6 +35,23 @@ def as_runnable(reflector: Any) -> Runnable[Any, Any]:
     )
 
 
+_CLAIM: ContextVar[tuple[Jobs, Job] | None] = ContextVar("langmemory_claim", default=None)
+
+
+def check_claim() -> None:
+    """For a reflector that is about to write what a slow model made of its payload.
+
+    Raises:
+        JobFailedError: The job it runs for is another worker's by now, or was forgotten with the person
+            it was about.
+    """
+    claim = _CLAIM.get()
+    if claim is not None and not claim[0].holds(claim[1]):
+        raise JobFailedError(
+            f"Job {claim[1].id} was taken over or forgotten while it ran; nothing was written."
+        )
+
+
 class _Work(TypedDict, total=False):
     job: Job
     result: Any
@@ -47,6 +67,8 @@ def performer(
     program for as long as the reflector takes.
     """
 
+    jobs = jobs_of(store)
+
     # The config reaches it through the context: given here, it would win over the reflector's own.
     def reflect(work: _Work) -> _Work:
         payload, options = prepare(work["job"])
@@ -57,6 +79,7 @@ def performer(
         return {"result": await reflector.ainvoke(payload, **options)}
 
     def prepare(job: Job) -> tuple[Any, dict[str, Any]]:
+        _CLAIM.set((jobs, job))  # in the node's own copy of the context
         # A graph makes its own context type of it; others find it in the runtime.
         _, context = unpacked_config(job.config)
         options = {"context": context} if context and isinstance(reflector, Pregel) else {}

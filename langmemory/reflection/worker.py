@@ -193,9 +193,14 @@ class Worker:
             job = self._claim(due_by_us)
             if job is None:
                 break
-            threading.Thread(
-                target=self._do, args=(job,), name=f"langmemory-job-{job.id}", daemon=True
-            ).start()
+            name = f"langmemory-job-{job.id}"
+            try:
+                threading.Thread(target=self._do, args=(job,), name=name, daemon=True).start()
+            except RuntimeError:  # no more threads: another process, or a later look, may have one
+                self._let_go(job)
+                self._forget(job)
+                self._jobs.release([job])
+                raise
             begun = True
         now = self._jobs.clock()
         if abs(now - self._tidied_us) > TIDY_EVERY_US:  # also when the clock was put back

@@ -264,9 +264,11 @@ CREATE TABLE job (
     error       TEXT,                       -- of the last attempt
     result      TEXT                        -- JSON
 ) STRICT;
-CREATE INDEX job_due ON job (due_at) WHERE state = 'pending';
+CREATE INDEX job_due ON job (kind, due_at) WHERE state = 'pending';
 CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
 CREATE INDEX job_thread ON job (lane, thread) WHERE state = 'pending';
+CREATE INDEX job_dead ON job (lane, thread) WHERE state = 'dead';
+CREATE INDEX job_over ON job (finished_at) WHERE state IN ('done', 'replaced');
 
 -- What showing a memory to a model came to, over all threads.
 CREATE TABLE usage (

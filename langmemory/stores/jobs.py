@@ -79,6 +79,11 @@ class Jobs:
             now = self.clock()
             return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
 
+    def holds(self, job: Job) -> bool:
+        """See `jobs.holds`."""
+        with self._engine.glance() as snapshot:
+            return jobs.holds(snapshot.connection, job)
+
     def finish(self, job: Job, result: str) -> bool:
         """See `jobs.finish`."""
         with self._engine.write() as connection:
@@ -121,6 +126,11 @@ class Jobs:
             now = self.clock()
             jobs.after_clock_change(connection, now)
             return jobs.prune(connection, max(now - keep_us, 0))
+
+    def unfinished(self, due_by_us: int | None = None) -> set[int]:
+        """See `jobs.unfinished`."""
+        with self._engine.glance() as snapshot:
+            return jobs.unfinished(snapshot.connection, due_by_us)
 
     def find(self, ids: Sequence[int]) -> list[Job]:
         """Those of the jobs that are there."""

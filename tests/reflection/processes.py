@@ -51,7 +51,8 @@ def leave(path: Path) -> None:
     executor = LocalReflectionExecutor(reflect, store, name="shared", options=QUICK)
     for n in range(3):
         executor.submit({"n": n}, thread_id=None)
-    while not Path(f"{path}.diary").exists():
+    diary = Path(f"{path}.diary")
+    while not (diary.exists() and diary.read_text()):  # it is there before its first line is
         time.sleep(0.01)
 
 

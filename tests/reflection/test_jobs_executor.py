@@ -7,7 +7,7 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,8 @@ from langmemory.reflection import (
     WorkOptions,
 )
 from langmemory.reflection.futures import JobFuture
+from langmemory.stores.jobs import Jobs
+from langmemory.types import Job
 
 OFTEN = WorkOptions(poll_seconds=0.05)
 LATER = 3_600
@@ -250,6 +252,57 @@ def test_futures_of_work_done_elsewhere_are_settled(store: MemoryStore, path: Pa
             old.result(10)
         there.shutdown(cancel_futures=True)
     here.shutdown()
+
+
+def test_what_waits_is_not_read_while_it_waits(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether others have ended jobs is asked every second: that reads the jobs that are over, and
+    none of the thousands of conversations that wait."""
+    read: list[int] = []
+    looked = threading.Semaphore(0)
+    find, unfinished = Jobs.find, Jobs.unfinished
+
+    def reading(jobs: Jobs, ids: Sequence[int]) -> list[Job]:
+        read.extend(ids)
+        return find(jobs, ids)
+
+    def looking(jobs: Jobs, due_by_us: int | None = None) -> set[int]:
+        looked.release()
+        return unfinished(jobs, due_by_us)
+
+    monkeypatch.setattr(Jobs, "find", reading)
+    monkeypatch.setattr(Jobs, "unfinished", looking)
+    executor = ReflectionExecutor(reflector(), store=store, lanes=0, options=OFTEN)
+    waits = [
+        executor.submit({"n": n}, ANNA, thread_id=str(n), after_seconds=LATER) for n in range(5)
+    ]
+    for _ in range(3):
+        assert looked.acquire(timeout=10)
+    assert read == []
+    dropped = waits[2].job_id  # type: ignore[attr-defined]
+    store.jobs.drop([dropped])
+    with pytest.raises(CancelledError):
+        waits[2].result(10)
+    assert set(read) == {dropped}
+    executor.shutdown()
+
+
+@pytest.mark.parametrize("name", ["customer_key", "session_token", "langgraph_team", "lc_user"])
+def test_what_a_namespace_is_made_of_is_kept_whatever_it_is_called(
+    store: MemoryStore, name: str
+) -> None:
+    """A job finds its namespace, though the variable looks like a secret or like one of LangGraph's;
+    what else looks so is not written to the file."""
+    seen: dict[str, Any] = {}
+
+    def look(payload: dict[str, Any]) -> None:
+        seen.update(get_config()["configurable"])
+
+    with ReflectionExecutor(reflector(look, ("kept", f"{{{name}}}")), store=store) as executor:
+        executor.submit({"n": 1}, {"configurable": {name: "c1", "api_key": "s3cret"}}).result(10)
+    assert seen[name] == "c1"
+    assert "api_key" not in seen
 
 
 def test_an_artifact_does_not_keep_a_conversation_from_being_reflected(store: MemoryStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
@@ -16,7 +17,7 @@ from langmemory import MemoryStore
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
-from langmemory.sqlite.background.jobs import NewJob
+from langmemory.sqlite.background.jobs import NewJob, claimable
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 from tests.reflection.clock import Clock
@@ -166,6 +167,84 @@ def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:
     three = claim(jobs)
     assert three is not None
     assert three.id == second
+
+
+def test_the_next_job_costs_the_same_however_many_wait(jobs: Jobs, store: MemoryStore) -> None:
+    """Thousands of conversations that are due are not sorted for the sake of the first."""
+    steps: list[int] = []
+
+    def cost(waiting: int) -> int:
+        rows = ((f"lane {n}", n) for n in range(waiting))
+        with store._engine.write() as connection:
+            connection.executemany(
+                "INSERT INTO job (kind, lane, payload, created_at, due_at) "
+                "VALUES ('test', ?, '{}', 1, ?)", rows,
+            )  # fmt: skip
+            steps.clear()
+            connection.set_progress_handler(lambda: steps.append(1) or False, 10)
+            try:
+                assert claimable(connection, "test", 1_000_000, 1_000_000)
+            finally:
+                connection.set_progress_handler(None)
+        return len(steps)
+
+    few = cost(10)
+    assert cost(2_000) <= few + 1
+
+
+def test_a_job_that_cannot_be_read_holds_up_no_other(jobs: Jobs, store: MemoryStore) -> None:
+    """It is given up with a reason and can be listed, and the next one is done."""
+    broken, good = add(jobs), add(jobs)
+    with store._engine.write() as connection:
+        connection.execute("UPDATE job SET payload = '{oops' WHERE id = ?", (broken,))
+    done: list[int] = []
+    Worker(jobs, lambda job: done.append(job.id), kind="test").run_due()
+    assert done == [good]
+    [dead] = jobs.listed()
+    assert (dead.id, dead.state, dead.error) == (
+        broken, "dead", "UnreadableJob: what it was to do is no JSON",
+    )  # fmt: skip
+
+
+class _Detached:
+    """As a row of a database whose session is over."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("the session is over")
+
+
+def test_work_whose_result_cannot_be_kept_is_not_done_again(jobs: Jobs) -> None:
+    """What the result's own code raises says nothing of the work: the job is done, its result null."""
+    job = add(jobs)
+    assert Worker(jobs, lambda job: _Detached(), kind="test").run_due() == 1
+    [found] = jobs.find([job])
+    assert (found.state, found.result) == ("done", None)
+
+
+def test_a_job_for_which_there_is_no_thread_is_given_back(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a process may start no more threads the job waits, and the worker looks again."""
+    job = add(jobs)
+    begin = threading.Thread.start
+    refused: list[str] = []
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name.startswith("langmemory-job") and not refused:
+            refused.append(state(jobs, job))
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    done = threading.Event()
+    options = WorkOptions(poll_seconds=0.02)
+    worker = Worker(jobs, lambda job: done.set(), kind="test", options=options)
+    worker.start()
+    assert done.wait(10)
+    assert worker.stop()
+    assert refused == ["running"]
+    [found] = jobs.find([job])
+    assert (found.state, found.attempts) == ("done", 1)
 
 
 def test_a_lost_lease_is_taken_over_and_the_loser_has_no_say(jobs: Jobs, clock: Clock) -> None:

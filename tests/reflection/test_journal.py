@@ -7,13 +7,15 @@ import shutil
 import threading
 import unicodedata
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.changes import (
@@ -22,8 +24,11 @@ from langmemory.changes import (
     DecideReview,
     Invalidate,
     OpenReview,
+    RemoveMemory,
     SetStatus,
+    Supersede,
     UpdateMemory,
+    WithdrawReview,
 )
 from langmemory.config import Config
 from langmemory.formation.facts import Extraction, SessionSummary
@@ -32,6 +37,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.lifecycle.journal import MARK, Learned, Page, Session, file_name, render
 from langmemory.stores import journal
 from langmemory.stores.journal import JournalFiles
+from tests.stores.test_scale import steps
 
 LENA = ("memories", "Lena")
 
@@ -243,6 +249,79 @@ async def test_a_change_set_is_followed(store: MemoryStore, folder: Path, call: 
     assert "Which sister?" not in "".join(files(folder).values())
 
 
+def test_what_a_run_or_its_undo_touches_beside_is_followed(
+    store: MemoryStore, folder: Path
+) -> None:
+    """A turn that is removed, a question that is withdrawn, and what their undo brings back, stand in
+    the files as a rebuild would write them, and pages of other days are left alone."""
+    told(store)
+    facts = (key_of(store, "Katrin lives"), key_of(store, "lives in Valencia"))
+    asked = OpenReview(
+        id="q", about="a", question="Which sister?", memories=facts[:1], options={"this": ()}
+    )
+    [turn] = [one.key for one in store.search(LENA, limit=100) if "My sister" in str(one.value)]
+    [other] = folder.rglob("2026-07-12.md")
+    other.write_text(f"# Elsewhere\n{MARK}\n", encoding="utf-8")
+    pages = []
+    for run, change in (
+        ("asks", asked),
+        ("withdraws", WithdrawReview(id="q")),
+        ("removes", RemoveMemory(key=turn)),
+        ("ends", Invalidate(key=facts[0], invalid_at=datetime(2026, 2, 2, tzinfo=UTC))),
+    ):
+        pages.append(as_rebuilt(store, folder, but=other))
+        store.apply(
+            ChangeSet(namespace=LENA, run_id=run, kind="correction", reason="", changes=(change,))
+        )
+        assert as_rebuilt(store, folder, but=other) != pages[-1]
+    for run in ("ends", "removes", "withdraws", "asks"):
+        store.undo(run)
+        assert as_rebuilt(store, folder, but=other) == pages.pop()
+    assert other.read_text(encoding="utf-8").startswith("# Elsewhere")
+
+
+def as_rebuilt(store: MemoryStore, folder: Path, *, but: Path) -> dict[str, str]:
+    """The files but one, once it is sure that they are those of a rebuild."""
+    there, elsewhere = files(folder), folder.parent / "elsewhere"
+    JournalFiles(elsewhere).rebuild(store)
+    rebuilt = files(elsewhere)
+    for found in (there, rebuilt):
+        del found[str(but.relative_to(folder))]
+    assert there == rebuilt
+    return there
+
+
+def test_a_page_costs_what_stands_on_it(tmp_path: Path) -> None:
+    """A day of the journal takes no longer, however much was said on other days."""
+    took = []
+    for days in (2, 400):
+        with MemoryStore(tmp_path / f"{days}.db", index=False) as store:
+            facts = [
+                PutOp(LENA, f"fact/{n}", {"text": f"It was {n}.", "said_at": at.isoformat()})
+                for n in range(days * 4)
+                for at in [datetime(2020, 1, 1, 10, tzinfo=UTC) + timedelta(days=n // 4)]
+            ]
+            store.batch(facts)
+            over = tuple(
+                Supersede(
+                    key=f"fact/{n}", by=f"fact/{n + 1}", invalid_at=datetime(2021, 1, 1, tzinfo=UTC)
+                )
+                for n in range(0, days * 4, 4)
+            )
+            store.apply(
+                ChangeSet(namespace=LENA, run_id="ends", kind="correction", reason="", changes=over)
+            )
+            day = [date(2020, 1, 2)]
+            [page] = store.journal(LENA, days=day)
+            [session] = page.sessions
+            assert len(session.learned) == 4
+            assert session.learned[1].instead_of == ("It was 4.",)
+            with store._engine.read() as snapshot:
+                connection = snapshot.connection
+            took.append(steps(connection, partial(store.journal, LENA, days=day)))
+    assert 0 < took[1] < 1.5 * took[0]
+
+
 def test_an_import_is_followed(store: MemoryStore, folder: Path, tmp_path: Path) -> None:
     """Imported facts stand in the files of the store that imports them, over what was there."""
     told(store)
@@ -394,6 +473,11 @@ def test_days_can_be_chosen(store: MemoryStore) -> None:
     pages = store.journal()
     assert [page.day for page in pages] == [date(2026, 1, 11), date(2026, 7, 12)]
     assert store.journal(LENA, days=[date(2026, 7, 12)]) == pages[1:]
+    assert store.journal(LENA, days=[]) == []
+    key = key_of(store, "lives in Valencia")
+    value = next(item.value for item in store.search(LENA, limit=100) if item.key == key)
+    store.put(LENA, key, {**value, "said_at": f"2026-03-03T10:00:00Z{' or so' * 20}"})
+    assert len(store.journal(LENA, days=[date(2026, 3, 3)])) == 1
     assert store.journal(("memories", "nobody")) == []
 
 

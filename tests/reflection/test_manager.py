@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,12 @@ from langmemory.errors import (
     ModelUnavailableError,
     StalePlanError,
 )
-from langmemory.reflection import ReflectionExecutor
+from langmemory.reflection import ReflectionExecutor, Worker
 from langmemory.reflection.managers.memory_manager import create_memory_manager
 from langmemory.reflection.managers.schemas import Memory, RemoveDoc
 from langmemory.reflection.managers.store_manager import MAX_PASSES, create_memory_store_manager
+from langmemory.reflection.reflector import check_claim, performer
+from tests.reflection.clock import Clock
 from tests.scripted import ScriptedModel
 
 CONFIG: RunnableConfig = {"configurable": {"langgraph_user_id": "anna", "user_id": "anna"}}
@@ -401,6 +404,24 @@ def test_existing_memories_come_in_every_form_of_langmem() -> None:
     assert memory == ("1", {"a": 1})
 
 
+def test_a_memory_that_is_given_twice_is_one_memory() -> None:
+    """As where two searches found it: the model is shown it once, and it is handed back once."""
+    model = ScriptedModel(otherwise=changes({"action": "delete", "id": "m1"}))
+    found = [("1", "Memory", {"content": "old"})]
+    manager = create_memory_manager(model, enable_deletes=True)
+    assert manager.invoke({**says("x"), "existing": found * 2}) == [
+        ("1", RemoveDoc(json_doc_id="1"))
+    ]
+    assert shown(model.prompts[0]).count("[m") == 1
+
+
+def test_half_an_emoji_costs_no_memory(store: BaseStore) -> None:
+    """A small model may write half of a surrogate pair: what can be kept of the memory is."""
+    model = ScriptedModel(script=[changes(insert("Anna sails \ud83d")), changes()])
+    create_memory_store_manager(model, store=store).invoke(says("I sail."), CONFIG)
+    assert stored(store) == [{"kind": "Memory", "content": {"content": "Anna sails \ufffd"}}]
+
+
 def test_max_steps_goes_on_until_nothing_changes() -> None:
     """Each step is one call; it ends early when a step changes nothing."""
     for steps, calls in ((1, 1), (2, 2), (5, 3)):
@@ -667,6 +688,52 @@ async def test_what_was_changed_while_the_model_was_asked_stands(
         content = {"name": "Anne", "language": "French"}
         assert stored(store) == [{"kind": "UserProfile", "content": content}]
         assert len(model.prompts) == 2
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_who_is_forgotten_while_the_model_is_asked_stays_forgotten(
+    tmp_path: Path, asynchronous: bool
+) -> None:
+    """What a job's model makes of a conversation is not written once the job went with the person it
+    was about; others' memories are."""
+    answer = changes(insert("she sails"))
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+
+        def forgotten(_: list[BaseMessage]) -> str:
+            store.forget(PLACE, everything=True)
+            return answer
+
+        model = ScriptedModel(script=[forgotten, answer])
+        manager = create_memory_store_manager(model, store=store)
+        with ReflectionExecutor(manager, run_async=asynchronous) as executor:
+            gone = executor.submit(says("I sail."), CONFIG)
+            with pytest.raises(CancelledError):
+                gone.result(10)
+            bert: RunnableConfig = {"configurable": {"langgraph_user_id": "bert"}}
+            assert len(executor.submit(says("I sail."), bert).result(10)) == 1
+        assert stored(store) == []
+
+
+def test_a_job_that_was_taken_over_is_written_once(tmp_path: Path) -> None:
+    """A worker that took longer than its lease writes nothing once another has the job."""
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        jobs, clock = store.jobs, Clock()
+        jobs.clock = clock
+
+        def slow(_: list[BaseMessage]) -> str:
+            clock.forward(3_600)
+            assert other.run_due() == 1
+            return changes(insert("she sails"))
+
+        model = ScriptedModel(script=[slow, changes(insert("she sails"))])
+        manager = create_memory_store_manager(model, store=store)
+        with ReflectionExecutor(manager, lanes=0) as executor:
+            executor.submit(says("I sail."), CONFIG)
+        one, other = (Worker(jobs, performer(manager, store), kind=executor.name) for _ in range(2))
+        assert one.run_due() == 1
+        assert stored(store) == [{"kind": "Memory", "content": {"content": "she sails"}}]
+        assert store.jobs.counts() == {"done": 1}
+        check_claim()  # nothing of the jobs is left in this thread
 
 
 def test_memories_that_change_all_the_time_are_left_as_others_write_them(tmp_path: Path) -> None:

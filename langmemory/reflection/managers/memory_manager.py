@@ -84,8 +84,10 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
     def _dialogue(self, input: Mapping[str, Any]) -> Dialogue[Changes, list[ExtractedMemory]]:
         """Returns the memories."""
         check_input(input)
-        given = self._known(input.get("existing") or ())
-        known = {one.id: one for one in given}
+        known: dict[str, Known] = {}
+        for one in self._known(input.get("existing") or ()):
+            known.setdefault(one.id, one)  # two searches may have found it
+        given = list(known.values())
         talk = conversation(input.get("messages") or ())
         written: dict[str, BaseModel] = {}
         removed: dict[str, None] = {}

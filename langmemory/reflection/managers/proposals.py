@@ -216,9 +216,11 @@ def _id(value: Any) -> str:
 
 
 def _as_written(value: Any) -> Any:
-    """Content without the escapes of the prompt it was copied from."""
+    """Content without the escapes of the prompt it was copied from, and without half surrogate pairs,
+    as small models write for an emoji: no store keeps them."""
     if isinstance(value, str):
-        return value.replace("&lt;", "<")
+        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole.replace("&lt;", "<")
     if isinstance(value, Mapping):
         return {key: _as_written(each) for key, each in value.items()}
     return [_as_written(each) for each in value] if isinstance(value, list) else value

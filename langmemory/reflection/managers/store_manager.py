@@ -30,6 +30,7 @@ from langmemory.reflection.managers.passes import REASON, Pass
 from langmemory.reflection.managers.proposals import Permits
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
 from langmemory.reflection.managers.stored_memories import StoredMemories
+from langmemory.reflection.reflector import check_claim
 from langmemory.stores import MemoryStore, verbatim
 
 MAX_PASSES = 3
@@ -172,6 +173,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         for manager, with_messages in self._managers:
             run.change(manager.invoke(self._input(input, run, with_messages), config))
         puts = run.puts()
+        check_claim()
         if isinstance(run.store, MemoryStore):
             for change_set in run.change_sets(puts):
                 run.store.apply(change_set)
@@ -208,6 +210,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         for manager, with_messages in self._managers:
             run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
         puts = run.puts()
+        await asyncio.to_thread(check_claim)
         if isinstance(run.store, MemoryStore):
             for change_set in run.change_sets(puts):
                 await run.store.aapply(change_set)

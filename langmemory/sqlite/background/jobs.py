@@ -22,17 +22,24 @@ COLUMNS: Final = (
     "lease_until, finished_at, error, result"
 )
 
-CLAIMABLE: Final = """
-    SELECT id, state, attempts FROM job AS one
-    WHERE kind = :kind
-      AND ((state = 'pending' AND due_at <= :due_by) OR (state = 'running' AND lease_until <= :now))
-      AND NOT EXISTS (
-          SELECT 1 FROM job AS other
-          WHERE other.state = 'running' AND other.lane = one.lane AND other.lease_until > :now
-      )
+_NEXT: Final = """
+    SELECT id, state, attempts, due_at FROM job AS one
+    WHERE kind = :kind AND {ready} AND NOT EXISTS (
+        SELECT 1 FROM job AS other
+        WHERE other.state = 'running' AND other.lane = one.lane AND other.lease_until > :now
+    )
     ORDER BY due_at, id LIMIT 1
 """
-"""The next job of a kind: due, or left behind by a worker whose lease ran out; its lane is free."""
+CLAIMABLE: Final = f"""
+    SELECT id, state, attempts FROM (
+        SELECT * FROM ({_NEXT.format(ready="state = 'pending' AND due_at <= :due_by")})
+        UNION ALL
+        SELECT * FROM ({_NEXT.format(ready="state = 'running' AND lease_until <= :now")})
+    )
+    ORDER BY due_at, id LIMIT 1
+"""
+"""The next job of a kind: due, or left behind by a worker whose lease ran out; its lane is free. Each
+is looked for by itself: with one OR, SQLite sorts all that waits for the sake of one."""
 
 
 WHOSE: Final = ("namespace", "thread_id")
@@ -118,7 +125,8 @@ def claim(
     lease_us: int,
     max_attempts: int,
 ) -> Job | None:
-    """Take the next job of a kind. One whose workers died ``max_attempts`` times is buried."""
+    """Take the next job of a kind. One whose workers died ``max_attempts`` times is buried, and so is
+    one that is no JSON any more, where somebody edited the file: the others wait behind it."""
     names = {"kind": kind, "now": now_us, "due_by": due_by_us}
     while True:
         row = connection.execute(CLAIMABLE, names).fetchone()
@@ -127,17 +135,27 @@ def claim(
         found, state, attempts = row
         if state == "running" and attempts >= max_attempts:
             reason = f"WorkerLost: no worker lived to finish it in {attempts} attempts"
-            connection.execute(
-                "UPDATE job SET state = 'dead', finished_at = ?, error = ? WHERE id = ?",
-                (now_us, reason, found),
-            )
+            _bury(connection, found, now_us, reason)
             continue
         taken = connection.execute(
             "UPDATE job SET state = 'running', worker = ?, lease_until = ?, "
             f"attempts = attempts + 1 WHERE id = ? RETURNING {COLUMNS}",
             (worker, now_us + lease_us, found),
         ).fetchone()
-        return _job(taken)
+        try:
+            return _job(taken)
+        except ValueError:  # emptied, so that it can be listed
+            connection.execute(
+                "UPDATE job SET payload = '{}', config = '{}' WHERE id = ?", (found,)
+            )
+            _bury(connection, found, now_us, "UnreadableJob: what it was to do is no JSON")
+
+
+def _bury(connection: Connection, job: int, now_us: int, error: str) -> None:
+    connection.execute(
+        "UPDATE job SET state = 'dead', finished_at = ?, error = ? WHERE id = ?",
+        (now_us, error, job),
+    )
 
 
 def next_due(connection: Connection, kind: str) -> int | None:
@@ -154,6 +172,12 @@ def next_due(connection: Connection, kind: str) -> int | None:
 def renew(connection: Connection, job: Job, now_us: int, lease_us: int) -> bool:
     """Prolong a claim; False when it is lost."""
     return _claimed(connection, job, "lease_until = ?", (now_us + lease_us,))
+
+
+def holds(connection: Connection, job: Job) -> bool:
+    """Whether a claim is not lost: to another worker, or with what was forgotten."""
+    row = connection.execute(f"SELECT 1 FROM job WHERE {_CLAIM}", _claim_of(job)).fetchone()
+    return row is not None
 
 
 def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
@@ -267,6 +291,20 @@ def prune(connection: Connection, before_us: int) -> int:
     return connection.changes()
 
 
+def unfinished(connection: Connection, due_by_us: int | None) -> set[int]:
+    """Jobs that are running, or pending and due by then; None: whenever. From the indexes alone: it
+    is asked every second, and what waits may be thousands of conversations."""
+    rows = connection.execute(
+        "SELECT id FROM job WHERE state = 'running' UNION ALL "
+        "SELECT id FROM job WHERE state = 'pending' AND due_at <= ?",
+        (_NEVER_US if due_by_us is None else due_by_us,),
+    )
+    return {row[0] for row in rows}
+
+
+_NEVER_US: Final = 2**63 - 1
+
+
 def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
     """Those of the jobs that are there."""
     rows = connection.execute(
@@ -295,12 +333,15 @@ def counts(connection: Connection) -> dict[JobState, int]:
 
 def _claimed(connection: Connection, job: Job, change: str, values: Sequence[Any]) -> bool:
     """Change a job that is still this claim's."""
-    connection.execute(
-        f"UPDATE job SET {change} WHERE id = ? AND state = 'running' AND worker = ? "
-        "AND attempts = ?",
-        (*values, job.id, job.worker, job.attempts),
-    )
+    connection.execute(f"UPDATE job SET {change} WHERE {_CLAIM}", (*values, *_claim_of(job)))
     return connection.changes() == 1
+
+
+_CLAIM: Final = "id = ? AND state = 'running' AND worker = ? AND attempts = ?"
+
+
+def _claim_of(job: Job) -> tuple[Any, ...]:
+    return job.id, job.worker, job.attempts
 
 
 def _listed(ids: Sequence[int] | None) -> str | None:
