@@ -251,8 +251,8 @@ class Snapshot:
         self._setting: ModelSetting | None = None
         self._index: signs.SignIndex | None = None
 
-    def _selection(self, scope: CompiledScope) -> Selection:
-        """One for both arms of a search."""
+    def selection(self, scope: CompiledScope) -> Selection:
+        """One for both arms of a search, or for a listing."""
         if self._selected is None or self._selected[0] is not scope:
             selection = Selection(self.connection, self.engine.census, scope)
             self._selected = (scope, selection)
@@ -298,7 +298,7 @@ class Snapshot:
             query,
             limit,
             overfetch=overfetch,
-            selection=self._selection(scope),
+            selection=self.selection(scope),
             exact=exact,
             rough=rough,
         )
@@ -314,7 +314,7 @@ class Snapshot:
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
         """See `keyword_search.search`."""
-        selection, residual = self._selection(scope), scope.residual
+        selection, residual = self.selection(scope), scope.residual
         ids, scores = keyword_search.search(
             self.connection,
             self.engine.census,
@@ -352,7 +352,7 @@ class Snapshot:
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """See `candidates.without_vectors`."""
         return candidates.without_vectors(
-            self.connection, scope, self._selection(scope), known, limit
+            self.connection, scope, self.selection(scope), known, limit
         )
 
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:

@@ -116,17 +116,15 @@ class Conversing(SQLiteBaseStore):
             hash = int(id[:ID_CHARS], 16)
         except ValueError:  # no id at all, so no memory's
             return []
-        while not self._labels_complete():
+        while True:
+            with self._engine.read() as snapshot:
+                ids = labels.find(snapshot.connection, hash, prefix, _hash, viewer=viewer)
+                if ids is not None:
+                    found = self._memories(snapshot.connection, ids, viewer)
+                    break
             with self._engine.write() as connection:
                 labels.add(connection, _hash)
-        with self._engine.read() as snapshot:
-            ids = labels.find(snapshot.connection, hash, prefix, viewer=viewer)
-            found = self._memories(snapshot.connection, ids, viewer)
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
-
-    def _labels_complete(self) -> bool:
-        with self._engine.read() as snapshot:
-            return labels.is_complete(snapshot.connection)
 
     def _memories(self, connection: Connection, ids: list[int], viewer: str | None) -> list[Memory]:
         return items.memories(connection, np.array(ids, np.int64), viewer=viewer)

@@ -215,6 +215,9 @@ def get(batch: Batch, op: GetOp, first_row: FirstRow, alive_at_us: int | None) -
     )
 
 
+LOOKED_AT: Final = 100
+"""Values read at a time, where a filter has to look at them."""
+
 _COLUMNS = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
 
 
@@ -229,7 +232,7 @@ def _search(
             None if math.isnan(score) else score for score in scores.tolist()
         ]
     else:
-        rows = _rows_by_time(snapshot.connection, op, scope, alive_at_us)
+        rows = _rows_by_time(snapshot, op, scope, alive_at_us)
         shown = [None] * len(rows)
     found: list[SearchItem] = []
     for row, score in zip(rows, shown, strict=True):
@@ -264,39 +267,46 @@ def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
 
 
 def _rows_by_time(
-    connection: Connection, op: SearchOp, scope: Scope, alive_at_us: int | None
+    snapshot: Snapshot, op: SearchOp, scope: Scope, alive_at_us: int | None
 ) -> list[Any]:
     """Most recently updated first, as LangGraph's SQL stores list."""
+    connection = snapshot.connection
     compiled = compile_scope(scope, alive_at_us=alive_at_us)
-    namespaces, bindings = compiled.namespaces()
-    residual = compiled.residual
-    driver = compiled.driver
-    start = "item i"
-    condition = f"i.namespace IN {namespaces} AND {compiled.where}"
-    bindings = (*bindings, *compiled.bindings)
-    if driver is not None:  # start from the items the filter names instead of all of them
-        (leaf,) = driver.starts
-        start = (
-            f"(SELECT DISTINCT {leaf.item} AS id FROM {leaf.source} WHERE {leaf.where}) d "
-            "CROSS JOIN item i ON i.id = d.id"
+    selection = snapshot.selection(compiled)
+    residual, driver = compiled.residual, compiled.driver
+    bindings: tuple[Any, ...]
+    items = selection.listed()
+    if items is not None:
+        residual = None  # which they have passed
+        source = "carray(?) c CROSS JOIN item i ON i.id = c.value"
+        bindings = (apsw.carray(np.append(items, -1)),)  # never an empty carray
+    elif driver is not None:  # many, but not all
+        start, bindings = selection.start(driver)
+        source = (
+            f"(SELECT DISTINCT id FROM ({start})) d CROSS JOIN item i ON i.id = d.id "
+            f"WHERE {compiled.where}"
         )
-        bindings = (*leaf.bindings, *bindings)
-    sql = (
-        f"SELECT {_COLUMNS} FROM {start} JOIN namespace n ON n.id = i.namespace "
-        f"WHERE {condition} ORDER BY i.updated_at DESC, i.id DESC"
-    )
+        bindings = (*bindings, *compiled.bindings)
+    else:
+        namespaces, labels = compiled.namespaces()
+        source = f"item i WHERE i.namespace IN {namespaces} AND {compiled.where}"
+        bindings = (*labels, *compiled.bindings)
+    # The ids alone, so that no values are sorted.
+    sql = f"SELECT i.id FROM {source} ORDER BY i.updated_at DESC, i.id DESC"
     if residual is None:
-        return list(connection.execute(f"{sql} LIMIT ? OFFSET ?", (*bindings, op.limit, op.offset)))
+        found = connection.execute(f"{sql} LIMIT ? OFFSET ?", (*bindings, op.limit, op.offset))
+        return _rows_by_id(connection, np.array([row[0] for row in found], np.int64))
+    ids = np.array([row[0] for row in connection.execute(sql, bindings)], np.int64)
     rows: list[Any] = []
-    skipped = 0
-    for row in connection.execute(sql, bindings):
-        if len(rows) == op.limit:
-            break
-        if residual(from_json(row[3])):
-            if skipped < op.offset:
-                skipped += 1
-            else:
-                rows.append(row)
+    skipped = at = 0
+    while len(rows) < op.limit and at < len(ids):
+        for row in _rows_by_id(connection, ids[at : at + LOOKED_AT]):
+            if len(rows) < op.limit and residual(from_json(row[3])):
+                if skipped < op.offset:
+                    skipped += 1
+                else:
+                    rows.append(row)
+        at += LOOKED_AT
     return rows
 
 
@@ -310,13 +320,14 @@ def _list_namespaces(
             labels = list(condition.path)
             literal = labels[: labels.index("*")] if "*" in labels else labels
             prefix = max(prefix, tuple(literal), key=len)
+    further = [one for one in conditions if one.match_type != "prefix" or one.path != prefix]
     visible = visible_to(batch.viewer)
     found = [
         namespace
         for namespace in occupied(
             connection, prefix, alive_at_us, among=visible.sql, bindings=visible.bindings
         )
-        if all(_matches(namespace, condition) for condition in conditions)
+        if all(_matches(namespace, condition) for condition in further)
     ]
     if op.max_depth is not None:
         found = sorted({namespace[: op.max_depth] for namespace in found})

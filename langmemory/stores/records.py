@@ -41,8 +41,8 @@ QUERIES: Final[Mapping[str, str]] = {
         "WHERE {here} AND e.link_run IS NOT NULL ORDER BY e.id"
     ),
     "alias": (
-        "SELECT n.path, e.key AS entity, a.norm, a.name, a.run FROM alias a "
-        "JOIN entity e ON e.id = a.entity JOIN namespace n ON n.id = a.namespace "
+        "SELECT n.path, e.key AS entity, a.norm, a.name, a.run FROM namespace n "
+        "CROSS JOIN entity e ON e.namespace = n.id CROSS JOIN alias a ON a.entity = e.id "
         "WHERE {here} ORDER BY a.entity, a.norm"
     ),
     "evidence": (

@@ -115,8 +115,9 @@ def export_rows(
             yield from _history(connection, viewer, open_runs, item, from_path(path), key)
     if history:
         for item, path, key in connection.execute(
-            "SELECT DISTINCT h.item, n.path, h.key FROM history h JOIN namespace n "
-            f"ON n.id = h.namespace WHERE h.namespace IN {namespaces} ORDER BY h.item",
+            "SELECT DISTINCT h.item, n.path, h.key FROM history h INDEXED BY history_gone "
+            f"JOIN namespace n ON n.id = h.namespace WHERE h.namespace IN {namespaces} "
+            "AND h.key IS NOT NULL ORDER BY h.item",
             bindings,
         ):
             if open_past(connection, item, viewer):

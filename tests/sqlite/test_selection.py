@@ -146,17 +146,23 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
             Scope(namespace=scope.namespace),
             (one, *compile_scope(Scope(namespace=(), kinds=kinds)).conditions),
         )
-        with file.engine.read() as snapshot:
+        with pytest.MonkeyPatch.context() as patch, file.engine.read() as snapshot:
+            patch.setattr(selection, "holds_few", lambda *_: False)  # else its namespace is read
             started = replace(alone, conditions=(one,))
             chosen = Selection(snapshot.connection, Census(), started).after(0, 1 << 20)
         assert chosen is not None
         assert chosen.tolist() == sorted(file.within(alone))
 
 
-@given(scope=scopes, seed=st.integers(0, 99), thresholds=st.sampled_from([(8192, 32), (30, 4)]))
+@given(
+    scope=scopes,
+    seed=st.integers(0, 99),
+    thresholds=st.sampled_from([(8192, 32), (30, 4)]),
+    few=st.sampled_from([0, 250]),
+)
 @settings(max_examples=300, deadline=None)
 def test_what_little_a_scope_leaves_is_found(
-    file: File, scope: Scope, seed: int, thresholds: tuple[int, int]
+    file: File, scope: Scope, seed: int, thresholds: tuple[int, int], few: int
 ) -> None:
     """The nearest items, those that words find, and those without a vector are what the predicates
     and plain comparison say, also for scopes asked before, and where one in a hundred is in scope."""
@@ -166,6 +172,7 @@ def test_what_little_a_scope_leaves_is_found(
     query = rng.standard_normal(DIMS).astype(np.float32)
     query /= np.linalg.norm(query)
     with pytest.MonkeyPatch.context() as patch, file.engine.read() as snapshot:
+        patch.setattr(selection, "READ_ITEMS", few)
         patch.setattr(selection, "FILTERED_FIRST", thresholds[0])
         patch.setattr(selection, "FILTERED_SHARE", thresholds[1])
         patch.setattr(selection, "READ_SHARE", thresholds[1])
@@ -173,8 +180,8 @@ def test_what_little_a_scope_leaves_is_found(
         comparable = sorted(n for n in inside if (n - 1) % 7)
         cosines = file.vectors[np.array(comparable, np.int64) - 1] @ query
         best = np.sort(cosines)[::-1][:10].tolist()
-        few = len(comparable) <= 40
-        ids, found = snapshot.nearest(compiled, query, 10, overfetch=4, exact=not few)
+        little = len(comparable) <= 40
+        ids, found = snapshot.nearest(compiled, query, 10, overfetch=4, exact=not little)
         assert found.tolist() == pytest.approx(best, abs=1e-5)
         assert set(ids.tolist()) <= inside
         rows = snapshot.connection.execute("SELECT rowid FROM keyword('owl')")

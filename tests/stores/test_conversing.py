@@ -125,8 +125,13 @@ def test_what_is_no_short_id_names_nothing(store: MemoryStore, id: str) -> None:
     assert store.labelled(NS, id) == []
 
 
-def test_a_short_id_finds_what_was_stored_before_and_since(store: MemoryStore) -> None:
-    """Ids of items that were there, came later, lie deeper, or are gone: each names what it should."""
+@pytest.mark.parametrize("few", [0, labels.FEW_ITEMS])
+def test_a_short_id_finds_what_was_stored_before_and_since(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """Ids of items that were there, came later, lie deeper, or are gone: each names what it should,
+    by the index and without it."""
+    monkeypatch.setattr(labels, "FEW_ITEMS", few)
     deeper = (*NS, "notes")
     store.put(NS, "early", {"text": "x"})
     assert keys(store.labelled(NS, note_id(NS, "early"))) == ["early"]
@@ -142,6 +147,15 @@ def test_a_short_id_finds_what_was_stored_before_and_since(store: MemoryStore) -
         store.put(NS, key, {"text": "again"})
         assert keys(store.labelled(NS, note_id(NS, key))) == [key]
     assert problems(store) == []
+
+
+def test_a_short_id_of_one_of_many_people_waits_for_no_other(store: MemoryStore) -> None:
+    """A short id is looked up where few memories are without giving all others of the file theirs."""
+    for person in range(20):
+        store.put((*NS, f"p{person}"), "k", {"text": "x"})
+    assert keys(store.labelled((*NS, "p7"), note_id((*NS, "p7"), "k"))) == ["k"]
+    with store._engine.read() as snapshot:
+        assert snapshot.connection.execute("SELECT count(*) FROM label").fetchone() == (0,)
 
 
 def test_two_memories_of_one_short_id_are_told_apart_by_more_of_it(store: MemoryStore) -> None:

@@ -261,3 +261,66 @@ def test_a_disk_error_amid_a_large_deletion(
         with store._engine.read() as snapshot:
             assert check(snapshot.connection) == []
         assert store.delete_namespace(NS) == 4
+
+
+ONE = ("people", "p0")
+
+
+def people(path: Path, count: int) -> MemoryStore:
+    """A file with some notes of each of many people, one of them deleted, and one expired."""
+    store = MemoryStore(path, index=False)
+    for person in range(count):
+        namespace = ("people", f"p{person}")
+        notes = [
+            PutOp((*namespace, "core"), f"k{n}", {"text": f"note {n}", "score": n, "tag": "x"})
+            for n in range(5)
+        ]
+        store.batch([*notes, PutOp(namespace, "gone", {"text": "note"})])
+    store.delete(ONE, "gone")
+    return store
+
+
+ASKED_OF_ONE: dict[str, Callable[[MemoryStore], Any]] = {
+    "a filter": lambda store: store.search(ONE, filter={"tag": "x"}),
+    "a range": lambda store: store.search(ONE, filter={"score": {"$gt": 1}}),
+    "a part of a text": lambda store: store.search(ONE, filter={"text": {"$contains": "note"}}),
+    "words and a range": lambda store: store.search(
+        ONE, query="note", filter={"score": {"$gt": 1}}
+    ),
+    "an export": lambda store: list(store.iter_export(ONE)),
+    "then": lambda store: store.recall("note", ONE, known_at=AT + timedelta(days=36_500)).results,
+    "a sweep": lambda store: [store.sweep_ttl(), store.sweep_ttl()],
+}
+
+
+@pytest.mark.parametrize("what", ASKED_OF_ONE)
+def test_what_is_asked_of_one_of_many_people(tmp_path: Path, what: str) -> None:
+    """What is asked of one person takes no longer where the file has hundreds of others."""
+    took = []
+    for count in (2, 300):
+        with people(tmp_path / f"{count}.db", count) as store:
+            store.get(ONE, "k1")
+            [reader] = store._engine.database._idle
+            writer = store._engine.database._writer
+            call = partial(ASKED_OF_ONE[what], store)
+            assert call()
+            written: list[int] = []
+            read = steps(reader, lambda: written.append(steps(writer, call)))  # noqa: B023
+            took.append(read + written[0])
+    assert took[1] <= 2 * took[0] + 5
+
+
+def test_what_few_may_read_is_listed(tmp_path: Path) -> None:
+    """A viewer who may read little of a namespace gets it listed without a look at the rest."""
+    took = []
+    for count in (600, 3_000):
+        with MemoryStore(tmp_path / f"{count}.db", index=False) as store:
+            store.batch(
+                PutOp(NS, str(n), {"text": "x", "privacy": "private", "owner": f"p{n // 3}"})
+                for n in range(count)
+            )
+            call = partial(store.for_viewer("p7").search, NS, limit=2)
+            assert [one.key for one in call()] == ["23", "22"]
+            [reader] = store._engine.database._idle
+            took.append(steps(reader, call))
+    assert took[1] <= 2 * took[0] + 5

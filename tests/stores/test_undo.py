@@ -35,6 +35,7 @@ from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.sqlite.graph import graph_rows
+from langmemory.sqlite.records import labels
 from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
 from tests.stores.embedders import WordEmbeddings
@@ -244,10 +245,13 @@ def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert [item.value["text"] for item in store.search(NS)] == ["Maria keeps bees"]
 
 
-def test_what_a_run_removed_comes_back_whole(tmp_path: Path) -> None:
+def test_what_a_run_removed_comes_back_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A removed memory is found by nothing, and is not added again; after the undo it is there under
     its id with its value, facets, times, TTL, place, evidence from and for it, edges, counts and
     short id, and is found by meaning and by words. The history tells of one life."""
+    monkeypatch.setattr(labels, "FEW_ITEMS", 0)  # else short ids are not looked up in their index
     with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(), "dims": 16}) as store:
         turns = store.remember(NS, [("user", "bees"), ("user", "wasps")], thread_id="t")
         apply(

@@ -72,7 +72,35 @@ def ids_below(connection: Connection, namespace: Namespace) -> list[int]:
     return [int(row[0]) for row in connection.execute(f"SELECT id FROM {query}", bindings)]
 
 
+def inside(column: str, namespace: Namespace) -> tuple[str, Bindings]:
+    """As ``column IN below(namespace)``, asked of one row after the other: where few rows are asked
+    about, or most namespaces are below, it is not worth while to look all of these up first."""
+    if not namespace:
+        return "1", ()
+    path = to_path(namespace)
+    return (
+        f"EXISTS (SELECT 1 FROM namespace n WHERE n.id = {column} "
+        "AND (n.path = ? OR (n.path > ? AND n.path < ?)))",
+        (path, path + ".", path + "/"),
+    )
+
+
 FEW_NAMESPACES: Final = 64
+
+
+def holds_few(connection: Connection, namespace: Namespace, most: int) -> bool:
+    """Whether a namespace and what is below it, if these are few, hold at most so many items."""
+    query, bindings = below(namespace)
+    ids = connection.execute(
+        f"SELECT id FROM {query} LIMIT ?", (*bindings, FEW_NAMESPACES + 1)
+    ).fetchall()
+    if len(ids) > FEW_NAMESPACES:
+        return False
+    (held,) = connection.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM item WHERE namespace IN {query} LIMIT ?)",
+        (*bindings, most + 1),
+    ).fetchone()
+    return bool(held <= most)
 
 
 def holds_everything(connection: Connection, namespace: Namespace) -> bool:
@@ -105,10 +133,15 @@ def occupied(
         among: SQL over ``item AS i``; other items do not count.
         bindings: Of ``among``.
     """
-    query, labels = below(prefix)
+    path = to_path(prefix)
+    within = "1"
+    labels: Bindings = ()
+    if prefix:  # one range of the index, and of it what is not only spelled alike
+        within = "n.path >= ? AND n.path < ? AND (n.path = ? OR n.path > ?)"
+        labels = (path, path + "/", path, path + ".")
     alive = "" if now_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
     rows = connection.execute(
-        f"SELECT path FROM namespace n WHERE n.id IN {query} AND EXISTS "
+        f"SELECT path FROM namespace n WHERE {within} AND EXISTS "
         f"(SELECT 1 FROM item i WHERE i.namespace = n.id AND {among} {alive})",
         (*labels, *bindings, *(() if now_us is None else (now_us,))),
     )

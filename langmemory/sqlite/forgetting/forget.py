@@ -127,7 +127,9 @@ def erase(
     _seal(connection, concerned, places, now_us, run)
     _forget_vectors(connection, ids)
     _forget_threads(connection)
-    connection.execute("DELETE FROM path WHERE id NOT IN (SELECT path FROM leaf)")
+    connection.execute(
+        "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.path = path.id)"
+    )
     _forget_namespaces(connection, {place.namespace for place in places} | concerned.namespaces)
     return Erased(
         kinds=kinds,
@@ -303,7 +305,7 @@ def _blank_past(connection: Connection, past: Iterable[int], items: Iterable[int
 def _forget_threads(connection: Connection) -> None:
     """Threads that no item is in any more, with the jobs that were to read them."""
     gone = connection.execute(
-        "DELETE FROM thread WHERE id NOT IN (SELECT thread FROM item WHERE thread IS NOT NULL) "
+        "DELETE FROM thread WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.thread = thread.id) "
         "RETURNING name, (SELECT path FROM namespace n WHERE n.id = thread.namespace)"
     ).fetchall()
     connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)

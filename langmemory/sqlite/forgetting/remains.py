@@ -41,10 +41,14 @@ FEW_WORDS: Final = 3
 """What has so many distinctive words of one forgotten text, or all it has, tells of it."""
 
 REMAINING: Final = (
-    "SELECT value FROM item", "SELECT key FROM item", "SELECT speaker FROM item",
-    "SELECT owner FROM item", "SELECT superseded_by FROM item", "SELECT before FROM history",
-    "SELECT facets FROM history", "SELECT key FROM history", "SELECT action FROM history",
-    "SELECT run FROM history", "SELECT path FROM namespace", "SELECT name FROM thread",
+    "SELECT value FROM item", "SELECT DISTINCT key FROM item", "SELECT DISTINCT speaker FROM item",
+    "SELECT DISTINCT owner FROM item",
+    "SELECT superseded_by FROM item WHERE superseded_by IS NOT NULL",
+    "SELECT before FROM history WHERE before IS NOT NULL",
+    "SELECT facets FROM history WHERE facets IS NOT NULL",
+    "SELECT key FROM history WHERE key IS NOT NULL", "SELECT DISTINCT action FROM history",
+    "SELECT DISTINCT run FROM history", "SELECT path FROM namespace",
+    "SELECT DISTINCT name FROM thread",
     "SELECT name FROM path", "SELECT key FROM entity", "SELECT name FROM entity",
     "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
     "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",

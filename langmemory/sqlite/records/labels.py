@@ -10,10 +10,13 @@ from collections.abc import Callable
 from typing import Final
 
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import below, from_path
+from langmemory.sqlite.file.namespaces import below, from_path, holds_few
 from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.types import Namespace
 
+FEW_ITEMS: Final = 500
+"""A namespace with at most so many, as of one of many people, is looked through without the index (at
+most 2 ms): nobody waits for those of all others to get their ids."""
 BATCH: Final = 10_000
 """Items given their ids in one transaction (about 30 ms)."""
 
@@ -40,14 +43,30 @@ def add(connection: Connection, hash_of: Callable[[Namespace, str], int]) -> Non
 
 
 def find(
-    connection: Connection, hash: int, prefix: Namespace, *, viewer: str | None = None
-) -> list[int]:
-    """Items of this id in a namespace and below it that the viewer may know of, oldest first."""
+    connection: Connection,
+    hash: int,
+    prefix: Namespace,
+    hash_of: Callable[[Namespace, str], int],
+    *,
+    viewer: str | None = None,
+) -> list[int] | None:
+    """Items of this id in a namespace and below it that the viewer may know of, oldest first; None
+    where the index has to be asked and not every item has its id yet."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
+    scope = f"i.namespace IN {namespaces} AND {visible.sql} ORDER BY i.id"
+    bindings = (*labels, *visible.bindings)
+    if holds_few(connection, prefix, FEW_ITEMS):
+        rows = connection.execute(
+            "SELECT i.id, n.path, i.key FROM item i JOIN namespace n ON n.id = i.namespace "
+            f"WHERE {scope}",
+            bindings,
+        )
+        return [item for item, path, key in rows if hash_of(from_path(path), key) == hash]
+    if not is_complete(connection):
+        return None
     rows = connection.execute(
-        "SELECT i.id FROM label l CROSS JOIN item i ON i.id = l.item "
-        f"WHERE l.hash = ? AND i.namespace IN {namespaces} AND {visible.sql} ORDER BY i.id",
-        (hash, *labels, *visible.bindings),
+        f"SELECT i.id FROM label l CROSS JOIN item i ON i.id = l.item WHERE l.hash = ? AND {scope}",
+        (hash, *bindings),
     )
     return [int(row[0]) for row in rows]

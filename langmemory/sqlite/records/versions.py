@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import below, find, from_path
+from langmemory.sqlite.file.namespaces import below, find, from_path, holds_few
 from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.times import from_us, to_us
 from langmemory.sqlite.file.values import from_json
@@ -131,24 +131,41 @@ def _thread(connection: Connection, one: Version) -> int | None:
     return None if namespace is None else threads.find(connection, namespace, one.thread_id or "")
 
 
-_SINCE: Final = (
-    "WITH since (item) AS MATERIALIZED "
-    "(SELECT DISTINCT item FROM history WHERE at > ? AND action <> 'add') "
-)
-"""Items that changed after a time."""
+FEW_ITEMS: Final = 1_000
+"""Of a namespace with at most so many, as of one of many people, all items and those that are gone are
+looked at, instead of everything that happened in the file since."""
+
+
+def _since(
+    connection: Connection, namespace: Namespace, known_at: int
+) -> tuple[str, tuple[Any, ...]]:
+    """A common table, ``since``, with the items of a namespace that changed after a time, and others."""
+    if holds_few(connection, namespace, FEW_ITEMS):
+        namespaces, labels = below(namespace)
+        source = (
+            f"SELECT id FROM item WHERE namespace IN {namespaces} UNION "
+            "SELECT item FROM history INDEXED BY history_gone "
+            f"WHERE namespace IN {namespaces} AND key IS NOT NULL"
+        )
+        bindings: tuple[Any, ...] = (*labels, *labels)
+    else:
+        source = "SELECT DISTINCT item FROM history WHERE at > ? AND action <> 'add'"
+        bindings = (known_at,)
+    return f"WITH since (item) AS MATERIALIZED ({source}) ", bindings
 
 
 def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
     namespaces, labels = below(scope.namespace)
     visible = visible_to(scope.viewer)
     columns = ", ".join(f"i.{name}" for name in _COLUMNS)
+    since, some = _since(connection, scope.namespace, known_at)
     rows = connection.execute(
-        f"{_SINCE} SELECT i.id, n.path, i.key, {past.said('i.id')} AS said, t.name, i.thread, "
+        f"{since}SELECT i.id, n.path, i.key, {past.said('i.id')} AS said, t.name, i.thread, "
         f"i.position, i.tokens IS NOT NULL, {columns} FROM since s CROSS JOIN item i ON i.id = s.item "
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
         f"WHERE i.namespace IN {namespaces} AND {visible.sql} "
         "AND said IS NOT NULL AND (said <> i.value OR i.created_at > ?)",
-        (known_at, known_at, *labels, *visible.bindings, known_at),
+        (*some, known_at, *labels, *visible.bindings, known_at),
     )
     return [
         Version(
@@ -164,8 +181,9 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
     """One for each name, the last: an import may have brought an item that was here before. What is
     there tells of that time, unless what it said then is forgotten."""
     namespaces, labels = below(scope.namespace)
+    since, some = _since(connection, scope.namespace, known_at)
     rows = connection.execute(
-        f"{_SINCE} SELECT g.item, n.path, g.key, {past.said('g.item')} AS said, "
+        f"{since}SELECT g.item, n.path, g.key, {past.said('g.item')} AS said, "
         "(SELECT min(a.at) FROM history a WHERE a.item = g.item AND a.action = 'add') AS begun "
         "FROM since s CROSS JOIN history g ON g.item = s.item AND g.key IS NOT NULL "
         "CROSS JOIN namespace n ON n.id = g.namespace "
@@ -173,7 +191,7 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
         "AND coalesce(g.facets ->> '$.expires_at' > ?, 1) AND NOT EXISTS "
         "(SELECT 1 FROM item i WHERE i.namespace = g.namespace AND i.key = g.key "
         f"AND {past.column('created_at')} <= ? AND {past.TOLD}) ORDER BY g.item",
-        (known_at, known_at, known_at, *labels, now_us, known_at, known_at, known_at),
+        (*some, known_at, known_at, *labels, now_us, known_at, known_at, known_at),
     ).fetchall()
     last = {(row[1], row[2]): row for row in rows}
     return [

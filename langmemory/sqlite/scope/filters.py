@@ -44,6 +44,8 @@ class Start(NamedTuple):
     namespace: str
     """Column with their namespaces."""
     bindings: tuple[Any, ...]
+    direct: bool = True
+    """Whether the index goes to those of one namespace; else it passes those of all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +263,12 @@ def _ordered(one: Any, name: str, argument: Any) -> bool:
 # As SQL.
 
 
-def _lookup(path: str, predicate: str, *bindings: Any, residual: bool = False) -> Condition:
-    leaf = Start(
-        "l.item", "leaf l", f"l.path = {_PATH} AND {predicate}", "l.namespace", (path, *bindings)
-    )
+def _lookup(
+    path: str, predicate: str, *bindings: Any, residual: bool = False, range: bool = False
+) -> Condition:
+    """Items with a leaf at a path; ``range``: whose value is none of some that are given."""
+    where = f"l.path = {_PATH} AND {predicate}"
+    leaf = Start("l.item", "leaf l", where, "l.namespace", (path, *bindings), direct=not range)
     return Condition(
         f"EXISTS (SELECT 1 FROM leaf l WHERE {leaf.where} AND l.namespace = i.namespace AND l.item = i.id)",
         leaf.bindings,
@@ -305,7 +309,7 @@ def _compile_place(path: str, operand: Any) -> list[Condition]:
         ]
         return [_lookup(path, "l.value = ?", b"{}"), *inner]
     if isinstance(operand, list | tuple) and not exact(operand):
-        return [_lookup(path, "typeof(l.value) = 'blob'", residual=True)]
+        return [_lookup(path, "typeof(l.value) = 'blob'", residual=True, range=True)]
     return [_compile_operator(path, "$eq", operand)]
 
 
@@ -366,6 +370,7 @@ def _compile_contains(path: str, argument: Any) -> Condition:
         argument,
         LONG,
         residual=True,
+        range=True,
     )
     return _join(" OR ", [element, text])
 
@@ -380,12 +385,12 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
             argument,
             LONG,
             residual=True,
+            range=True,
         )
     if isinstance(argument, float) and math.isnan(argument):
         return FALSE
     inexact = not exact(argument)
     # Integers beyond 64 bits are stored rounded: keep the edge and let Python decide.
     sign = sign[0] + "=" if inexact else sign
-    return _lookup(
-        path, f"l.value {sign} ? AND l.value < ''", leaf_value(argument), residual=inexact
-    )
+    bounds = f"l.value {sign} ? AND l.value < ''"
+    return _lookup(path, bounds, leaf_value(argument), residual=inexact, range=True)

@@ -251,6 +251,7 @@ def _or_revised(one: Condition, known_at_us: int) -> Condition:
         where="1",
         namespace="i.namespace",
         bindings=(known_at_us,),
+        direct=False,
     )
     return replace(
         one,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from langmemory.ids import are_in
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import Bindings, find, holds_everything
+from langmemory.sqlite.file.namespaces import Bindings, find, holds_everything, inside
 from langmemory.sqlite.index.census import Census
 from langmemory.sqlite.index.vectors import Floats, Ids
 from langmemory.sqlite.index.words import FEWEST_WORDS, K1, B, Current, Rows, idf
@@ -110,9 +110,8 @@ def search(
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif selected is None and not holds_everything(connection, namespace):
-            namespaces, labels = scope.namespaces()
-            where = f"i.namespace IN {namespaces} AND ({where})"
-            bindings = (*labels, *bindings)
+            within, labels = inside("i.namespace", namespace)
+            where, bindings = f"{within} AND ({where})", (*labels, *bindings)
     if selected is not None or where == "1":
         return best(limit)
     pool = limit * HEADROOM
@@ -277,6 +276,8 @@ class _LookUp:
 
     def _best(self, limit: int) -> Hits:
         if self.selected is not None:
+            if min(self.reach, len(self.selected)) <= SMALL_ROWS:
+                return self.scored(self.match, limit, ids=self.selected)
             return self._ranked(self._all(), limit)
         if self.reach <= SMALL_ROWS:
             return self.scored(self.match, limit)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.namespaces import below, holds_few, inside
 from langmemory.sqlite.index.census import Census
 from langmemory.sqlite.index.vectors import Ids
 from langmemory.sqlite.scope.filters import Condition
@@ -19,6 +20,12 @@ FILTERED_FIRST: Final = 8192
 FILTERED_SHARE: Final = 32
 """… or one of so many of the file: else a search would look at as many candidates for each that
 passes."""
+READ_ITEMS: Final = 250
+"""A namespace with so few items, as of one of many people, is read instead of asking an index (about
+0.3 ms); up to `FILTERED_FIRST`, if the index would pass what all others have."""
+WIDE_SHARE: Final = 4
+"""A prefix of one of so many of the file's namespaces is looked up for each item that an index gives,
+instead of asking the index for each namespace."""
 AT_FIRST: Final = 1.5
 """Candidates asked for per wanted one where predicates decide afterwards."""
 SPARE: Final = 1.4
@@ -62,6 +69,14 @@ class Selection:
             if not (all(one.selective for one in asked) or self._was_narrow):
                 asked = [one for one in asked if one.selective]
             self._items = self._by_index(asked)
+        return self._items
+
+    def listed(self) -> Ids | None:
+        """As `items`, for a listing, which else reads all items in its namespaces: by whatever
+        condition leaves little."""
+        if self._items is None and not self._indexes_asked:
+            self._counted = self._indexes_asked = True
+            self._items = self._by_index([one for one in self._scope.conditions if one.starts])
         return self._items
 
     @cached_property
@@ -119,10 +134,14 @@ class Selection:
         namespaces' items; ``anew``: as counted now."""
         if not conditions:
             return None
+        direct = all(start.direct for one in conditions for start in one.starts)
+        most = READ_ITEMS if direct else FILTERED_FIRST
+        if holds_few(self._connection, self._scope.scope.namespace, most):
+            return self._read()
         size, at_most = self._sizes
         driver, least = None, at_most + 1
         for one in conditions:
-            start, bindings = self._start(one)
+            start, bindings = self.start(one)
             held = self._census.items(
                 self._connection, start, bindings, at_most + 1, size, anew=anew
             )
@@ -130,7 +149,7 @@ class Selection:
                 driver, least = one, held
         if driver is None:
             return None
-        start, bindings = self._start(driver)
+        start, bindings = self.start(driver)
         rest = [one for one in self._scope.conditions if one is not driver]
         if rest or self._scope.residual:
             where = " AND ".join(f"({one.sql})" for one in rest) or "1"
@@ -146,17 +165,30 @@ class Selection:
         size = self._census.size(self._connection)
         return size, max(FILTERED_FIRST, size // FILTERED_SHARE)
 
-    def _start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
+    @cached_property
+    def _is_wide(self) -> bool:
+        """Whether a good part of the file's namespaces is in scope."""
+        row = self._connection.execute("SELECT coalesce(max(id), 0) FROM namespace").fetchone()
+        few = int(row[0]) // WIDE_SHARE
+        query, labels = below(self._scope.scope.namespace)
+        select = f"SELECT id FROM {query}"
+        return self._census.items(self._connection, select, labels, few + 1, int(row[0])) > few
+
+    def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
         """Items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
-        namespaces, labels = self._scope.namespaces()
-        return (
-            " UNION ALL ".join(
-                f"SELECT {start.item} AS id FROM {start.source} "
-                f"WHERE {start.where} AND {start.namespace} IN {namespaces}"
-                for start in one.starts
-            ),
-            tuple(binding for start in one.starts for binding in (*start.bindings, *labels)),
-        )
+        selects, bindings = list[str](), list[Any]()
+        namespace = self._scope.scope.namespace
+        for start in one.starts:
+            if self._is_wide:
+                within, labels = inside(start.namespace, namespace)
+            else:
+                namespaces, labels = below(namespace)
+                within = f"{start.namespace} IN {namespaces}"
+            selects.append(
+                f"SELECT {start.item} AS id FROM {start.source} WHERE {start.where} AND {within}"
+            )
+            bindings += (*start.bindings, *labels)
+        return " UNION ALL ".join(selects), tuple(bindings)
 
     def _read(self) -> Ids | None:
         """All items in scope, if few, by looking at every one in its namespaces."""
