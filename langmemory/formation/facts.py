@@ -231,9 +231,9 @@ class Knowledge(Protocol):
         """The entity of this key, links not followed."""
         ...
 
-    def everyone(self) -> Sequence[tuple[str, Entity]]:
-        """Every entity of the namespace by its own normalised name, links not followed, without its
-        aliases; oldest first."""
+    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
+        """Every entity of the namespace, or of this kind, by its own normalised name, links not
+        followed, without its aliases; oldest first."""
         ...
 
     def names(self) -> Sequence[str]:

@@ -204,8 +204,8 @@ class Rereading:
     def entity(self, key: str) -> Entity | None:
         return self._knowledge.entity(key)
 
-    def everyone(self) -> Sequence[tuple[str, Entity]]:
-        return self._knowledge.everyone()
+    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
+        return self._knowledge.everyone(kind)
 
     def names(self) -> Sequence[str]:
         return self._knowledge.names()

@@ -34,19 +34,20 @@ from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.formation.planning.rewording import still_claimed
+from langmemory.sqlite.background import journal
 from langmemory.sqlite.file import namespaces
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import history, items, reviews, runs
 from langmemory.sqlite.scope.scopes import compile_scope
-from langmemory.stores.base import Pages, pages_telling_of
+from langmemory.stores.base import Pages, pages_of
 from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.reviews import unanswered
 from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.graph.view import GraphView
-from langmemory.stores.journal import Journaling, follow
+from langmemory.stores.journal import Journaling
 from langmemory.stores.knowledge import StoreKnowledge, came_after, knowledge
 from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
@@ -104,18 +105,17 @@ class Changing(Journaling):
     def _apply(
         self, connection: Connection, change_set: ChangeSet, writes: Writes, dry_run: bool
     ) -> tuple[Applied, Pages]:
-        places = [(change_set.namespace, key) for key in applying.concerned(connection, change_set)]
+        keys = applying.concerned(connection, change_set)
+        found = [items.find(connection, change_set.namespace, key) for key in keys]
         with rehearsal(connection, dry_run):
             self._claim_model(connection, list(writes.values()))
-            pages = pages_telling_of(connection, places)
+            pages = pages_of(connection, [item for item in found if item is not None])
             links = _Links.before(connection, change_set)
             applied = applying.apply(
                 connection, change_set, writes, now_us(),
                 then=None if links is None else partial(self._learned_since, connection, {}, links),
             )  # fmt: skip
-            if links is not None:  # what follows concerns others, too
-                places += [(change_set.namespace, key) for key in applied.changed]
-            pages |= pages_telling_of(connection, places)
+            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
     def remove(
@@ -227,9 +227,8 @@ class Changing(Journaling):
         if not dry_run:
             self._complete(undoing.drafts)
         with self._engine.write() as connection:
-            applied = self._undo(connection, undoing, dry_run)
-        if not dry_run:
-            follow(self)
+            applied, pages = self._undo(connection, undoing, dry_run)
+        self._rewrite(pages)
         return applied
 
     async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
@@ -238,22 +237,27 @@ class Changing(Journaling):
         undoing = await workers.read(lambda: self._undoing(run_id))
         if not dry_run:
             await self._acomplete(undoing.drafts)
-        applied: Applied = await workers.write(
+        applied: Applied
+        applied, pages = await workers.write(
             lambda connection: self._undo(connection, undoing, dry_run)
         )
-        if not dry_run:
-            await workers.read(lambda: follow(self))
+        if pages:
+            await workers.read(lambda: self._rewrite(pages))
         return applied
 
     def _undoing(self, run_id: str) -> Undoing:
         with self._engine.read() as snapshot:
             return Undoing.of(self._indexing, snapshot.connection, run_id)
 
-    def _undo(self, connection: Connection, undoing: Undoing, dry_run: bool) -> Applied:
+    def _undo(
+        self, connection: Connection, undoing: Undoing, dry_run: bool
+    ) -> tuple[Applied, Pages]:
         with rehearsal(connection, dry_run):
             self._claim_model(connection, [draft.write for draft in undoing.drafts])
             now = now_us()
             links = _Links.of_run(connection, undoing.run)
+            concerned = journal.concerned(connection, undoing.run.id)
+            pages = pages_of(connection, concerned)
             applied, back = undoing.write(connection, now)
             if back and not came_after(connection, min(back.values()), applied.run_id):
                 back = {}
@@ -267,12 +271,14 @@ class Changing(Journaling):
                     changes=learned,
                 )
                 since = applying.apply(connection, learning, {}, now)
+                concerned += journal.concerned(connection, since.run_id)
                 applied = replace(
                     applied,
                     lines=(*applied.lines, *since.lines),
                     changed=tuple(dict.fromkeys((*applied.changed, *since.changed))),
                 )
-        return replace(applied, dry_run=dry_run)
+            pages |= pages_of(connection, concerned)
+        return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
     def _learned_since(
         self,

@@ -196,8 +196,8 @@ def _write(file: Path, text: bytes) -> bool:
 
 
 def follow(store: Journaling) -> list[Path] | None:
-    """Make the journal, wherever it stands, what the store says: after something was undone or
-    forgotten. Folders that are behind, which is logged; None where it is not known which there are."""
+    """Make the journal, wherever it stands, what the store says: after something was forgotten. Folders
+    that are behind, which is logged; None where it is not known which there are."""
     folders = _folders(store)
     if folders is None:
         return None
@@ -238,13 +238,17 @@ def _is_page(file: Path) -> bool:
 def _pages(
     connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
 ) -> Iterator[Page]:
-    replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
-    for row in journal.replaced(connection, namespace):
-        replaced[row.by].append(row)
-    asked = journal.questions(connection, namespace)
+    told = journal.derived(connection, namespace, path, days)
+    if not told:
+        return
     by_page: dict[tuple[str | None, str], list[DerivedRow]] = defaultdict(list)
-    for found in journal.derived(connection, namespace, path, days):
+    for found in told:
         by_page[_reader(found), found.day].append(found)
+    keys = [found.key for found in told]
+    replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
+    for row in journal.replaced(connection, namespace, keys):
+        replaced[row.by].append(row)
+    asked = journal.questions(connection, namespace, keys)
     for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
         parts = [_part(row, replaced.get(row.key, ())) for row in rows]
         yield Page(

@@ -142,9 +142,14 @@ class StoreKnowledge:
         rows = reading.connection.execute(
             "SELECT DISTINCT i.id FROM carray(?) c CROSS JOIN path p ON p.name = c.value "
             "CROSS JOIN leaf l ON l.path = p.id AND l.value = ? AND l.namespace = ? "
-            f"CROSS JOIN item i ON i.id = l.item WHERE {self._believed.where} ORDER BY i.id",
-            (apsw.carray(_WORDS), leaf_value(text), reading.namespace, *self._believed.bindings),
-        )
+            f"CROSS JOIN item i ON i.id = l.item WHERE {self._believed.where} "
+            # Long strings are one leaf, of thousands of items: they are not to be read as facts.
+            "AND i.value ->> ('$.' || p.name) = ? ORDER BY i.id",
+            (
+                apsw.carray(_WORDS), leaf_value(text), reading.namespace,
+                *self._believed.bindings, text,
+            ),
+        )  # fmt: skip
         return [one for one in self._facts(rows) if one.memory.text == text]
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
@@ -263,9 +268,9 @@ class StoreKnowledge:
     def entity(self, key: str) -> Entity | None:
         return self._now().entity(key)
 
-    def everyone(self) -> Sequence[tuple[str, Entity]]:
+    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
         reading = self._now()
-        return [] if reading.namespace is None else reading.everyone()
+        return [] if reading.namespace is None else reading.everyone(kind)
 
     def names(self) -> Sequence[str]:
         reading = self._now()
@@ -348,12 +353,12 @@ class _Reading:
         found = graph_rows.find_entity(self.connection, self.namespace, key)
         return None if found is None else self._entities([found])[0]
 
-    def everyone(self) -> list[tuple[str, Entity]]:
+    def everyone(self, kind: str | None) -> list[tuple[str, Entity]]:
         """As `Knowledge.everyone`."""
         assert self.namespace is not None
         return [
-            (norm, Entity(key=key, namespace=self._place, name=name, kind=kind))
-            for norm, key, name, kind in graph.entities_in(self.connection, self.namespace)
+            (norm, Entity(key=key, namespace=self._place, name=name, kind=of_kind))
+            for norm, key, name, of_kind in graph.entities_in(self.connection, self.namespace, kind)
         ]
 
     def _entities(self, ids: Iterable[int]) -> list[Entity]:

@@ -131,8 +131,8 @@ class MemoryKnowledge:
     def entity(self, key: str) -> Entity | None:
         return next((e for e in self.people if e.key == key), None)
 
-    def everyone(self) -> list[tuple[str, Entity]]:
-        return [(normalised(e.name), e) for e in self.people]
+    def everyone(self, kind: str | None = None) -> list[tuple[str, Entity]]:
+        return [(normalised(e.name), e) for e in self.people if kind in (None, e.kind)]
 
     def names(self) -> list[str]:
         return list(dict.fromkeys(normalised(n) for e in self.people for n in (e.name, *e.aliases)))

@@ -73,6 +73,8 @@ def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
             assert found is not None
             assert found.name.casefold() == name
             assert found.key in [one.key for norm, one in knowledge.everyone() if norm == name]
+            alike = [one for one in knowledge.everyone() if one[1].kind == found.kind]
+            assert list(knowledge.everyone(found.kind)) == alike
         assert knowledge.links() == {"person/mimi": "person/mira"}
 
 
@@ -208,3 +210,20 @@ def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore
         assert keys(knowledge.about("person/lena", "likes", literal=" tea")) == ["tea"]
         assert keys(knowledge.about("person/lena", "likes", corrects=True)) == ["plum"]
         assert keys(knowledge.about("person/lena", "knows", corrects=True)) == []
+
+
+def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
+    """What is written in just these words is found, also where they are too long for the index, and no
+    other long text is read as a fact for it."""
+    words = "Lena went to the sea with everybody she knows, and it rained on all of them, day {}."
+    with MemoryStore(tmp_path / "long.db", index=False) as store:
+        for n in range(30):
+            store.put(NAMESPACE, f"f{n}", {"text": words.format(n)})
+        store.put(NAMESPACE, "inner", {"content": {"text": words.format(7)}})
+        with store.knowledge(NAMESPACE) as knowledge:
+            assert keys(knowledge.worded(words.format(7))) == ["f7", "inner"]
+            assert keys(knowledge.worded(words.format(77))) == []
+            assert isinstance(knowledge, StoreKnowledge)
+            reading = knowledge._reading
+            assert reading is not None
+            assert len(reading._known) == 2

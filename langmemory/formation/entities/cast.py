@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,6 +59,7 @@ class Cast:
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: dict[str, dict[str, Entity]] = {}
         """By normalised name and key, those that were looked for."""
+        self._known_of_kind: dict[str, list[Entity]] = {}
         self._added: dict[str, None] = {}
         """Normalised names of the batch."""
         self._full = _full_names(facts)
@@ -113,17 +114,12 @@ class Cast:
         known = self._known_norms
         return [*known, *(norm for norm in self._added if norm not in known)]
 
-    @cached_property
-    def _known_by_kind(self) -> Mapping[str, Sequence[Entity]]:
-        found: defaultdict[str, list[Entity]] = defaultdict(list)
-        for _, entity in self.knowledge.everyone():
-            found[entity.kind].append(entity)
-        return found
-
     def of_kind(self, kind: str) -> list[Entity]:
         """Everybody or everything of a kind."""
+        if kind not in self._known_of_kind:
+            self._known_of_kind[kind] = [one for _, one in self.knowledge.everyone(kind)]
         made = (entity for entity in self._made.values() if entity.kind == kind)
-        return [*self._known_by_kind.get(kind, ()), *made]
+        return [*self._known_of_kind[kind], *made]
 
     def is_new(self, entity: Entity) -> bool:
         """Whether it was made for these facts."""

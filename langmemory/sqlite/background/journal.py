@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import apsw
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, from_path
 from langmemory.sqlite.file.rows import id_array
-from langmemory.sqlite.file.values import from_json
+from langmemory.sqlite.file.values import LONG, LeafValue, from_json
 from langmemory.types import Namespace
 
 KEYS: Final = ("fact/", "summary/")
@@ -68,6 +69,23 @@ def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespac
     return {(from_path(path), day) for path, day in rows}
 
 
+def concerned(connection: Connection, run: str) -> list[int]:
+    """Ids of the items that a run changed, or asked or decided about, and of those that had taken the
+    place of one before it. The pages that tell of them before the run and after are all that look
+    otherwise since."""
+    rows = connection.execute(
+        "SELECT item FROM history WHERE run = ?1 "
+        "UNION SELECT b.id FROM history h CROSS JOIN item i ON i.id = h.item CROSS JOIN item b "
+        "ON b.namespace = i.namespace AND b.key = h.facets ->> '$.superseded_by' WHERE h.run = ?1 "
+        "UNION SELECT i.id FROM (SELECT namespace, items FROM review WHERE run = ?1 "
+        "UNION ALL SELECT namespace, items FROM review WHERE decided_run = ?1) r "
+        "CROSS JOIN json_each(r.items) k "
+        "CROSS JOIN item i ON i.namespace = r.namespace AND i.key = k.value",
+        (run,),
+    )
+    return [int(item) for (item,) in rows]
+
+
 _PAGES: Final = f"""
 WITH told (id, namespace, key, heir) AS MATERIALIZED (
     SELECT i.id, i.namespace, i.key, i.superseded_by
@@ -95,7 +113,14 @@ def derived(
     connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
 ) -> list[DerivedRow]:
     """What was told on these days (None: ever) and is not rejected, in the order it was told."""
-    chosen = "" if days is None else f"AND {_BEGINS} IN (SELECT value FROM carray(?))"
+    source, chosen, bindings = "item i", "", cast("tuple[Any, ...]", (namespace,))
+    if days is not None:
+        source = "carray(?) c CROSS JOIN item i ON i.id = c.value"
+        chosen = f"AND {_BEGINS} IN (SELECT value FROM carray(?))"
+        told = _told_on(connection, namespace, days) if days else ()
+        if not told:
+            return []
+        bindings = (id_array(told), namespace, apsw.carray(tuple(days)))
     rows = connection.execute(
         f"SELECT i.key, i.value, {_DAY} AS day, i.owner, i.privacy, i.status, i.invalid_at, "
         "(SELECT b.value ->> '$.said_at' FROM item b "
@@ -103,20 +128,37 @@ def derived(
         "(SELECT t.name FROM evidence v JOIN item o ON o.id = v.source "
         " JOIN thread t ON t.id = o.thread WHERE v.item = i.id ORDER BY v.source LIMIT 1), "
         "(SELECT min(v.source) FROM evidence v WHERE v.item = i.id) AS source "
-        f"FROM item i WHERE i.namespace = ? AND ({_DERIVED}) AND i.status <> 'archived' "
+        f"FROM {source} WHERE i.namespace = ? AND ({_DERIVED}) AND i.status <> 'archived' "
         f"{chosen} AND day IS NOT NULL ORDER BY day, source, i.id",
-        (namespace, *(() if days is None else (apsw.carray(tuple(days)),))),
+        bindings,
     )
     return [DerivedRow(path, key, from_json(value), *rest) for key, value, *rest, _ in rows]
 
 
-def replaced(connection: Connection, namespace: int) -> list[ReplacedRow]:
-    """Facts that gave way to others."""
+def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> set[int]:
+    """Items that may say they were told on one of these days: by the index of leaves, where a string
+    too long for it stands without its words."""
+    spans: list[tuple[LeafValue, LeafValue]] = [(LONG, LONG)]
+    spans += [(day, day + chr(sys.maxunicode)) for day in days]
+    found: set[int] = set()
+    for span in spans:
+        rows = connection.execute(
+            "SELECT l.item FROM path p CROSS JOIN leaf l ON l.path = p.id WHERE p.name = 'said_at' "
+            "AND l.value BETWEEN ? AND ? AND l.namespace = ?",
+            (*span, namespace),
+        )
+        found.update(item for (item,) in rows)
+    return found
+
+
+def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[ReplacedRow]:
+    """Facts that gave way to these."""
     rows = connection.execute(
-        "SELECT i.superseded_by, i.value, i.owner, i.privacy FROM item i WHERE i.namespace = ? "
-        "AND i.status <> 'active' AND i.superseded_by IS NOT NULL "
-        "AND i.key GLOB 'fact/*' ORDER BY i.id",
-        (namespace,),
+        "SELECT i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "
+        "CROSS JOIN item i INDEXED BY item_successor "
+        "ON i.namespace = ? AND i.superseded_by = c.value "
+        "WHERE i.status <> 'active' AND i.key GLOB 'fact/*' ORDER BY i.id",
+        (apsw.carray(tuple(by)), namespace),
     )
     return [ReplacedRow(by, from_json(value), *rest) for by, value, *rest in rows]
 
@@ -132,17 +174,19 @@ class QuestionRow(NamedTuple):
     privacy: str
 
 
-def questions(connection: Connection, namespace: int) -> list[QuestionRow]:
-    """Open reviews with the facts they are about, in their order. One about a memory that is gone is
-    left out, since a question may quote it."""
+def questions(connection: Connection, namespace: int, about: Iterable[str]) -> list[QuestionRow]:
+    """Open reviews about any of these facts, with all that they are about, in their order. One about a
+    memory that is gone is left out, since a question may quote it."""
     rows = connection.execute(
         "SELECT r.id, r.question, i.key, i.value, i.owner, i.privacy FROM review r "
         "CROSS JOIN json_each(r.items) k CROSS JOIN item i "
         "ON i.namespace = r.namespace AND i.key = k.value WHERE r.namespace = ? "
-        "AND r.decision IS NULL AND i.key GLOB 'fact/*' AND NOT EXISTS (SELECT 1 "
-        "FROM json_each(r.items) g LEFT JOIN item a ON a.namespace = r.namespace "
-        "AND a.key = g.value WHERE a.id IS NULL) ORDER BY r.opened_at, r.id, k.key",
-        (namespace,),
+        "AND r.decision IS NULL AND EXISTS (SELECT 1 FROM json_each(r.items) o "
+        "WHERE o.value IN (SELECT value FROM carray(?))) AND i.key GLOB 'fact/*' "
+        "AND NOT EXISTS (SELECT 1 FROM json_each(r.items) g LEFT JOIN item a "
+        "ON a.namespace = r.namespace AND a.key = g.value WHERE a.id IS NULL) "
+        "ORDER BY r.opened_at, r.id, k.key",
+        (namespace, apsw.carray(tuple(about))),
     )
     return [
         QuestionRow(review, question, key, from_json(value), owner, privacy)

@@ -153,13 +153,16 @@ def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -
     return [int(row[0]) for row in rows]
 
 
-def entities_in(connection: Connection, namespace: int) -> list[tuple[str, str, str, str]]:
-    """(normalised name, key, name, kind) of every entity of one namespace, spoken of or not, oldest
-    first."""
+def entities_in(
+    connection: Connection, namespace: int, kind: str | None
+) -> list[tuple[str, str, str, str]]:
+    """(normalised name, key, name, kind) of every entity of one namespace, or of one kind there, spoken
+    of or not, oldest first."""
     rows = connection.execute(
         "SELECT coalesce((SELECT a.norm FROM alias a WHERE a.entity = e.id AND a.name = e.name), ''), "
-        "e.key, e.name, e.kind FROM entity e WHERE e.namespace = ? ORDER BY e.id",
-        (namespace,),
+        "e.key, e.name, e.kind FROM entity e WHERE e.namespace = ?1 AND coalesce(e.kind = ?2, true) "
+        "ORDER BY e.id",
+        (namespace, kind),
     )
     return [(norm, key, name, kind) for norm, key, name, kind in rows]
 
