@@ -87,7 +87,7 @@ ENGLISH = Language(
         r"\baccording to you\b|\byou had (a|an|the) (\w+ )?(idea|opinion|tip|recipe|plan|list)\b",
     ),
     courtesies={
-        **dict.fromkeys(("hey", "hi"), r"^\W*(?:hey|hi)\b(?: (?:there|again|all))?[\s,.!…]*"),
+        **dict.fromkeys(("hey", "hi"), r"^\W*(?:hey|hi)(?: (?:there|again|all))?(?:[\s,.!…]+|$)"),
         **dict.fromkeys(
             ("hello", "good "),
             r"^\W*(?:hello|good (?:morning|afternoon|evening|day))(?: (?:there|again|all))?\s*[,.!…\n]\s*",

@@ -117,6 +117,7 @@ def test_courtesies_are_not_asked(message: str, asked: str) -> None:
         "我不知道他住在哪里",
         "Where did I say thanks?",
         "What would please Keely?",
+        "Hi-fi speakers, which did I buy?",
     ],
 )
 def test_what_only_looks_like_a_courtesy_stays(message: str) -> None:
