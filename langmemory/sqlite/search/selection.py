@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.namespaces import below, holds_few, inside
+from langmemory.sqlite.file.namespaces import FEW_NAMESPACES, below, holds_few, inside
 from langmemory.sqlite.index.census import Census
 from langmemory.sqlite.index.vectors import Ids
 from langmemory.sqlite.scope.filters import Condition
@@ -167,9 +167,9 @@ class Selection:
 
     @cached_property
     def _is_wide(self) -> bool:
-        """Whether a good part of the file's namespaces is in scope."""
+        """Whether many namespaces, a good part of the file's, are in scope."""
         row = self._connection.execute("SELECT coalesce(max(id), 0) FROM namespace").fetchone()
-        few = int(row[0]) // WIDE_SHARE
+        few = max(int(row[0]) // WIDE_SHARE, FEW_NAMESPACES)
         query, labels = below(self._scope.scope.namespace)
         select = f"SELECT id FROM {query}"
         return self._census.items(self._connection, select, labels, few + 1, int(row[0])) > few
