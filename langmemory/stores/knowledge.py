@@ -269,8 +269,7 @@ class StoreKnowledge:
         return self._now().entity(key)
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        reading = self._now()
-        return [] if reading.namespace is None else reading.everyone(kind)
+        return self._now().everyone(kind)
 
     def names(self) -> Sequence[str]:
         reading = self._now()
@@ -355,7 +354,8 @@ class _Reading:
 
     def everyone(self, kind: str | None) -> list[tuple[str, Entity]]:
         """As `Knowledge.everyone`."""
-        assert self.namespace is not None
+        if self.namespace is None:
+            return []
         return [
             (norm, Entity(key=key, namespace=self._place, name=name, kind=of_kind))
             for norm, key, name, of_kind in graph.entities_in(self.connection, self.namespace, kind)

@@ -30,6 +30,7 @@ from langmemory.errors import ConfigError
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import from_path, occupied, to_path
+from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.index.vectors import Floats, Ids
@@ -279,7 +280,7 @@ def _rows_by_time(
     if items is not None:
         residual = None  # which they have passed
         source = "carray(?) c CROSS JOIN item i ON i.id = c.value"
-        bindings = (apsw.carray(np.append(items, -1)),)  # never an empty carray
+        bindings = (id_array(items),)
     elif driver is not None:  # many, but not all
         start, bindings = selection.start(driver)
         source = (

@@ -50,5 +50,5 @@ def insert_new(connection: Connection, into: str, rows: Iterable[Sequence[Any]])
 
 def id_array(ids: Iterable[int]) -> Any:
     """Ids as a table of one column. SQLite takes no empty one: 0 stands for none, as no id is 0."""
-    found = np.fromiter(ids, np.int64)
-    return apsw.carray(found if len(found) else np.zeros(1, np.int64))
+    found = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, np.int64)
+    return apsw.carray(np.ascontiguousarray(found) if len(found) else np.zeros(1, np.int64))

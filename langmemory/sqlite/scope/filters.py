@@ -264,11 +264,11 @@ def _ordered(one: Any, name: str, argument: Any) -> bool:
 
 
 def _lookup(
-    path: str, predicate: str, *bindings: Any, residual: bool = False, range: bool = False
+    path: str, predicate: str, *bindings: Any, residual: bool = False, direct: bool = True
 ) -> Condition:
-    """Items with a leaf at a path; ``range``: whose value is none of some that are given."""
+    """Items with a leaf at a path. ``direct``: its value is one of some that are given, see `Start`."""
     where = f"l.path = {_PATH} AND {predicate}"
-    leaf = Start("l.item", "leaf l", where, "l.namespace", (path, *bindings), direct=not range)
+    leaf = Start("l.item", "leaf l", where, "l.namespace", (path, *bindings), direct=direct)
     return Condition(
         f"EXISTS (SELECT 1 FROM leaf l WHERE {leaf.where} AND l.namespace = i.namespace AND l.item = i.id)",
         leaf.bindings,
@@ -309,7 +309,7 @@ def _compile_place(path: str, operand: Any) -> list[Condition]:
         ]
         return [_lookup(path, "l.value = ?", b"{}"), *inner]
     if isinstance(operand, list | tuple) and not exact(operand):
-        return [_lookup(path, "typeof(l.value) = 'blob'", residual=True, range=True)]
+        return [_lookup(path, "typeof(l.value) = 'blob'", residual=True, direct=False)]
     return [_compile_operator(path, "$eq", operand)]
 
 
@@ -370,7 +370,7 @@ def _compile_contains(path: str, argument: Any) -> Condition:
         argument,
         LONG,
         residual=True,
-        range=True,
+        direct=False,
     )
     return _join(" OR ", [element, text])
 
@@ -385,7 +385,7 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
             argument,
             LONG,
             residual=True,
-            range=True,
+            direct=False,
         )
     if isinstance(argument, float) and math.isnan(argument):
         return FALSE
@@ -393,4 +393,4 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
     # Integers beyond 64 bits are stored rounded: keep the edge and let Python decide.
     sign = sign[0] + "=" if inexact else sign
     bounds = f"l.value {sign} ? AND l.value < ''"
-    return _lookup(path, bounds, leaf_value(argument), residual=inexact, range=True)
+    return _lookup(path, bounds, leaf_value(argument), residual=inexact, direct=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from langmemory.ids import are_in
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.index.signs import SignIndex
 from langmemory.sqlite.index.vectors import SLOT_BITS, Floats, Ids, fetch, unpack
 from langmemory.sqlite.scope.scopes import CompiledScope
@@ -203,7 +204,7 @@ def without_vectors(
         "AND NOT EXISTS (SELECT 1 FROM vector v "
         f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
         "ORDER BY i.updated_at DESC, i.id DESC" + ("" if value else f" LIMIT {limit:d}"),
-        (*bindings, apsw.carray(np.append(known, -1))),  # never an empty carray
+        (*bindings, id_array(known)),
     )
     passing = scope.passing(found)[:limit] if value else found
     return np.array([row[0] for row in passing], np.int64)
@@ -247,7 +248,7 @@ def uses(connection: Connection, items: Ids) -> RowTuples:
     found: RowTuples = connection.execute(
         "SELECT i.id, coalesce(i.accessed_at, i.created_at), i.access_count, i.priority "
         "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
-        (apsw.carray(np.append(items, -1)),),  # never an empty carray
+        (id_array(items),),
     ).fetchall()
     return found
 

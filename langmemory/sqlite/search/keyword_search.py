@@ -275,12 +275,11 @@ class _LookUp:
         return _arrays(self._best(limit))
 
     def _best(self, limit: int) -> Hits:
+        rows = self.reach if self.selected is None else min(self.reach, len(self.selected))
+        if rows <= SMALL_ROWS:
+            return self.scored(self.match, limit, ids=self.selected)
         if self.selected is not None:
-            if min(self.reach, len(self.selected)) <= SMALL_ROWS:
-                return self.scored(self.match, limit, ids=self.selected)
             return self._ranked(self._all(), limit)
-        if self.reach <= SMALL_ROWS:
-            return self.scored(self.match, limit)
         parts = self._split() if self.reach > SCORED_ROWS else None
         if parts is None:
             return self._ranked(self._all(), limit)
