@@ -8,11 +8,11 @@ polite: "Good morning! Could you tell me …? Thanks a lot!" has more words for 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from langmemory.lexicon import LANGUAGES, detect_language, sentence_starts, split_words
+from langmemory.recall.patterns import compiled
 
 LONG_CHARACTERS: Final = 600
 """A longer message is no mere question."""
@@ -37,22 +37,14 @@ def asked_in(message: str) -> str:
 
 
 def _bare(question: str) -> str:
-    """The question without courtesies, unless it is nothing else."""
+    """The question without courtesies in any language, unless it is nothing else: what is left of one
+    may be too short to tell its own."""
     small, bare = question.lower(), question
-    for piece, courtesy in _courtesies():
-        if piece in small and courtesy.search(bare):
-            bare = " ".join(courtesy.sub(" ", bare).split())
+    for language in LANGUAGES.values():
+        for piece, pattern in language.courtesies.items():
+            if piece in small and (courtesy := compiled(f"(?i){pattern}")).search(bare):
+                bare = " ".join(courtesy.sub(" ", bare).split())
     return bare if bare == question or _telling(bare) else question
-
-
-@lru_cache(maxsize=1)
-def _courtesies() -> list[tuple[str, re.Pattern[str]]]:
-    """In every language: a question among courtesies is too short to tell its own."""
-    return [
-        (piece, re.compile(pattern, re.IGNORECASE))
-        for language in LANGUAGES.values()
-        for piece, pattern in language.courtesies.items()
-    ]
 
 
 def _telling(question: str) -> set[str]:

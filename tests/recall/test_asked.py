@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.lexicon import LANGUAGES, Language
 from langmemory.recall.asked import LONG_CHARACTERS, asked_in
 
 QUESTION = "What is Emil allergic to?"
@@ -123,3 +124,12 @@ def test_courtesies_are_not_asked(message: str, asked: str) -> None:
 def test_what_only_looks_like_a_courtesy_stays(message: str) -> None:
     """Names and statements with such words in them, and messages that are nothing else, are whole."""
     assert asked_in(message) == message
+
+
+def test_a_language_that_is_added_brings_its_courtesies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever a language is registered, what is polite in it is not asked from then on."""
+    message = "Bedankt hoor, waar woont mijn zus?"
+    assert asked_in(message) == message
+    dutch = Language(code="nl", courtesies={"bedankt": r"^\W*bedankt(?: hoor)?,?\s*"})
+    monkeypatch.setitem(LANGUAGES, "nl", dutch)
+    assert asked_in(message) == "waar woont mijn zus?"
