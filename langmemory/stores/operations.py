@@ -237,8 +237,8 @@ def _search(
         shown = [None] * len(rows)
     found: list[SearchItem] = []
     for row, score in zip(rows, shown, strict=True):
-        if row is None:
-            continue
+        if row is None or (alive_at_us is not None and row[6] is not None and row[6] <= alive_at_us):
+            continue  # gone, or expired, since a page before this one was ranked
         if op.refresh_ttl and row[6] is not None:
             batch.refreshed.add(row[0])
         found.append(

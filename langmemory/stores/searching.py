@@ -22,8 +22,10 @@ from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.index.vectors import Floats
 from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.search.candidates import NOTHING
+from langmemory.stores import pages
 from langmemory.stores.indexing import Indexing
 from langmemory.stores.operations import Ranked
+from langmemory.stores.pages import Pages, Ranking
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Scope, SearchMode
 
@@ -52,6 +54,7 @@ class Searching:
     omit_expired: bool
     _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
     """Taken, for good, by the search that says that the vectors do not fit."""
+    _pages: Pages = field(default_factory=Pages, init=False)
 
     def alive_at_us(self) -> int | None:
         """The time at which an item must not have expired to be seen; None: it does not matter."""
@@ -117,25 +120,14 @@ class Searching:
         shows: the cosine, or BM25 for a search by words alone.
 
         The pages of one search neither overlap nor leave anything out, as long as nothing changes: a
-        search for more items, which may order them differently, adds those it finds behind the ones
-        that a search for fewer found.
+        page goes on where the one before it ended (`Pages`), and a search for more items, which may
+        order them differently, adds those it finds behind the ones that a search for fewer found.
         """
         compiled = compile_scope(scope, alive_at_us=self.alive_at_us())
         mode = self.indexing.mode
         if vector is None or mode == "keyword" or self.incomparable(snapshot):
             mode = "keyword"
-        wanted = limit
-        if mode == "hybrid":
-            wanted = -(-limit // POOL) * POOL
-        if wanted <= 0:
-            return NOTHING
-        ids, scores = found = self._best(snapshot, compiled, query, vector, mode, wanted)
-        while len(found[0]) >= wanted and wanted < offset + limit:
-            wanted *= GROWTH
-            found = self._best(snapshot, compiled, query, vector, mode, wanted)
-            new = ~np.isin(found[0], ids)
-            ids = np.concatenate((ids, found[0][new]))
-            scores = np.concatenate((scores, found[1][new]))
+        ids, scores = self._ranking(snapshot, compiled, query, vector, mode, limit, offset + limit)
         page, shown = ids[offset : offset + limit], scores[offset : offset + limit]
         if vector is None or mode == "keyword":
             return page, shown
@@ -150,6 +142,37 @@ class Searching:
         rest = snapshot.without_vectors(compiled, ids, room)[max(offset - len(ids), 0) :]
         missing = np.full(len(rest), np.nan, np.float32)
         return np.concatenate((page, rest)), np.concatenate((shown, missing))
+
+    def _ranking(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        query: str,
+        vector: Floats | None,
+        mode: SearchMode,
+        limit: int,
+        end: int,
+    ) -> Ranked:
+        """At least the first ``end`` items, as far as there are so many."""
+        wanted = -(-limit // POOL) * POOL if mode == "hybrid" else limit
+        if wanted <= 0:
+            return NOTHING
+        key = pages.key_of(scope.scope, query, mode)
+        known = self._pages.get(key, snapshot) if end > limit else None
+        if known is None:
+            ids, scores = self._best(snapshot, scope, query, vector, mode, wanted)
+            known = Ranking((ids, scores), wanted, complete=len(ids) < wanted)
+        (ids, scores), wanted, complete = known
+        while wanted < end and not complete:
+            wanted *= GROWTH
+            found = self._best(snapshot, scope, query, vector, mode, wanted)
+            complete = len(found[0]) < wanted
+            new = ~np.isin(found[0], ids)
+            ids = np.concatenate((ids, found[0][new]))
+            scores = np.concatenate((scores, found[1][new]))
+        if end > limit or not complete:
+            self._pages.keep(key, snapshot, Ranking((ids, scores), wanted, complete))
+        return ids, scores
 
     def _best(
         self,

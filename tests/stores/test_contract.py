@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -24,7 +25,6 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.changes import AddMemory, ChangeSet
 from langmemory.errors import ConfigError
-from langmemory.sqlite.index import signs, words
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
@@ -231,13 +231,9 @@ async def test_shown_scores_are_cosines(call: Store) -> None:
 
 @pytest.mark.parametrize("search", ["hybrid", "semantic", "keyword"])
 @pytest.mark.parametrize("size", [7, 60])
-def test_pages_of_any_depth_join(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: str, size: int
-) -> None:
+def test_pages_of_any_depth_join(tmp_path: Path, search: str, size: int) -> None:
     """Page after page shows every item once, also where a search for more would rank the first ones
-    otherwise than a search for few did."""
-    monkeypatch.setattr(signs, "SCANS_BEFORE_COPY", 1 << 40)  # no better candidates half-way
-    monkeypatch.setattr(words, "SEARCHES_BEFORE_COPY", 1 << 40)
+    otherwise than a search for few did, and where copies in memory are ready half-way."""
     with MemoryStore(tmp_path / "m.db", index={"search": search}) as store:  # type: ignore[arg-type]
         colours = ["red", "white"]
         store.batch(
@@ -249,6 +245,40 @@ def test_pages_of_any_depth_join(
             for item in store.search(NS, query="alice red wine", limit=size, offset=offset)
         ]
     assert len(shown) == len(set(shown)) == 1000
+
+
+def test_pages_join_where_a_filter_goes_against_the_query() -> None:
+    """Nor do pages overlap where most of what ranks well is filtered out, so that each search learns
+    how many candidates the next one had better look at."""
+    chosen = random.Random(5)
+    barks = (
+        "my dog number %d barks",
+        "walk the dog at %d",
+        "the dog ate bowl %d",
+        "a dog called %d",
+    )
+    plays = (
+        "the violin lesson number %d",
+        "she bought violin %d",
+        "violin strings, set %d, are here",
+    )
+    with MemoryStore(":memory:") as store:
+        store.batch(
+            [
+                PutOp(NS, f"k{n}", {"text": chosen.choice(barks if n % 10 else plays) % n})
+                for n in range(4000)
+            ]
+        )
+        for size in (10, 20, 50):
+            shown = [
+                item.key
+                for offset in range(0, 3 * size, size)
+                for item in store.search(
+                    NS, query="dog", filter={"text": {"$contains": "violin"}},
+                    limit=size, offset=offset,
+                )
+            ]  # fmt: skip
+            assert len(shown) == len(set(shown)) == 3 * size
 
 
 async def test_limits_at_the_edges(call: Store) -> None:

@@ -50,8 +50,8 @@ def test_what_is_remembered_lives_as_long_as_what_is_put(tmp_path: Path) -> None
         ]
 
 
-def keys(store: MemoryStore) -> set[str]:
-    return {item.key for item in store.search(NS, limit=99)}
+def keys(store: MemoryStore, **search: Any) -> set[str]:
+    return {item.key for item in store.search(NS, **{"limit": 99, **search})}
 
 
 async def test_default_explicit_and_none(tmp_path: Path, clock: Clock) -> None:
@@ -105,6 +105,20 @@ def test_omit_expired(tmp_path: Path, clock: Clock) -> None:
         assert results[0] is None
         assert [[item.key for item in found] for found in results[1:]] == [["other"]] * 3  # type: ignore[union-attr]
         assert store.sweep_ttl() == 1
+
+
+def test_a_later_page_omits_what_expired(tmp_path: Path, clock: Clock) -> None:
+    """With omit_expired an item that expires after the first page is not on the second."""
+    with MemoryStore(tmp_path / "m.db", ttl={"omit_expired": True}) as store:
+        for n in range(100):
+            store.put(NS, f"k{n}", {"text": "apple"}, ttl=1 if n % 2 else None)
+        first = keys(store, query="apple", limit=20)
+        assert len(first) == 20
+        clock.pass_minutes(2)
+        second = keys(store, query="apple", limit=20, offset=20)
+        assert second
+        assert all(int(key[1:]) % 2 == 0 for key in second - first)
+        assert not first & second
 
 
 def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:

@@ -1,0 +1,59 @@
+"""What searches have ranked, so that a later page goes on where the page before it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from typing import Final, NamedTuple
+
+from langmemory.sqlite.engine import Snapshot
+from langmemory.sqlite.records.history import newest
+from langmemory.stores.operations import Ranked
+from langmemory.types import Scope, SearchMode
+
+MOST_RANKINGS: Final = 64
+"""Searches whose rankings are kept, those asked last."""
+
+
+class Ranking(NamedTuple):
+    """What a search has ranked so far."""
+
+    found: Ranked
+    wanted: int
+    """How many items were asked for in the end."""
+    complete: bool
+    """Whether they are all there are."""
+
+
+class Pages:
+    """The rankings of the last searches. Thread-safe.
+
+    How many candidates are compared exactly depends on what earlier searches met, so the same search
+    may rank far results otherwise when it is asked again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, tuple[int, Ranking]] = OrderedDict()
+
+    def get(self, key: bytes, snapshot: Snapshot) -> Ranking | None:
+        """What is kept of a search, if nothing has changed since."""
+        with self._lock:
+            changes, ranking = self._kept.get(key, (-1, None))
+        return ranking if changes == newest(snapshot.connection) else None
+
+    def keep(self, key: bytes, snapshot: Snapshot, ranking: Ranking) -> None:
+        """For the next page."""
+        changes = newest(snapshot.connection)
+        with self._lock:
+            self._kept[key] = (changes, ranking)
+            self._kept.move_to_end(key)
+            if len(self._kept) > MOST_RANKINGS:
+                self._kept.popitem(last=False)
+
+
+def key_of(scope: Scope, query: str, mode: SearchMode) -> bytes:
+    """Under what the ranking of a search is kept: a digest, as a query is nobody's business."""
+    asked = repr((scope.namespace, scope.filter, scope.viewer, query, mode))
+    return hashlib.blake2b(asked.encode(errors="surrogatepass")).digest()
