@@ -7,11 +7,13 @@ imports this module.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from itertools import takewhile
 from types import MappingProxyType
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
@@ -19,6 +21,7 @@ from langgraph.store.base import BaseStore
 from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.citations import Usage
 from langmemory.context.disclosure import BlockState, DisclosureBudget
+from langmemory.context.marking import MARK
 from langmemory.context.turns import is_human
 from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
@@ -43,11 +46,25 @@ except ImportError as error:
     raise ImportError(f"MemoryMiddleware needs langchain: {with_extra('agents')}") from error
 
 
+SHOWN: Final = "shown"
+"""Where `RecallNode` is told what of the messages the model sees."""
+
+SHOWN_FROM: Final = "shown_from"
+"""In an answer's mark: id of the first message that the model was shown for it."""
+
+
+def _merged(before: dict[str, str], new: dict[str, str]) -> dict[str, str]:
+    return {**before, **new}
+
+
 class AgentMemoryState(AgentState[Any]):
     """What memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
 
+    # LangGraph takes a reducer for one only where it stands last.
     memory_block: NotRequired[Annotated[BlockState, PrivateStateAttr]]
     core_memory: NotRequired[Annotated[str, PrivateStateAttr]]
+    memory_texts: NotRequired[Annotated[dict[str, str], PrivateStateAttr, _merged]]
+    """By name of the middleware, these two as it puts them into the prompt: there may be several."""
     recalled: NotRequired[Annotated[list[RecalledMemory], PrivateStateAttr]]
     recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
     topic: NotRequired[Annotated[str, PrivateStateAttr]]
@@ -57,7 +74,6 @@ class AgentMemoryState(AgentState[Any]):
     remembered_words: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
     remembered_in: NotRequired[Annotated[str, PrivateStateAttr]]
-    # LangGraph takes a reducer for one only where it stands last.
     memory_usage: NotRequired[Annotated[list[Usage], PrivateStateAttr, latest_usage]]
     cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
     said: NotRequired[Annotated[list[AnyMessage], PrivateStateAttr]]
@@ -105,7 +121,14 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         reflection: ReflectionQueue | None = None,
     ) -> None:
         super().__init__()
-        self.recall = RecallNode(namespace, store=store, viewer=viewer, budget=budget, core=core)
+        self.recall = RecallNode(
+            namespace,
+            store=store,
+            viewer=viewer,
+            budget=budget,
+            core=core,
+            visible_key=SHOWN,
+        )
         self.remember = RememberNode(
             namespace, store=store, owner=viewer, privacy=privacy, reflection=reflection
         )
@@ -121,26 +144,31 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         )
 
     def before_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        everything = _with_all_messages(state)
-        return self.recall.invoke(everything, get_config()) | _said_before(state)
+        everything = _as_shown(_with_all_messages(state))
+        return self._recalled(self.recall.invoke(everything, get_config()), state)
 
     async def abefore_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        everything = _with_all_messages(state)
-        return await self.recall.ainvoke(everything, get_config()) | _said_before(state)
+        everything = _as_shown(_with_all_messages(state))
+        return self._recalled(await self.recall.ainvoke(everything, get_config()), state)
+
+    def _recalled(self, update: dict[str, Any], state: AgentMemoryState) -> dict[str, Any]:
+        parts = (update["core_memory"], update["memory_block"]["text"])
+        text = "\n\n".join(filter(None, parts))
+        return {**update, "memory_texts": {self.name: text}, **_said_before(state)}
 
     def wrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        return handler(with_memory(request))
+        return _marked(request, handler(with_memory(request, self.name)))
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        return await handler(with_memory(request))
+        return _marked(request, await handler(with_memory(request, self.name)))
 
     def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         return _said(state)
@@ -193,6 +221,34 @@ def _with_all_messages(state: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**state, "messages": [*messages[:start], *gone, *messages[start:]]}
 
 
+def _marked(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+    """The response; where other middleware left old messages out of the request, and not of the thread,
+    its answer says from which on the model was shown them. (A state key would be another update of the
+    model's node, and make lists of its ``updates``.)"""
+    known = request.state["messages"]
+    ids = {message.id for message in request.messages}
+    shown = list(takewhile(lambda message: message.id in ids, reversed(known)))
+    if not shown or len(shown) == len(known):
+        return response
+    details = {SHOWN_FROM: shown[-1].id}
+    marked = [
+        one.model_copy(update={"additional_kwargs": {**one.additional_kwargs, MARK: details}})
+        if isinstance(one, AIMessage)
+        else one
+        for one in response.result
+    ]
+    return replace(response, result=marked)
+
+
+def _as_shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state with what the model was shown of its messages for the last answer, and what came since."""
+    messages: list[AnyMessage] = state["messages"]
+    answers = (one for one in reversed(messages) if isinstance(one, AIMessage))
+    mark: Mapping[str, Any] = next((one.additional_kwargs.get(MARK, {}) for one in answers), {})
+    first = next((at for at, m in enumerate(messages) if m.id == mark.get(SHOWN_FROM)), 0)
+    return {**state, SHOWN: messages[first:]}
+
+
 def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:
     """What of it waits for a run of somebody else."""
     said = state.get("said")
@@ -201,21 +257,25 @@ def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict
     return {"said": [m for m in said if m.id in remembered.get("unremembered", ())]}
 
 
-def with_memory(request: ModelRequest[Any]) -> ModelRequest[Any]:
-    """The request with core memory and memory block at the end of its system message.
+def with_memory(request: ModelRequest[Any], name: str) -> ModelRequest[Any]:
+    """The request with core memory and memory block of this middleware at the end of its system message.
 
-    Content blocks before them, with a provider's cache marks, stay as they are.
+    Content blocks before them, with a provider's cache marks, stay as they are. A system message that
+    stands among the messages is the one: many models accept none beside it.
     """
     state: Mapping[str, Any] = request.state
-    block = state.get("memory_block") or {}
-    memory = "\n\n".join(filter(None, (state.get("core_memory"), block.get("text"))))
+    memory = state.get("memory_texts", {}).get(name)
     if not memory:
         return request
-    before = request.system_message
+    before, messages = request.system_message, request.messages
+    if before is None and messages and isinstance(messages[0], SystemMessage):
+        before, messages = messages[0], messages[1:]
+    content: str | list[str | dict[str, Any]] = memory
     if before is None:
-        after = SystemMessage(memory)
+        before = SystemMessage("")
     elif isinstance(before.content, str):
-        after = SystemMessage(f"{before.content}\n\n{memory}")
+        content = f"{before.content}\n\n{memory}"
     else:
-        after = SystemMessage([*before.content, {"type": "text", "text": memory}])
-    return request.override(system_message=after)
+        content = [*before.content, {"type": "text", "text": memory}]
+    after = before.model_copy(update={"content": content})
+    return request.override(system_message=after, messages=messages)

@@ -15,13 +15,22 @@ from langchain.agents.middleware import (
     SummarizationMiddleware,
     before_model,
     dynamic_prompt,
+    wrap_model_call,
 )
-from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
-from langchain_core.tools import tool
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+)
+from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.store.base import BaseStore
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from langmemory import MemoryStore
 from langmemory.errors import ConfigError
@@ -84,6 +93,148 @@ async def test_memories_follow_a_prompt_written_by_middleware_before(store: Base
     system = model.prompts[-1][0].text
     assert system.startswith("You are Ada.")
     assert "Bello" in system
+
+
+def test_a_system_message_among_the_messages_is_the_only_one(store: BaseStore) -> None:
+    """An application that has its prompt there gets the memories behind it, in the same message:
+    many models accept no second one."""
+    store.put(("memories", "anna"), "dog", {"content": "Anna's dog is called Bello."})
+    model = ScriptedModel()
+    agent = create_agent(model, middleware=[MemoryMiddleware(store)])
+    prompt = SystemMessage("You are Ada.", additional_kwargs={"mine": 1})
+    agent.invoke({"messages": [prompt, HumanMessage("What is my dog called?")]}, run("t1"))
+    [[system, question]] = model.prompts
+    assert system.text.startswith("You are Ada.\n\n<recalled_memories>")
+    assert "Bello" in system.text
+    assert system.additional_kwargs == {"mine": 1}
+    assert question.type == "human"
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_the_model_is_not_shown_of_the_thread_can_be_recalled(
+    store: BaseStore, call: str, two: bool
+) -> None:
+    """Middleware may leave old messages out of the requests and keep them in the thread. What it leaves
+    out is recalled, what the model sees is not, nor anything of the thread once it is shown whole."""
+    keep = 2
+
+    @wrap_model_call
+    def trim(request: Any, handler: Any) -> Any:
+        return handler(request.override(messages=request.messages[-keep:]))
+
+    @wrap_model_call
+    async def atrim(request: Any, handler: Any) -> Any:
+        return await handler(request.override(messages=request.messages[-keep:]))
+
+    model = ScriptedModel()
+
+    class TeamMemory(MemoryMiddleware):
+        """LangChain tells the middleware of an agent apart by its class."""
+
+    trimming = trim if call == "invoke" else atrim
+    agent = create_agent(
+        model,
+        middleware=[
+            trimming,
+            MemoryMiddleware(store, tools=False),
+            *([TeamMemory(store, namespace=("team",), tools=False)] if two else []),
+        ],
+        checkpointer=InMemorySaver(),
+    )
+
+    async def say(text: str) -> str:
+        if call == "invoke":
+            agent.invoke(message(text), run("t1"))
+        else:
+            await agent.ainvoke(message(text), run("t1"))
+        return "".join(m.text for m in model.prompts[-1] if isinstance(m, SystemMessage))
+
+    for text in ("My dog is called Bello.", "My cat is called Minka.", "It rains in Ulm today."):
+        await say(text)
+    recalled = await say("What are the names of my dog and my cat?")
+    assert "Bello" in recalled
+    assert "Minka" in recalled
+    assert "Ulm" not in recalled
+    keep = 100
+    await say("And whose dog is it?")
+    assert "Bello" not in await say("Is my dog called Bello?")
+
+
+class Pet(BaseModel):
+    """An animal of somebody's."""
+
+    called: str
+    age: int
+
+
+@tool(return_direct=True)
+def departure(flight: str) -> str:
+    """When a flight leaves."""
+    if flight == "none":
+        raise ToolException("There is no such flight.")
+    return f"Flight {flight} leaves at nine."
+
+
+departure.handle_tool_error = True
+
+PET = {"called": "Béla", "age": 7}
+BY_TOOL = ToolStrategy(Pet, tool_message_content="Noted.")
+
+
+@pytest.mark.parametrize(
+    ("script", "response_format", "answer"),
+    [
+        ([tool_call("departure", flight="A1")], None, ["Flight A1 leaves at nine."]),
+        ([tool_call("departure", flight="none")], None, []),
+        ([tool_call("Pet", **PET)], BY_TOOL, ['{"called": "Béla", "age": 7}']),
+        (
+            [AIMessage('{"called": "Béla", "age": 7}')],
+            ProviderStrategy(Pet),
+            ['{"called": "Béla", "age": 7}'],
+        ),
+        (
+            [
+                AIMessage(
+                    "",
+                    tool_calls=[
+                        {"name": "search_memory", "args": {"query": "Béla"}, "id": "1"},
+                        {"name": "Pet", "args": PET, "id": "2"},
+                    ],
+                )
+            ],
+            ToolStrategy(Pet),
+            ['{"called": "Béla", "age": 7}'],
+        ),
+    ],
+    ids=[
+        "directly",
+        "directly, an error",
+        "structure",
+        "structure of the provider",
+        "structure and search",
+    ],
+)
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_an_answer_that_a_tool_gives_is_what_the_assistant_said(
+    store: BaseStore, call: str, script: list[Any], response_format: Any, answer: list[str]
+) -> None:
+    """The result of a tool that returns directly, and an answer in a structure, are remembered once, in
+    their place; an error is not, nor what a tool called beside it found."""
+    agent = create_agent(
+        ScriptedModel(script=list(script)),
+        [departure],
+        middleware=[MemoryMiddleware(store)],
+        response_format=response_format,
+        checkpointer=InMemorySaver(),
+    )
+    if call == "invoke":
+        agent.invoke(message("Tell me."), run("t1"))
+    else:
+        await agent.ainvoke(message("Tell me."), run("t1"))
+    items = store.search(("memories", "anna"), limit=100)
+    stored = sorted((item.value["role"], item.value["content"]) for item in items)
+    assert stored == [*(("assistant", text) for text in answer), ("user", "Tell me.")]
 
 
 @pytest.mark.parametrize("memory_first", [True, False])
@@ -249,6 +400,29 @@ async def test_memory_for_one_and_for_all_both_remember(store: BaseStore, call: 
             "Understood.",
             "Understood.",
         ]
+
+
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+async def test_what_two_of_them_recall_is_shown_once_each(store: BaseStore, call: str) -> None:
+    """Of two of them in one agent each puts what it recalls into the prompt, in every turn."""
+
+    class TeamMemory(MemoryMiddleware):
+        """LangChain tells the middleware of an agent apart by its class."""
+
+    store.put(("memories", "anna"), "dog", {"content": "Anna's dog is called Bello."})
+    store.put(("team",), "dog", {"content": "The team's dog is called Rex."})
+    model = ScriptedModel()
+    team = TeamMemory(store, namespace=("team",), tools=False)
+    agent = create_agent(
+        model, middleware=[MemoryMiddleware(store), team], checkpointer=InMemorySaver()
+    )
+    for text in ("What is the dog called?", "And the dog's name again?"):
+        if call == "invoke":
+            agent.invoke(message(text), run("t1"))
+        else:
+            await agent.ainvoke(message(text), run("t1"))
+        system = model.prompts[-1][0].text
+        assert [system.count(name) for name in ("Bello", "Rex", "<recalled_memories>")] == [1, 1, 2]
 
 
 def test_an_agent_counts_over_all_its_turns_what_it_showed(store: BaseStore) -> None:

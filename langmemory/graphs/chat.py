@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -56,7 +57,8 @@ def build_chat_graph(
 
     Args:
         model: any LangChain chat model, or its name ("ollama:qwen3:8b").
-        tools: what the model may call; `create_memory_tools` gives it its own memory.
+        tools: what the model may call; `create_memory_tools` gives it its own memory. The result of one
+            with ``return_direct`` is the answer.
         namespace: where this person's memories are; variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
@@ -133,7 +135,12 @@ def build_chat_graph(
     if tools:
         graph.add_node("tools", ToolNode(list(tools)))
         graph.add_conditional_edges("model", _after_model, ["tools", "remember"])
-        graph.add_edge("tools", before_model)
+        direct = {one.name for one in tools if isinstance(one, BaseTool) and one.return_direct}
+        if direct:
+            after_tools = _after_tools(direct, before_model)
+            graph.add_conditional_edges("tools", after_tools, [before_model, "remember"])
+        else:
+            graph.add_edge("tools", before_model)
     else:
         graph.add_edge("model", "remember")
     graph.add_edge("remember", after_remember)
@@ -161,3 +168,15 @@ def _after_model(state: ChatState) -> list[Send] | str:
         )
         for call in calls
     ]
+
+
+def _after_tools(direct: Container[str], before_model: str) -> Callable[[ChatState], str]:
+    """Results of tools that return directly are the answer, where no other tool was called with them.
+    (The calls tell: of several, each is a task that has but its own result.)"""
+
+    def after_tools(state: ChatState) -> str:
+        caller = next(one for one in reversed(state["messages"]) if isinstance(one, AIMessage))
+        done = all(call["name"] in direct for call in caller.tool_calls)
+        return "remember" if done else before_model
+
+    return after_tools

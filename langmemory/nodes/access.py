@@ -38,6 +38,12 @@ GROWTH = 4
 THREAD_PAGE = 1000
 """Turns of a thread that are asked for at a time, to know messages again."""
 
+UNNAMED: Final = "run-"
+"""So begins the id of the thread of a run that named none."""
+
+SAME_WORDS = 20
+"""At most so many turns are looked at to find one with the same words."""
+
 MANDATES = 100
 """At most so many memories of priority ``mandate`` are looked at."""
 
@@ -310,6 +316,28 @@ class StoreAccess:
             if len(page) < THREAD_PAGE:
                 return found
 
+    def thread_of(
+        self, namespace: Namespace, sign: tuple[str, str], viewer: str | None
+    ) -> str | None:
+        """The thread without a name in which these words were said last, by this role."""
+        found = self._store.search(namespace, **self._same_words(sign))
+        return _last_unnamed(found, sign, viewer)
+
+    async def athread_of(
+        self, namespace: Namespace, sign: tuple[str, str], viewer: str | None
+    ) -> str | None:
+        found = await self._store.asearch(namespace, **self._same_words(sign))
+        return _last_unnamed(found, sign, viewer)
+
+    def _same_words(self, sign: tuple[str, str]) -> dict[str, Any]:
+        """Options of a search for them."""
+        role, text = sign
+        if self._aware is not None:  # a filter would read every turn
+            asked: dict[str, Any] = {"query": text, "filter": {"role": role}}
+        else:
+            asked = {"filter": {"role": role, "content": text}}
+        return {**asked, "limit": SAME_WORDS, "refresh_ttl": False}
+
     def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
         """Store turns verbatim; those already stored are left alone. Returns the keys added."""
         namespace = conversation.namespace
@@ -417,6 +445,20 @@ def _thread_page(thread_id: str, found: Sequence[SearchItem]) -> dict[str, Any]:
         "offset": len(found),
         "refresh_ttl": False,
     }
+
+
+def _last_unnamed(
+    found: Iterable[SearchItem], sign: tuple[str, str], viewer: str | None
+) -> str | None:
+    same = [
+        item
+        for item in found
+        if (item.value.get("role"), item.value.get("content")) == sign
+        and str(item.value.get("thread_id")).startswith(UNNAMED)
+        and readable(item.value, viewer)
+    ]
+    newest = max(same, key=lambda item: item.created_at, default=None)
+    return None if newest is None else str(newest.value["thread_id"])
 
 
 def _wanted(request: RecallRequest) -> int:

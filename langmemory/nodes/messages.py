@@ -7,11 +7,18 @@ to see the same ones in them.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    ToolMessage,
+    convert_to_messages,
+)
 
 from langmemory.errors import InvalidValueError
 from langmemory.nodes.state import value_of
@@ -38,6 +45,33 @@ def messages_of(state: Any, key: str) -> list[AnyMessage]:
         ) from error
     said: Counter[str] = Counter()
     return [message if message.id else _identified(message, said) for message in messages]
+
+
+def with_answer_of_tools(state: Any, messages: list[AnyMessage]) -> list[AnyMessage]:
+    """The messages of a run that has ended; results of tools that end them are what the assistant answered.
+
+    So does a run whose tool returns directly, and one that answers in a structure, which is a call of a
+    tool, too (LangChain's `ToolStrategy`): there the answer is what the call says, not its result.
+    """
+    end = len(messages)
+    while end and isinstance(messages[end - 1], ToolMessage):
+        end -= 1
+    caller = messages[end - 1] if end else None
+    if end == len(messages) or not isinstance(caller, AIMessage):
+        return messages
+    results = cast("list[ToolMessage]", messages[end:])
+    said: dict[str | None, Any]
+    if value_of(state, "structured_response") is not None:
+        # LangChain puts it in front of the results of tools that were called beside it.
+        arguments = {call["id"]: call["args"] for call in caller.tool_calls}
+        structure = arguments.get(results[0].tool_call_id)
+        said = {results[0].id: json.dumps(structure, ensure_ascii=False, default=str)}
+    else:
+        said = {one.id: one.content for one in results if one.status != "error"}
+    return [
+        AIMessage(said[one.id], id=one.id, name=caller.name) if one.id in said else one
+        for one in messages
+    ]
 
 
 def place_after(messages: Sequence[BaseMessage], id: str | None) -> int:

@@ -23,6 +23,9 @@ from langmemory.types import Namespace
 AUTHENTICATED: Final = "langgraph_auth_user_id"
 """Set by a LangGraph server that knows who is calling."""
 
+_CHECKPOINTER: Final = "__pregel_checkpointer"
+"""Where LangGraph tells the nodes of a graph, each with this key, what keeps its state."""
+
 _PERSONS: Final = frozenset(("user_id", "langgraph_user_id", AUTHENTICATED))
 """Variables that say whose run it is."""
 _VARIABLE = re.compile(r"\{(?P<name>[^{}|]+)(?:\|(?P<default>[^{}]*))?\}")
@@ -34,6 +37,8 @@ class RunScope:
 
     context: Any = None
     configurable: Mapping[str, Any]
+    thread_id: str | None = None
+    """None where the caller named no thread."""
     from_checkpoint: bool = False
     """Whether the caller named the checkpoint to go on from, as for an edited message."""
 
@@ -41,18 +46,16 @@ class RunScope:
     def of(cls, runtime: Any, config: RunnableConfig | None) -> RunScope:
         """Read it from LangGraph's `Runtime` and the config; either may be None."""
         config = config or {}
+        configurable = config.get("configurable") or {}
+        thread = None if _is_stateless(runtime, configurable) else configurable.get("thread_id")
         # Of the run's configurable LangGraph has taken it out; the metadata keep what was passed.
         named = (config.get("metadata") or {}).get("checkpoint_id")
         return cls(
             context=getattr(runtime, "context", None),
-            configurable=config.get("configurable") or {},
+            configurable=configurable,
+            thread_id=None if thread is None else str(thread),
             from_checkpoint=bool(named),
         )
-
-    @property
-    def thread_id(self) -> str | None:
-        thread = self.configurable.get("thread_id")
-        return None if thread is None else str(thread)
 
     def value(self, name: str) -> Any:
         """A variable of the run, None if it is missing or empty: ``context`` first."""
@@ -61,6 +64,13 @@ class RunScope:
         if found is None or found == "":
             found = self.configurable.get(name)
         return None if found == "" else found
+
+
+def _is_stateless(runtime: Any, configurable: Mapping[str, Any]) -> bool:
+    """Whether it is a stateless run of a LangGraph server, which gives each a thread of its own that
+    nobody will name again."""
+    on_server = getattr(runtime, "server_info", None) is not None
+    return on_server and configurable.get(_CHECKPOINTER, runtime) is None
 
 
 class NamespaceTemplate:

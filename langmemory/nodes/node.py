@@ -6,15 +6,19 @@ the store, apply.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
-from langmemory.nodes.access import seen_by
+from langmemory.nodes.access import StoreAccess, seen_by
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.repeats import sign_of
 
 
 class MemoryNode(Runnable[Any, dict[str, Any]]):
@@ -41,6 +45,31 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         self, config: RunnableConfig | None, viewer: str | None = None
     ) -> tuple[BaseStore, RunScope]:
         return run_of(config, self.store, self.get_name(), viewer)
+
+    def _in_thread(
+        self,
+        access: StoreAccess,
+        scope: RunScope,
+        messages: Sequence[BaseMessage],
+        viewer: str | None,
+    ) -> RunScope:
+        """The run in the thread it goes on with, if it names none; ``viewer`` is a template."""
+        if not (sign := sign_of(scope, messages)):
+            return scope
+        namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
+        return replace(scope, thread_id=access.thread_of(namespace, sign, reader))
+
+    async def _ain_thread(
+        self,
+        access: StoreAccess,
+        scope: RunScope,
+        messages: Sequence[BaseMessage],
+        viewer: str | None,
+    ) -> RunScope:
+        if not (sign := sign_of(scope, messages)):
+            return scope
+        namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
+        return replace(scope, thread_id=await access.athread_of(namespace, sign, reader))
 
 
 def run_of(

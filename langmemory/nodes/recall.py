@@ -172,7 +172,10 @@ class RecallNode(MemoryNode):
         store, scope = self._run(config, self.viewer)
         if answers_locally(store):
             return await asyncio.to_thread(self._recalled, input, store, scope)
-        question, access = self._prepare(input, scope), StoreAccess(store)
+        access = StoreAccess(store)
+        messages = messages_of(input, self.messages_key)
+        scope = await self._ain_thread(access, scope, messages, self.viewer)
+        question = self._prepare(input, scope)
         if question.repeats:
             stored = await access.athread(question.request.namespace, question.repeats)
             question = question.without_repeats(stored)
@@ -185,8 +188,10 @@ class RecallNode(MemoryNode):
         return self._apply(question, await self._aask(store, question))
 
     def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        question = self._prepare(state, scope)
         access = StoreAccess(store)
+        messages = messages_of(state, self.messages_key)
+        scope = self._in_thread(access, scope, messages, self.viewer)
+        question = self._prepare(state, scope)
         if question.repeats:
             stored = access.thread(question.request.namespace, question.repeats)
             question = question.without_repeats(stored)

@@ -22,16 +22,23 @@ from langmemory.context.marking import is_injected, text_of
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.lexicon import is_correction
 from langmemory.nodes.access import (
+    UNNAMED,
     Conversation,
     StoreAccess,
     answers_locally,
     facets_of,
     seen_by,
 )
-from langmemory.nodes.messages import messages_of, place_after
+from langmemory.nodes.messages import messages_of, place_after, with_answer_of_tools
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import latest_of, may_repeat, spoken, stored_keys, without_stored
+from langmemory.nodes.repeats import (
+    latest_of,
+    may_repeat,
+    spoken,
+    stored_keys,
+    without_stored,
+)
 from langmemory.nodes.state import value_of
 from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.stores import verbatim
@@ -76,7 +83,9 @@ class RememberNode(MemoryNode):
     """Store the thread's new turns verbatim and synchronously, then enqueue their reflection.
 
     Remembered are the messages people and the assistant said, not tool output and not text that
-    was injected from memory, or by middleware of LangChain. Repeating a turn adds nothing, also
+    was injected from memory, or by middleware of LangChain. Where results of tools end the messages,
+    they are the answer: of a tool that returns directly, or in a structure. So it stands where the
+    run ends, not between tools and model. Repeating a turn adds nothing, also
     where a client without a checkpointer sends the conversation anew with every call. A message
     that was edited in the thread, and has its old id and other words, is corrected; without a
     checkpointer the person's last one.
@@ -137,7 +146,10 @@ class RememberNode(MemoryNode):
         store, scope = self._run(config)
         if answers_locally(store):
             return await asyncio.to_thread(self._remembered, input, store, scope)
-        said, access = self._said(input, scope), StoreAccess(store)
+        access = StoreAccess(store)
+        messages = messages_of(input, self.messages_key)
+        scope = await self._ain_thread(access, scope, messages, self.owner)
+        said = self._said(input, scope)
         if said is None:
             return {}
         new, own = said.turns, said.conversation
@@ -156,7 +168,10 @@ class RememberNode(MemoryNode):
         return await asyncio.to_thread(self._apply, input, store, said, new, keys)
 
     def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        said, access = self._said(input, scope), StoreAccess(store)
+        access = StoreAccess(store)
+        messages = messages_of(input, self.messages_key)
+        scope = self._in_thread(access, scope, messages, self.owner)
+        said = self._said(input, scope)
         if said is None:
             return {}
         new, own = said.turns, said.conversation
@@ -177,7 +192,7 @@ class RememberNode(MemoryNode):
         """The turns after the last one known to be stored, all of them when that one is gone, and those
         before it that had no words until now. Unless what is said here is everybody's, those that
         somebody else's run brought wait for a run of theirs. None where there is nothing to remember."""
-        messages = messages_of(state, self.messages_key)
+        messages = with_answer_of_tools(state, messages_of(state, self.messages_key))
         thread = Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
         own_ids, last = thread.own_ids, self._known(state, "remembered_id")
         known = self._known(state, "remembered_words", {})
@@ -216,7 +231,7 @@ class RememberNode(MemoryNode):
         )
 
     def _conversation(self, scope: RunScope) -> Conversation:
-        """A run without a thread is a conversation of its own."""
+        """A run without a thread that goes on with none known is a conversation of its own."""
         owner = viewer_of(self.owner, scope) or None
         if owner is None and self.privacy == "private":
             raise ConfigError(
@@ -225,7 +240,7 @@ class RememberNode(MemoryNode):
             )
         return Conversation(
             namespace=self.namespace.resolve(scope),
-            thread_id=scope.thread_id or f"run-{uuid.uuid4()}",
+            thread_id=scope.thread_id or f"{UNNAMED}{uuid.uuid4()}",
             owner=owner,
             privacy=self.privacy,
         )

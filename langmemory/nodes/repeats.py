@@ -3,7 +3,7 @@
 With a checkpointer a message keeps its id, and the state says which one was remembered last. Without
 one, or where all messages are replaced, the client sends the whole conversation each time and LangGraph
 gives its messages new ids. What stands before the person's last message is then known by who said what,
-in the same thread.
+in the same thread; and the thread, where the run names none, by what was said in it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,24 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.base import Item
 
 from langmemory.context.citations import without_citations
+from langmemory.context.marking import is_injected
 from langmemory.context.summarization import answer_text
 from langmemory.context.turns import is_human
+from langmemory.nodes.namespaces import RunScope
+
+
+def sign_of(scope: RunScope, messages: Sequence[BaseMessage]) -> tuple[str, str] | None:
+    """Role and words that tell of which thread a run is that names none: of the messages before the
+    person's last one the longest, which hardly stands in another. None where there is none, or no need."""
+    if scope.thread_id is not None:
+        return None
+    said = (
+        _words(message)
+        for message in messages[: _last_human(messages)]
+        if isinstance(message, HumanMessage | AIMessage) and not is_injected(message)
+    )
+    sign = max(said, key=lambda words: len(words[1]), default=("", ""))
+    return sign if sign[1] else None
 
 
 def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bool:
@@ -64,13 +80,10 @@ def stored_keys(
 
 
 def without_stored(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> list[BaseMessage]:
-    """The messages that are not among the stored, by id and words: in other places than where one
-    is looked for, either alone may be a coincidence."""
-    marks = (
-        tuple(item.value.get(each) for each in ("message_id", "role", "content")) for item in stored
-    )
-    known = {mark for mark in marks if all(isinstance(part, str) for part in mark)}
-    return [message for message in messages if (message.id, *_words(message)) not in known]
+    """The messages whose ids are not among the stored, of the same thread, whatever they say: whoever
+    said them may have edited them since."""
+    known = {item.value.get("message_id") for item in stored}
+    return [message for message in messages if message.id not in known]
 
 
 def spoken(answer: AIMessage) -> str:

@@ -343,6 +343,45 @@ def test_studio_can_read_the_schemas_and_the_steps() -> None:
     assert nodes == {"recall", "summarize", "model", "tools", "remember", "condense"}
 
 
+@pytest.mark.parametrize(
+    "called", [["timetable"], ["timetable"] * 2, ["timetable", "search_memory"]]
+)
+def test_the_result_of_a_tool_that_returns_directly_is_the_answer(
+    tmp_path: Path, called: list[str]
+) -> None:
+    """The model is not asked again, unless it called another tool with it; what the person was answered
+    is remembered."""
+
+    @tool(return_direct=True)
+    def timetable(query: str) -> str:
+        """When trains leave."""
+        return "The train leaves at nine."
+
+    model = ScriptedModel(
+        script=[
+            AIMessage(
+                "",
+                tool_calls=[
+                    {"name": name, "args": {"query": "train"}, "id": f"call-{number}"}
+                    for number, name in enumerate(called)
+                ],
+            ),
+            "At nine.",
+        ]
+    )
+    with open_store("memory_store", tmp_path / "memory.db") as store:
+        tools = [*create_memory_tools(NAMESPACE), timetable]
+        graph = build_chat_graph(model, tools=tools, store=store, checkpointer=InMemorySaver())
+        graph.invoke({"messages": [HumanMessage("When?")]}, run("t1"))
+        items = store.search(("memories", "anna"), filter={"role": "assistant"})
+    answers = [item.value["content"] for item in items]
+    if "search_memory" in called:
+        assert answers == ["At nine."]
+    else:
+        assert answers == ["The train leaves at nine."] * len(called)
+        assert len(model.prompts) == 1
+
+
 @pytest.mark.parametrize("call", ["invoke", "ainvoke"])
 async def test_a_tool_call_is_not_made_again_when_another_is_resumed(
     tmp_path: Path, call: str

@@ -68,6 +68,21 @@ def test_a_run_without_user_id_belongs_to_the_local_user(client: SyncLangGraphCl
     assert any("three bee hives" in str(item["value"]) for item in found)
 
 
+def test_stateless_runs_of_one_conversation_repeat_nothing(client: SyncLangGraphClient) -> None:
+    """A client that keeps the conversation itself, and names no thread, has each turn remembered once."""
+    talk: list[dict[str, str]] = []
+    for text in ("My parrot is called Rio.", "What is my parrot called?", "Thanks."):
+        talk.append({"role": "user", "content": text})
+        context = {"user_id": "greta"}
+        state: Any = client.runs.wait(None, "chat", input={"messages": talk}, context=context)
+        talk.append({"role": "assistant", "content": state["messages"][-1]["content"]})
+    found = client.store.search_items(["memories", "greta"], filter={"role": "user"})["items"]
+    assert sorted(item["value"]["content"] for item in found) == sorted(
+        turn["content"] for turn in talk if turn["role"] == "user"
+    )
+    assert len({item["value"]["thread_id"] for item in found}) == 1
+
+
 def test_streaming_shows_every_step(client: SyncLangGraphClient) -> None:
     """A stream names recall, model and remember in order, and carries the answer's tokens."""
     thread = client.threads.create()["thread_id"]

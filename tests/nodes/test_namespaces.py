@@ -87,3 +87,19 @@ def test_a_viewer_may_be_any_id() -> None:
     assert viewer_of("{user_id|}", scope) == "anna@example.org"
     assert viewer_of("{user_id|}", RunScope(configurable={})) == ""
     assert viewer_of(None, scope) is None
+
+
+@pytest.mark.parametrize(
+    ("server", "checkpointer", "thread"),
+    [(None, None, "t1"), ("server", "checkpointer", "t1"), ("server", None, None)],
+)
+def test_a_stateless_run_of_a_server_names_no_thread(
+    server: str | None, checkpointer: str | None, thread: str | None
+) -> None:
+    """LangGraph's server gives it a thread for itself alone; with a checkpointer, and for a caller in
+    this process, the thread is the one that was named. A template may have it either way."""
+    runtime = SimpleNamespace(context=None, server_info=server)
+    configurable = {"thread_id": "t1", "__pregel_checkpointer": checkpointer}
+    scope = RunScope.of(runtime, {"configurable": configurable})
+    assert scope.thread_id == thread
+    assert NamespaceTemplate("{thread_id}").resolve(scope) == ("t1",)

@@ -416,3 +416,18 @@ def test_what_a_model_thinks_in_front_of_its_answer_is_not_remembered(
     expected = [answer] if remembered is None else remembered
     assert [item.value["content"] for item in answers] == expected * 2
     assert len(store.search(ANNA, filter={"role": "user"})) == 2
+
+
+def test_what_was_edited_in_a_chat_within_a_graph_stays_with_who_said_it(store: BaseStore) -> None:
+    """A chat that forgets between runs whose words the thread holds does not take for another
+    person's what the first one edited since."""
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("chat", build_chat_graph(ScriptedModel(otherwise="Fine.")))
+        .add_edge(START, "chat")
+        .compile(store=store, checkpointer=InMemorySaver())
+    )
+    graph.invoke({"messages": [HumanMessage("My PIN is 1234.", id="1")]}, CONFIG)
+    graph.update_state(CONFIG, {"messages": [HumanMessage("My PIN is 5678.", id="1")]})
+    speak(graph, EVE, "I am Eve.")
+    assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]

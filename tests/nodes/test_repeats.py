@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore
 
 from langmemory.context import note_id
 from langmemory.graphs import NoModel, build_chat_graph
+from langmemory.nodes import RememberNode
 from langmemory.nodes.access import THREAD_PAGE
 from langmemory.stores import MemoryStore
 from tests.scripted import ScriptedModel
@@ -104,6 +105,57 @@ async def test_a_client_that_keeps_no_answers_repeats_nothing(store: BaseStore, 
             entry["text"] for entry in done["recalled"]
         }
     assert said(store) == sorted([turn["content"] for turn in history] + ["Understood."] * 3)
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_conversation_that_names_no_thread_is_known_by_its_words(
+    store: BaseStore, call: str
+) -> None:
+    """Also where a client names no thread, each turn of each of its conversations is stored once, all
+    of one under one thread, and what the model sees anyway is not recalled."""
+    config: Any = {"configurable": {"user_id": "anna"}}
+    answers = [f"{name}, a fine name. {place}" for name in ("Berta", "Rex") for place in "ab"]
+    script = [answers[0], answers[2], answers[1], answers[3]]
+    graph = build_chat_graph(ScriptedModel(script=script), store=store)
+    talks: list[list[dict[str, str]]] = [[], []]
+    for texts in (("My goat is Berta.", "My dog is Rex."), ("Who is it?", "Who is it?")):
+        for talk, text in zip(talks, texts, strict=True):
+            talk.append({"role": "user", "content": text})
+            given: Any = {"messages": talk}
+            done = (
+                await graph.ainvoke(given, config)
+                if call == "async"
+                else graph.invoke(given, config)
+            )
+            talk.append({"role": "assistant", "content": done["messages"][-1].text})
+            own = {turn["content"] for turn in talk[:-1]} - {"Who is it?"}
+            assert not own & {entry["text"] for entry in done["recalled"]}
+    stored: dict[str, list[str]] = {}
+    for item in store.search(ANNA, limit=100):
+        stored.setdefault(item.value["thread_id"], []).append(item.value["content"])
+    assert sorted(map(sorted, stored.values())) == sorted(
+        sorted(turn["content"] for turn in talk) for talk in talks
+    )
+
+
+@pytest.mark.parametrize("call", ["sync", "async"])
+async def test_a_conversation_without_a_thread_does_not_go_on_in_anothers_private_one(
+    store: BaseStore, call: str
+) -> None:
+    """The same words, said privately by somebody else in a namespace of both, tell nothing."""
+    node = RememberNode(("memories", "home"), store=store, privacy="private")
+    talk = [("user", "Hello."), ("ai", "Hello, how are you?"), ("user", "Fine.")]
+    given = {"messages": [{"role": role, "content": text} for role, text in talk]}
+    for user in ("anna", "bert"):
+        config: Any = {"configurable": {"user_id": user}}
+        if call == "sync":
+            node.invoke(given, config)
+        else:
+            await node.ainvoke(given, config)
+    items = store.search(("memories", "home"), limit=100)
+    assert len(items) == 6
+    owners = {(item.value["thread_id"], item.value["owner"]) for item in items}
+    assert len(owners) == len({thread for thread, _ in owners}) == 2
 
 
 @pytest.mark.parametrize("call", ["sync", "async"])
