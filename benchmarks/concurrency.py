@@ -19,6 +19,9 @@ from benchmarks.measure import Call, Row, Sample, one
 from benchmarks.searching import Shape, call_of
 from benchmarks.vectors import Lookup, Matrix
 
+ROUNDS = 30
+"""Puts of another process that are waited for."""
+
 
 def _loop(call: Call, first: int, stop: threading.Event) -> list[float]:
     taken: list[float] = []
@@ -106,9 +109,7 @@ def _put_on_demand(
     store.close()
 
 
-def other_process(
-    reader: Contender, path: Path, dataset: Dataset, *, rounds: int = 30
-) -> Iterable[Row]:
+def other_process(reader: Contender, path: Path, dataset: Dataset) -> Iterable[Row]:
     """From another process's acknowledged put to the end of the first search that returns it."""
     namespace = ("elsewhere",)
     text = dataset.fresh[0]
@@ -122,7 +123,7 @@ def other_process(
     pipe.recv()
     taken: list[float] = []
     searches = 0
-    for n in range(rounds):
+    for n in range(ROUNDS):
         pipe.send(f"seen{n}")
         acknowledged = pipe.recv()
         seen = False
@@ -140,5 +141,5 @@ def other_process(
         contender=reader.name,
         temperature="hot",
         sample=Sample.of(taken),
-        extra={"searches_each": searches / rounds},
+        extra={"searches_each": searches / ROUNDS},
     )

@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,11 @@ Call = Callable[[int], object]
 """Call number n of a measurement; what it returns is ignored."""
 
 Temperature = Literal["hot", "interleaved"]
+
+HOT_CALLS = (4, 300)
+"""How many calls a hot measurement makes at least and at most, whatever its time allows."""
+TURNS = (20, 200)
+"""The same of calls in turn, of each contender."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,9 +62,6 @@ class Row:
     vectors: str = "MiniLM"
     extra: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def one(call: Call, n: int) -> tuple[float, float]:
     """Milliseconds of call n: on the clock, and of processor time."""
@@ -79,10 +81,11 @@ def settle(call: Call) -> None:
         n += 1
 
 
-def hot(call: Call, *, seconds: float, at_least: int = 4, at_most: int = 300) -> Sample:
+def hot(call: Call, *, seconds: float) -> Sample:
     """The same store again and again, warmed up before (the caller has just judged its quality)."""
     gc.collect()
     gc.freeze()  # the data set itself is not garbage: keep the collector off it
+    at_least, at_most = HOT_CALLS
     taken: list[tuple[float, float]] = []
     deadline = time.perf_counter() + seconds
     while len(taken) < at_most and (len(taken) < at_least or time.perf_counter() < deadline):
@@ -90,14 +93,13 @@ def hot(call: Call, *, seconds: float, at_least: int = 4, at_most: int = 300) ->
     return Sample.of(*zip(*taken, strict=True))
 
 
-def interleaved(
-    calls: dict[str, Call], *, seconds: float, at_least: int = 20, at_most: int = 200
-) -> dict[str, Sample]:
+def interleaved(calls: dict[str, Call], *, seconds: float) -> dict[str, Sample]:
     """One call each in turn: every contender finds the caches full of another one's data."""
     for call in calls.values():
         call(0)
     gc.collect()
     gc.freeze()
+    at_least, at_most = TURNS
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     deadline = time.perf_counter() + seconds
     rounds = 0

@@ -166,7 +166,7 @@ def write(result: Result, folder: Path) -> None:
         "machine": result.machine,
         "vectors": result.vectors,
         "targets": [asdict(v) for v in result.verdicts],
-        "rows": [row.as_dict() for row in result.rows],
+        "rows": [asdict(row) for row in result.rows],
         "footprints": [asdict(f) for f in result.footprints],
         "brute_force": [asdict(b) for b in result.brute_force],
         "bytes_per_second": result.bytes_per_second,

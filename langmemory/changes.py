@@ -19,6 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
+from langmemory.plurals import counted
 from langmemory.types import Kind, Namespace, Priority, Privacy, RunKind, Status
 
 
@@ -271,8 +272,11 @@ def _line(change: Change) -> str:
     shown = change.model_dump(
         exclude_defaults=True, exclude={"op", "reason", "facets", "options", "read_at"}
     )
-    name = shown.pop("key", None) or shown.pop("id", None) or shown.pop("fact", "")
-    parts = [change.op, str(name)]
+    name = shown.pop("key", None) or shown.pop("id", None) or shown.pop("fact", None)
+    parts = [change.op, name] if name else [change.op]
+    # Of turns that were read a person wants to know how many, not one key after another.
+    if turns := shown.pop("keys", ()):
+        parts.append(counted(len(turns), "turn"))
     value = shown.pop("value", None)
     if isinstance(value, dict):
         parts.append(repr(value.get("text", value)))

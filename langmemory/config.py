@@ -78,7 +78,6 @@ class DatabaseConfig(Section):
         description="Bytes of memory for the vectors' sign bits, per file and process; "
         "above it a search streams them from the file.",
     )
-
     vector_copy_bytes: int = Field(
         default=64 * MIB,
         ge=0,

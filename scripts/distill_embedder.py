@@ -155,16 +155,16 @@ def learned(first: Floats, tokens: Tokens, seen: Floats) -> Floats:
     return table.weight.detach().numpy()
 
 
-def _shared_neighbours(ours: Floats, models: Floats, k: int = 10) -> float:
-    """Share of the k nearest texts of each text that both agree on."""
+def _shared_neighbours(ours: Floats, models: Floats) -> float:
+    """Share of the ten nearest texts of each text that both agree on."""
 
     def nearest(vectors: Floats) -> npt.NDArray[np.int64]:
         similar = vectors @ vectors.T
         np.fill_diagonal(similar, -1)
-        return np.argsort(-similar, axis=1)[:, :k]
+        return np.argsort(-similar, axis=1)[:, :10]
 
     pairs = zip(nearest(ours), nearest(models), strict=True)
-    return float(np.mean([len(set(one) & set(other)) / k for one, other in pairs]))
+    return float(np.mean([len(set(one) & set(other)) / 10 for one, other in pairs]))
 
 
 def rounded(table: Floats, first: Floats) -> npt.NDArray[np.int8]:

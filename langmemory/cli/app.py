@@ -66,30 +66,39 @@ def start(
     context.obj = Target(db=db, labels=namespace)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "init": init,
-    "import": import_file,
-    "search": search,
-    "chat": chat,
-    "reflect": reflect,
-    "graph": graph,
-    "journal": journal,
-    "reviews": reviews,
-    "history": history,
-    "runs": runs,
-    "undo": undo,
-    "worker": worker,
-    "jobs": jobs,
-    "stats": stats,
-    "usage": usage,
-    "doctor": doctor,
-    "reembed": reembed,
-    "export": export,
-    "forget": forget,
-    "eval": eval_command,
+COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Try it": {"demo": demo, "init": init, "chat": chat},
+    "What was said": {
+        "import": import_file,
+        "search": search,
+        "core": core,
+        "export": export,
+        "forget": forget,
+    },
+    "What follows from it": {
+        "reflect": reflect,
+        "graph": graph,
+        "journal": journal,
+        "reviews": reviews,
+        "history": history,
+        "runs": runs,
+        "undo": undo,
+        "worker": worker,
+        "jobs": jobs,
+    },
+    "Check and measure": {
+        "doctor": doctor,
+        "stats": stats,
+        "usage": usage,
+        "reembed": reembed,
+        "eval": eval_command,
+    },
 }
+"""By what they are for, as `langmemory --help` shows them."""
 
-for _name, _command in COMMANDS.items():
-    app.command(_name, cls=Command)(_command)
-app.add_typer(core, name="core")
+for _panel, _commands in COMMANDS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, cls=Command, rich_help_panel=_panel)(_command)

@@ -117,7 +117,7 @@ def undo(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take the last edit of a block back; a second undo takes the first one back."""
+    """Take the last edit back; a second undo takes the first one back."""
     with _core_memory(context, db, namespace) as memory:
         _say(memory.undo(name), as_json)
 

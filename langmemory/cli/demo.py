@@ -20,9 +20,9 @@ from langmemory.errors import LangMemoryError
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_ollama import ChatOllama
-    from rich.console import Console
     from rich.text import Text
 
+    from langmemory.cli.screen import Screen
     from langmemory.config import Config
     from langmemory.stores import MemoryStore
     from langmemory.types import Recall, RecallResult
@@ -67,13 +67,12 @@ class Answer:
 
 
 def demo() -> None:
-    """Import ten months of talk, ask about it, reflect on it, reopen it, chat with it."""
-    from rich.console import Console
-
+    """Try it on ten months of talk: recall, facts, undo, a prompt."""
+    from langmemory.cli.screen import Screen
     from langmemory.config import load_config
     from langmemory.stores import MemoryStore
 
-    console = Console(highlight=False)
+    console = Screen()
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="langmemory-demo-") as folder:
         path = Path(folder) / "memory.db"
@@ -90,7 +89,7 @@ def demo() -> None:
     console.print(f"All of it took {seconds:.1f} s. Go on by yourself:\n", style="dim")
     sample = _from_here(sample_folder() / "lena.jsonl")
     for command in (f"import {sample}", 'search "who sings at work?"'):
-        console.print(f"  {program()} {command}", soft_wrap=True, markup=False)
+        console.print(f"  {program()} {command}", soft_wrap=True)
 
 
 def program() -> str:
@@ -111,7 +110,7 @@ def _from_here(path: Path) -> str:
         return str(path)
 
 
-def remember(store: MemoryStore, console: Console) -> None:
+def remember(store: MemoryStore, console: Screen) -> None:
     """Import the sample and say what it was."""
     from langmemory.cli.import_file import import_conversations
 
@@ -127,13 +126,11 @@ def remember(store: MemoryStore, console: Console) -> None:
     )
 
 
-def ask(store: MemoryStore, console: Console) -> None:
+def ask(store: MemoryStore, console: Screen) -> None:
     """Ask every question and show what was found and why."""
-    from langmemory.recall.explain import NARROW
-
     answers = [answer(store, question) for question in questions()]
     _heading(console, 2, "Recall", "by meaning and by words at once, each result explained")
-    shown = answers_list if console.width < NARROW else answers_table
+    shown = answers_list if console.narrow else answers_table
     console.print(shown(answers))
     console.print(LEGEND, style="dim")
     found = [a for a in answers if a.rank]
@@ -214,7 +211,7 @@ def heading(found: Answer) -> Text:
     return question.append(*PLACES.get(found.rank or 0, ("not found", "red")))
 
 
-def know(store: MemoryStore, console: Console) -> None:
+def know(store: MemoryStore, console: Screen) -> None:
     """Make knowledge of what was said, by rules."""
     from langmemory.cli.demo_knowledge import reflect
 
@@ -222,7 +219,7 @@ def know(store: MemoryStore, console: Console) -> None:
     reflect(store, NAMESPACE, console)
 
 
-def reopen(store: MemoryStore, console: Console, path: Path) -> None:
+def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     """Search the same file from a second process and compare."""
     _heading(console, 4, "Reopen", "the same file from a second process")
     question = questions()[0].question
@@ -239,14 +236,14 @@ def reopen(store: MemoryStore, console: Console, path: Path) -> None:
     ours = [result.memory.key for result in store.recall(question, NAMESPACE, limit=TOP)]
     if theirs != ours:
         raise LangMemoryError(f"the second process found {theirs}, this one {ours}")
-    console.print(f"[bold]{question}[/bold]")
+    console.print(question, style="bold")
     console.print(
         f"A second process found the same {len(theirs)} memories in the same order, "
         f"{seconds:.1f} s after its start."
     )
 
 
-def talk(store: MemoryStore, console: Console, config: Config) -> None:
+def talk(store: MemoryStore, console: Screen, config: Config) -> None:
     """Run the chat graph in a new thread and show what the model gets to see."""
     import httpx
     from ollama import ResponseError
@@ -256,7 +253,7 @@ def talk(store: MemoryStore, console: Console, config: Config) -> None:
     from langmemory.graphs import NoModel, build_chat_graph
 
     _heading(console, 5, "Chat", "a new thread; this is what the model gets to see")
-    console.print(f"[bold]Lena:[/bold] {CHAT_MESSAGE}\n")
+    console.print(Text.assemble(("Lena:", "bold"), f" {CHAT_MESSAGE}\n"))
     model = ollama_model(config)
     graph = build_chat_graph(model or NoModel(), namespace=NAMESPACE, store=store)
     turn = {"messages": [{"role": "user", "content": CHAT_MESSAGE}]}
@@ -267,8 +264,8 @@ def talk(store: MemoryStore, console: Console, config: Config) -> None:
                 title = f"from memory, {block['tokens']} tokens"
                 console.print(Panel(Text(block["text"]), title=title, border_style="cyan"))
             if model is not None and "model" in update:
-                console.print(f"\n[bold]{model.model}:[/bold] ", end="")
-                console.print(update["model"]["messages"][-1].text.strip(), markup=False)
+                said = update["model"]["messages"][-1].text.strip()
+                console.print(Text.assemble((f"\n{model.model}:", "bold"), f" {said}"))
     except (httpx.HTTPError, ResponseError, ConnectionError) as error:
         console.print(f"\nOllama did not answer: {type(error).__name__}.", style="yellow")
     if model is None:
@@ -316,9 +313,10 @@ def sample_folder() -> Path:
     )
 
 
-def _heading(console: Console, number: int, title: str, subtitle: str) -> None:
+def _heading(console: Screen, number: int, title: str, subtitle: str) -> None:
+    from rich.text import Text
+
     console.print()
-    console.rule(
-        f"[bold]{number}  {title}[/bold] [dim]– {subtitle}[/dim]", align="left", style="dim"
-    )
+    heading = Text.assemble((f"{number}  {title}", "bold"), (f" – {subtitle}", "dim"))
+    console.rule(heading, align="left", style="dim")
     console.print()

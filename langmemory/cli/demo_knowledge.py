@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langmemory.cli.reflect import batches, text_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
     from langmemory.types import Namespace, Recall
 
@@ -21,7 +20,7 @@ BEFORE = datetime(2026, 3, 1, tzinfo=UTC)
 HOPS = "What are the children of Lena's sister allergic to?"
 
 
-def reflect(store: MemoryStore, namespace: Namespace, console: Console) -> None:
+def reflect(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     """Reflect all that was said, then ask what only knowledge can answer."""
     started = time.perf_counter()
     runs = [done for _, done in batches(store, namespace)]
@@ -36,7 +35,7 @@ def reflect(store: MemoryStore, namespace: Namespace, console: Console) -> None:
     console.print(_facts(store, namespace, added, gone))
     _show_change(store, namespace, console)
     _show_hops(store, namespace, console)
-    _show_picture(store, namespace, console)
+    show_picture(store, namespace, console)
     _show_undo(store, namespace, console, runs)
 
 
@@ -62,7 +61,7 @@ def _facts(store: MemoryStore, namespace: Namespace, keys: list[str], gone: set[
     return Padding(table, (1, 0))
 
 
-def _show_change(store: MemoryStore, namespace: Namespace, console: Console) -> None:
+def _show_change(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     """The same question for two dates, and why the answers differ."""
     from rich.padding import Padding
     from rich.table import Table
@@ -79,7 +78,7 @@ def _show_change(store: MemoryStore, namespace: Namespace, console: Console) -> 
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
-def _show_hops(store: MemoryStore, namespace: Namespace, console: Console) -> None:
+def _show_hops(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     """A question whose answer names nobody in it."""
     from rich.text import Text
 
@@ -89,7 +88,7 @@ def _show_hops(store: MemoryStore, namespace: Namespace, console: Console) -> No
     console.print(Text(f"  found by way of {', '.join(path)}", "dim"))
 
 
-def _show_picture(store: MemoryStore, namespace: Namespace, console: Console) -> None:
+def show_picture(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     from rich.text import Text
 
     file = Path(tempfile.gettempdir()) / "langmemory-demo.png"
@@ -102,16 +101,17 @@ def _show_picture(store: MemoryStore, namespace: Namespace, console: Console) ->
 
 
 def _show_undo(
-    store: MemoryStore, namespace: Namespace, console: Console, runs: list[dict[str, Any]]
+    store: MemoryStore, namespace: Namespace, console: Screen, runs: list[dict[str, Any]]
 ) -> None:
     """Take back the run that moved Lena: the old answer is back."""
+    from rich.text import Text
+
     moved = next(run for run in reversed(runs) if run["superseded"])
     store.undo(moved["run_id"])
     found = _facts_only(store, namespace, WHERE).results[0]
     console.print(f"\nlangmemory undo {moved['run_id']}", style="bold")
-    console.print(
-        f"  {found.text} [dim]As before that run, and undoing is in the history too.[/dim]"
-    )
+    as_before = "As before that run, and undoing is in the history too."
+    console.print(Text.assemble(f"  {found.text} ", (as_before, "dim")))
 
 
 def _facts_only(store: MemoryStore, namespace: Namespace, query: str, **options: Any) -> Recall:

@@ -47,7 +47,10 @@ class Check:
 
 
 def doctor(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
-    """Check Python, SQLite, the memory file, the embedder and Ollama. Exit code 1 on a failure."""
+    """Check Python, SQLite, the memory file, the embedder and Ollama.
+
+    The exit code is 1 if something fails.
+    """
     target = Target.of(context, db, None)
     checks = list(examine(target))
     if as_json:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.target import check_picture
-from langmemory.cli.values import count, one_of
-from langmemory.errors import with_extra
+from langmemory.cli.values import count, one_of, picture
+from langmemory.errors import ConfigError, with_extra
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from langmemory.evals import Progress
 
 
@@ -86,7 +87,8 @@ def eval_command(
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
     ] = None,
     png: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a plot to this file.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=picture, help="Write a plot to this file."),
     ] = None,
     rankings: Annotated[
         bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
@@ -96,7 +98,7 @@ def eval_command(
         typer.Option(metavar="N", parser=count, help="Ask only this many, evenly spread."),
     ] = None,
 ) -> None:
-    """Measure recall on a data set: which evidence is found, how early, and how fast."""
+    """Measure recall on a data set: what is found, how early, how fast."""
     import json
 
     from langmemory.cli.screen import Screen
@@ -104,7 +106,6 @@ def eval_command(
     from langmemory.evals.table import columns_for
 
     if png:
-        check_picture(png)
         _require_matplotlib()
     _check_json(json_file)
     if rankings and not json_file:
@@ -174,11 +175,15 @@ def _check_json(file: Path | None) -> None:
 
 
 def _require_matplotlib() -> None:
-    """Say so before the evaluation, not after."""
+    """Say so before the evaluation, not after.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise typer.BadParameter(f"--png needs matplotlib: {with_extra('evals')}")
+        raise ConfigError(f"--png needs matplotlib: {with_extra('evals')}")
 
 
 @contextmanager
@@ -195,15 +200,10 @@ def _reading(data: Path | None) -> Iterator[None]:
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar a system on stderr, gone when done."""
-    from rich.progress import MofNCompleteColumn, TaskID, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    from langmemory.cli.bars import counting_bars
 
-    from langmemory.cli.screen import Screen
-
-    columns = (*Bars.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
-    screen = Screen(stderr=True)
-    with Bars(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bars:
+    with counting_bars() as bars:
 
         def update(name: str, done: int, total: int) -> None:
             if name not in tasks:

@@ -24,13 +24,15 @@ def export(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FILE", help="Where to write; stdout if left out.", show_default=False
+            metavar="FILE", help="Where to write; stdout if left out, or -.", show_default=False
         ),
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
 ) -> None:
     """Write memories with all facets, times to live and history as JSONL."""
+    if str(file) == "-":
+        file = None
     target = Target.of(context, db, namespace)
     prefix = target.namespace()
     if file:

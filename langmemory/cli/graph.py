@@ -18,17 +18,17 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
     ViewerOption,
-    check_picture,
 )
 from langmemory.cli.terminal import json_text
-from langmemory.cli.values import count
-from langmemory.errors import EntityNameError
+from langmemory.cli.values import count, picture
+from langmemory.errors import ConfigError, EntityNameError
 from langmemory.plurals import counted
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
     from langmemory.stores.graph.graph import Graph
+    from langmemory.stores.graph.subgraph import Subgraph
     from langmemory.types import Edge, Namespace
 
 
@@ -46,7 +46,12 @@ def graph(
     ] = None,
     png: Annotated[
         Path | None,
-        typer.Option("--png", metavar="FILE", help="Draw it to this file (.png, .svg or .pdf)."),
+        typer.Option(
+            "--png",
+            metavar="FILE",
+            parser=picture,
+            help="Draw it to this file (.png, .svg or .pdf).",
+        ),
     ] = None,
     graphml: Annotated[
         Path | None,
@@ -65,13 +70,11 @@ def graph(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is known of a person or thing, draw it, or find the way from one to another."""
+    """Show what is known of somebody, draw it, or find a connection."""
     from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
-    if png is not None:
-        check_picture(png)
     if graphml is not None:
         target.check_output(graphml)
     console = Screen()
@@ -83,10 +86,7 @@ def graph(
             _show_paths(console, found, name, path_to, as_json)
         elif png is not None or graphml is not None or as_json:
             part = found.subgraph(name, depth, past=True)
-            if png is not None:
-                part.draw(png)
-            if graphml is not None:
-                _write(graphml, part.to_graphml())
+            _write_files(part, png, graphml)
             if as_json:
                 typer.echo(json_text(part.to_json()))
             for file in (png, graphml):
@@ -111,11 +111,22 @@ def _hinting(target: Target, store: MemoryStore) -> Iterator[None]:
         raise EntityNameError(f"{error}{target.elsewhere(store)}") from None
 
 
-def _write(file: Path, text: str) -> None:
-    if str(file) == "-":
+def _write_files(part: Subgraph, png: Path | None, graphml: Path | None) -> None:
+    """Those of the two that were asked for.
+
+    Raises:
+        ConfigError: The packages for it are not installed; the message says how to get them.
+    """
+    try:
+        if png is not None:
+            part.draw(png)
+        text = "" if graphml is None else part.to_graphml()
+    except ImportError as error:
+        raise ConfigError(str(error)) from None
+    if str(graphml) == "-":
         typer.echo(text.encode(), nl=False)  # XML without a declaration is UTF-8
-    else:
-        file.write_text(text, encoding="utf-8")
+    elif graphml is not None:
+        graphml.write_text(text, encoding="utf-8")
 
 
 def _show_entity(
@@ -146,7 +157,9 @@ def _show_entity(
             console.print(Text(f"{relation} {label}  {_when(edge)}".rstrip(), style))
             console.print(Text(f"  {said}", style or "dim"))
         else:
-            table.add_row(Text(relation), Text(label), _when(edge), Text(said), style=style)
+            # A style of the row, or of a Text, would strike through the space beside the words, too.
+            cells = ((cell, style) for cell in (relation, label, _when(edge), said))
+            table.add_row(*map(Text.assemble, cells))
     if not console.narrow:
         console.print(table)
 

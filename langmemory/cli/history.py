@@ -31,7 +31,7 @@ def history(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every change of a memory, the oldest first, also of one that is gone."""
+    """Show every change of a memory, also of one that is gone."""
     from langmemory.cli.screen import Screen
 
     target = Target.of(context, db, namespace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -49,7 +50,7 @@ def import_file(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Messages as JSONL or LangGraph JSON, a ChatGPT or langmemory export.",
+            help="Messages as JSONL or LangGraph JSON, a ChatGPT or langmemory export; - is stdin.",
             show_default=False,
         ),
     ],
@@ -57,7 +58,7 @@ def import_file(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import conversations, or what `export` wrote. Repeating it adds nothing."""
+    """Import conversations, or an export; repeating it adds nothing."""
     from langmemory.importers import detect
 
     target = Target.of(context, db, namespace)
@@ -66,9 +67,9 @@ def import_file(
         format = detect(stream)
         if format == "export" and target.labels:
             raise ConfigError(
-                f"{file} is a langmemory export, and goes where it came from: leave --namespace out"
+                f"{stream.name} is a langmemory export, and goes where it came from: leave --namespace out"
             )
-        with target.open(create=True) as store, _progress(stream, file) as advance:
+        with target.open(create=True) as store, _progress(stream) as advance:
             if format == "export":
                 report = import_export(store, stream, advance)
             else:
@@ -76,7 +77,7 @@ def import_file(
     if as_json:
         typer.echo(json_text(asdict(report) | {"namespace": where}))
     else:
-        typer.echo(_summary(report, file, where))
+        typer.echo(_summary(report, stream.name, where))
 
 
 def import_conversations(
@@ -112,13 +113,13 @@ def import_export(
 
     report = ImportReport(format="export")
 
-    def counted() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[dict[str, Any]]:
         for row in read_rows(stream):
             report.read += row["type"] == "item"
             advance()
             yield row
 
-    report.added = store.import_rows(counted())
+    report.added = store.import_rows(rows())
     report.known = report.read - report.added
     return report
 
@@ -155,36 +156,40 @@ def _turn(message: ImportedMessage) -> dict[str, Any]:
 class _Piped(io.BytesIO):
     """What came through a pipe, which can be read only once, under the pipe's name."""
 
-    def __init__(self, file: Path, content: bytes) -> None:
+    def __init__(self, name: str, content: bytes) -> None:
         super().__init__(content)
-        self.name = str(file)
+        self.name = name
 
 
 @contextmanager
 def _read_twice(file: Path) -> Iterator[BinaryIO]:
     """The file from its beginning, to which a look at its format returns."""
+    if str(file) == "-":
+        yield _Piped("stdin", sys.stdin.buffer.read())
+        return
     with file.open("rb") as stream:
-        yield stream if stream.seekable() else _Piped(file, stream.read())
+        yield stream if stream.seekable() else _Piped(str(file), stream.read())
 
 
 @contextmanager
-def _progress(stream: BinaryIO, file: Path) -> Iterator[Callable[[], None]]:
+def _progress(stream: BinaryIO) -> Iterator[Callable[[], None]]:
     """A bar over the file's bytes, at a terminal, gone when it is done."""
-    from rich.console import Console
     from rich.markup import escape
-    from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"Importing {escape(file.name)}", total=file.stat().st_size)
-        yield lambda: progress.update(task, completed=stream.tell())
+    from langmemory.cli.bars import bars_on_stderr
+
+    with bars_on_stderr() as bars:
+        total = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        task = bars.add_task(f"Importing {escape(Path(stream.name).name)}", total=total)
+        yield lambda: bars.update(task, completed=stream.tell())
 
 
-def _summary(report: ImportReport, file: Path, namespace: Namespace) -> str:
+def _summary(report: ImportReport, name: str, namespace: Namespace) -> str:
     known = f", {report.known:,} already there" if report.known else ""
     skipped = f", {report.skipped:,} skipped (system, tool or empty)" if report.skipped else ""
     if report.format == "export":
-        return f"Restored {memories(report.added)} of {file}{known}"
+        return f"Restored {memories(report.added)} of {name}{known}"
     return (
         f"Added {counted(report.added, 'message')} of {counted(report.threads, 'thread')} to "
         f"{'/'.join(namespace)}{known}{skipped}"

@@ -15,7 +15,7 @@ def init(
         typer.Argument(metavar="FOLDER", help="Where to write it; no file there is overwritten."),
     ],
 ) -> None:
-    """Write a new chatbot project: graph, store, configuration and README."""
+    """Write a new chatbot project: graph, store, configuration, README."""
     from langmemory.templates import init_project
 
     written = init_project(folder)

@@ -36,7 +36,7 @@ def jobs(
     limit: LimitOption = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the queue of reflections; try again or delete what was given up."""
+    """Show the queue of reflections; retry or drop what was given up."""
     from langmemory.cli.screen import Screen
 
     with Target.of(context, db, None).open(vectors=False) as store:

@@ -8,23 +8,20 @@ from langmemory.cli.target import DbOption, Target
 
 
 def reembed(context: typer.Context, db: DbOption = None) -> None:
-    """Embed everything again with the configured model. The old index serves until it is done."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+    """Embed everything again with the configured model.
 
+    The old index serves until it is done.
+    """
+    from langmemory.cli.bars import counting_bars
     from langmemory.stores import reembed as reembed_file
 
     config = Target.of(context, db, None).existing()
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("Embedding", total=None)
+    with counting_bars() as bars:
+        task = bars.add_task("Embedding", total=None)
         model = reembed_file(
             config.database.path,
             config=config,
-            progress=lambda done, total: progress.update(task, completed=done, total=total),
+            progress=lambda done, total: bars.update(task, completed=done, total=total),
         )
     if model.model is None:
         typer.echo("There are no vectors to move: no memory has one")

@@ -49,7 +49,7 @@ def reflect(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn what was said into knowledge now, instead of leaving it to a worker.
+    """Turn what was said into knowledge now, without a worker.
 
     Works by rules, or by the model that the configuration names as models.deep.
     Without --namespace, the whole file.
@@ -77,7 +77,7 @@ def reflect(
         if dry_run:
             _show_plans(console, store, waiting, as_json)
             return
-        totals: dict[str, Any] = {}
+        totals = dict.fromkeys(("runs", "added", "superseded", "reviews", "model_calls"), 0)
         started = time.perf_counter()
         for where in dict.fromkeys(namespace for namespace, _ in waiting):
             for batch, done in batches(store, where, thread):
@@ -143,19 +143,19 @@ def text_of(store: MemoryStore, namespace: Namespace, key: str) -> str:
     return key if item is None else " ".join(str(item.value.get("text", key)).split())
 
 
-def _came_to(totals: dict[str, Any]) -> str:
+def _came_to(totals: dict[str, int]) -> str:
     return (
-        f"{counted(totals.get('runs', 0), 'batch', 'batches')}, {totals.get('added', 0)} added, "
-        f"{totals.get('superseded', 0)} superseded, {totals.get('reviews', 0)} to be answered, "
-        f"{counted(totals.get('model_calls', 0), 'model call')}"
+        f"{counted(totals['runs'], 'batch', 'batches')}, {totals['added']} added, "
+        f"{totals['superseded']} superseded, {totals['reviews']} to be answered, "
+        f"{counted(totals['model_calls'], 'model call')}"
     )
 
 
-def _add(totals: dict[str, Any], done: dict[str, Any]) -> None:
-    totals["runs"] = totals.get("runs", 0) + 1
+def _add(totals: dict[str, int], done: dict[str, Any]) -> None:
+    totals["runs"] += 1
     for name in ("added", "superseded", "reviews"):
-        totals[name] = totals.get(name, 0) + len(done.get(name, ()))
-    totals["model_calls"] = totals.get("model_calls", 0) + done.get("model_calls", 0)
+        totals[name] += len(done.get(name, ()))
+    totals["model_calls"] += done.get("model_calls", 0)
 
 
 def _show_plans(

@@ -21,7 +21,7 @@ def runs(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what changed memory on its own: reflections, decisions, undoings; the newest first."""
+    """List what changed memory on its own, the newest first."""
     from rich.text import Text
 
     from langmemory.cli.screen import Screen, plain_table
@@ -66,7 +66,10 @@ def undo(
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring back what was before a run. What was read stays read, so it does not come back."""
+    """Bring back what was before a run.
+
+    What was read stays read, so it does not come back.
+    """
     with Target.of(context, db, None).open() as store:
         done = store.undo(run, dry_run=dry_run)
     if as_json:

@@ -36,7 +36,7 @@ def search(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the memory: what was said, when, by whom, and why it was found."""
+    """Search: what was said, when, by whom, and why it was found."""
     from langmemory.cli.results import results
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json

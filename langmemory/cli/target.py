@@ -62,18 +62,6 @@ LimitOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
-PICTURES = (".png", ".svg", ".pdf")
-
-
-def check_picture(file: Path) -> None:
-    """Before anything is drawn.
-
-    Raises:
-        typer.BadParameter: The name does not say which kind of picture it is to be.
-    """
-    if file.suffix.lower() not in PICTURES:
-        raise typer.BadParameter(f"--png {file}: its name must end in {', '.join(PICTURES)}.")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:

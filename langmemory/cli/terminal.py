@@ -20,12 +20,14 @@ def printable(text: str) -> str:
 
 
 def forgive_terminal() -> None:
-    """Print to nowhere where stdout is closed, and a question mark for what the encoding of stdout and
-    stderr lacks, instead of failing.
+    """Read nothing where stdin is closed, print to nowhere where stdout is, and a question mark for what
+    the encoding of stdout and stderr lacks, instead of failing.
 
-    Closed it is for some services; the encoding is not UTF-8 on Windows when piped, and in locales
+    Closed they are for some services; the encoding is not UTF-8 on Windows when piped, and in locales
     such as ISO-8859-1.
     """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  # for good
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for good
     for stream in (sys.stdout, sys.stderr):

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime
 from enum import StrEnum
+from pathlib import Path
 
 import typer
 
 from langmemory import moments
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def moment(text: str) -> datetime:
@@ -50,6 +53,14 @@ def seconds(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise typer.BadParameter(f"{text!r} is no number of seconds.")
     return number
+
+
+def picture(text: str) -> Path:
+    """A file whose name says which kind of picture it is to be."""
+    file = Path(text)
+    if file.suffix.lower() not in PICTURES:
+        raise typer.BadParameter(f"{text!r}: its name must end in {', '.join(PICTURES)}.")
+    return file
 
 
 def one_of(names: type[StrEnum]) -> Callable[[str], StrEnum]:

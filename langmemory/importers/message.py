@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -94,7 +93,7 @@ class MessageReader:
             content=text,
             thread=thread,
             id=_whole(str(id)) if id else stable_id(thread, position, known_role, text),
-            at=self.time(where, at),
+            at=self._time(where, at),
             name=_whole(name) if isinstance(name, str) and name else None,
             injected=injected,
         )
@@ -107,7 +106,7 @@ class MessageReader:
         fields = fields_of(message)
         role = fields.get("role") or _role(fields.get("type"))
         content = fields.get("content")
-        own = fields.get("at") or fields.get("timestamp") or self._kept_time(where, fields)
+        own = fields.get("at") or fields.get("timestamp") or _kept_time(fields)
         return self.message(
             where=where,
             role=role,
@@ -119,16 +118,7 @@ class MessageReader:
             injected=_injected(role, text_of(content), fields),
         )
 
-    def _kept_time(self, where: str, fields: Mapping[str, Any]) -> datetime | None:
-        """The time an application keeps where `MemoryStore.remember` reads it. What cannot be read
-        as one there is something else's."""
-        kept = fields.get("additional_kwargs")
-        if isinstance(kept, dict):
-            with suppress(ImportFormatError):
-                return self.time(where, kept.get("at") or kept.get("timestamp"))
-        return None
-
-    def time(self, where: str, value: object) -> datetime | None:
+    def _time(self, where: str, value: object) -> datetime | None:
         """An ISO 8601 text or Unix seconds as a datetime; without a timezone it counts as UTC."""
         if value is None or value == "":
             return None
@@ -152,6 +142,15 @@ def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(message.get("data"), dict):  # messages_to_dict
         return {"type": message.get("type"), **message["data"]}
     return message
+
+
+def _kept_time(fields: Mapping[str, Any]) -> datetime | None:
+    """The time an application keeps where `MemoryStore.remember` reads it. What cannot be read as one
+    there is something else's."""
+    kept = fields.get("additional_kwargs")
+    if not isinstance(kept, dict):
+        return None
+    return moment(kept.get("at") or kept.get("timestamp"), or_seconds=True)
 
 
 def _role(message_type: object) -> object:

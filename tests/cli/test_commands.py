@@ -205,7 +205,9 @@ def test_piped_output_is_plain_and_fits(filled: Run, tmp_path: Path, columns: in
 
 def test_explain_prints_the_stages(filled: Run) -> None:
     """--explain shows the recall's own account of itself."""
-    assert filled("search", "the new flat", "--explain").exit_code == 0
+    told = filled("search", "the new flat", "--explain").stdout
+    for words in ("found by", "preset balanced", "understood: ", "candidates: ", "ms: intent "):
+        assert words in told
 
 
 def test_a_namespace_is_written_with_slashes_or_label_by_label(run: Run) -> None:
@@ -372,6 +374,19 @@ def test_what_comes_through_a_pipe_is_imported(filled: Run) -> None:
     assert bad.stderr.startswith(b"langmemory: /dev/stdin, line 1: role is 'bard'")
 
 
+def test_a_dash_is_a_pipe(filled: Run) -> None:
+    """`export -` and `import -` are stdout and stdin, and no file of that name."""
+    exported = filled("export", "-").stdout
+    assert filled("import", "-", "--db", "new.db", input=exported).stdout == (
+        "Restored 190 memories of stdin\n"
+    )
+    said = '{"role": "user", "content": "My cat is called Momo."}'
+    assert (
+        filled("import", "-", input=said).stdout == "Added 1 message of 1 thread to memories/me\n"
+    )
+    assert {file.name for file in Path().iterdir()} == {"memory.db", "new.db"}
+
+
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["sh", "-c", command],
@@ -427,6 +442,15 @@ def test_a_closed_stdout_ends_no_command(filled: Run) -> None:
     for command in ("export", "journal", "graph --json", "stats --json"):
         done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")
         assert (done.returncode, done.stderr) == (0, b""), command
+
+
+def test_a_closed_stdin_is_an_empty_one(filled: Run) -> None:
+    """Where a service has closed stdin, who asks gets no answer, and no error of Python's."""
+    program = f"exec {sys.executable} -m langmemory.cli"
+    nothing = shell(f"{program} import - <&-")
+    assert nothing.stderr.startswith(b"langmemory: stdin is empty; expected JSONL")
+    asked = shell(f"{program} forget --entity Lena <&-")
+    assert (asked.returncode, asked.stderr) == (1, b"\nlangmemory: stopped\n")
 
 
 def test_another_model_is_refused_until_reembed(filled: Run, configure: Configure) -> None:

@@ -10,14 +10,19 @@ import subprocess
 import sys
 from collections import defaultdict
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from langmemory.cli.demo import NAMESPACE, TOP, answer, program, questions
+from langmemory.cli.demo_knowledge import show_picture
 from langmemory.cli.import_file import import_conversations
+from langmemory.cli.screen import Screen
 from langmemory.stores import MemoryStore
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE
+from tests.graph_world import NAMESPACE as WORLD
+from tests.graph_world import furnish
 from tests.ollama_server import OllamaServer
 
 
@@ -98,6 +103,19 @@ def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
     told = shown.partition("Recall")[2].partition("Reflect")[0]
     assert max(map(len, told.splitlines())) <= 60
     assert "our greyhound. We got him from a shelter near Seville" in " ".join(told.split())
+
+
+def test_the_demo_says_which_extra_draws_the_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where matplotlib is not installed, the command that installs it is shown whole: `".[graph]"` in
+    square brackets is no markup."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    screen = Screen(file=StringIO(), record=True, width=200)
+    with MemoryStore(tmp_path / "memory.db") as store:
+        furnish(store)
+        show_picture(store, WORLD, screen)
+    assert 'pip install ".[graph]"' in screen.export_text()
 
 
 @pytest.mark.parametrize("on_path", [True, False])

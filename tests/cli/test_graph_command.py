@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -41,6 +43,16 @@ def test_an_entity_shows_relations_dates_and_sources(world: Run) -> None:
     lena = world("graph", "Lena").stdout
     assert "2020-01-01 – 2023-06-01" in lena
     assert lena.index("Globex") < lena.index("Hooli")
+
+
+def test_what_is_over_is_struck_through_word_by_word(
+    world: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a terminal no line runs through the empty space between the columns."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    struck = re.findall(r"\x1b\[2;9m(.*?)\x1b", world("graph", "Lena").stdout)
+    assert "2020-01-01 – 2023-06-01" in struck
+    assert all(text == text.strip() for text in struck)
 
 
 def test_days_are_those_of_who_spoke(run: Run, tmp_path: Path) -> None:
@@ -112,6 +124,18 @@ def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
     failed = world("graph", "Lena", "--png", tmp_path / "missing" / "g.png")
     assert failed.exit_code == 1
     assert "missing" in failed.stderr
+
+
+@pytest.mark.parametrize("command", [("graph", "Lena"), ("eval", "--system", "keyword")])
+def test_a_missing_extra_is_one_line(
+    world: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """Without matplotlib `--png` says what to install, and of no traceback to look for."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    refused = world(*command, "--png", "g.png")
+    assert refused.exit_code == 1
+    assert refused.stderr.count("\n") == 1
+    assert re.search(r"""pip install "\.\[\w+\]"\.?\n$""", refused.stderr)
 
 
 @pytest.mark.parametrize("name", ["g", "g.txt", "memory.db"])

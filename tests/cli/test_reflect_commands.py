@@ -39,7 +39,13 @@ def test_reflect_reports_and_a_second_time_has_nothing_to_do(filled: Run) -> Non
     assert "10 batches" in first
     assert "0 model calls" in first
     assert filled("reflect").stdout == "Everything has been read.\n"
-    assert json.loads(filled("reflect", "--json").stdout) == {}
+    assert json.loads(filled("reflect", "--json").stdout) == {
+        "runs": 0,
+        "added": 0,
+        "superseded": 0,
+        "reviews": 0,
+        "model_calls": 0,
+    }
 
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Path) -> None:
@@ -52,6 +58,14 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Pat
     assert len(json.loads(filled("reflect", "--dry-run", "--json").stdout)) == 10
     with MemoryStore(tmp_path / "memory.db") as store:
         assert list(store.iter_export())[1:] == before
+
+
+def test_a_dry_run_counts_the_turns_that_were_read(filled: Run) -> None:
+    """Of turns that taught nothing a plan says how many were read, and not a key of each."""
+    plan = json.loads(
+        filled("reflect", "--thread", "2026-04-19-an-offer", "--dry-run", "--json").stdout
+    )
+    assert plan == {"memories/me/2026-04-19-an-offer": ["reflected 19 turns"]}
 
 
 def test_the_journal_for_scripts_is_json(reflected: Run, tmp_path: Path) -> None:
