@@ -1,7 +1,8 @@
 """The values langmemory speaks in: memories, scopes, recall results, history, statistics.
 
 Plain frozen data, no behaviour beyond derived properties, no SQL, no LangGraph. Times are
-timezone-aware UTC ``datetime`` with microseconds; scores and weights are floats; everything that
+timezone-aware ``datetime`` with microseconds, in UTC, but for what holds in the world (``valid_at``,
+``invalid_at``): that is in the timezone of who said so, where it is known; scores and weights are floats; everything that
 has a unit says so in its name or docstring.
 """
 
@@ -132,11 +133,9 @@ class RecallResult:
     @property
     def at(self) -> datetime:
         """When it became true or was said; when it was stored, if that is unknown."""
-        if self.memory.valid_at is not None:
-            return self.memory.valid_at
-        return (
-            moment(self.memory.value.get("said_at")) or self.memory.created_at
-        )  # as facts have it
+        memory = self.memory
+        said_at = memory.value.get("said_at")  # as facts have it
+        return memory.valid_at or moment(said_at) or memory.created_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -133,7 +133,7 @@ def _by_split(report: Report) -> Table:
     names = ("recall@1", "recall@5", "recall@10", "ndcg@10")
     table = _table(
         f"Pooled: {', '.join(report.tuning)} (tuning) | the others (held out)",
-        *(f"{_short(name)}" for name in names),
+        *map(_short, names),
     )
     for system in report.systems:
         if not all(_has(system, POOLED, split) for split in SPLITS):

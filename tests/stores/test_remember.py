@@ -21,8 +21,9 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langmemory.context import mark_injected
+from langmemory.context import disclose, mark_injected
 from langmemory.errors import ConfigError, InvalidValueError
+from langmemory.graphs import build_reflection_graph
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore, verbatim
 from langmemory.stores.reindexing import rebuild_keywords
@@ -199,6 +200,19 @@ def test_the_day_of_a_turn_is_by_the_clock_of_who_said_it(tmp_path: Path) -> Non
         with store._engine.write() as connection:
             rebuild_keywords(connection, store._indexing)
         assert found(store) == ["12"]
+
+
+def test_a_prompt_tells_the_day_by_the_clock_of_who_said_it(store: MemoryStore) -> None:
+    """What was said half an hour after midnight was said on the day that had begun, and a fact holds
+    from the day that is in its words, wherever that day begins in UTC."""
+    at = datetime(2026, 7, 12, 0, 30, tzinfo=timezone(timedelta(hours=2)))
+    said = {"role": "user", "name": "Nuria", "content": "I moved to Valencia on 28 June.", "at": at}
+    store.remember(NS, [said], thread_id="t")
+    build_reflection_graph(store).invoke({"namespace": NS})
+    facts, turns = (store.recall("Valencia", NS, kinds=[kind]) for kind in ("semantic", "episodic"))
+    assert "2026-06-28: Nuria" in disclose(list(facts)).text
+    assert "2026-07-12: I moved" in disclose(list(turns)).text
+    assert turns.results[0].at == at
 
 
 def test_words_of_other_scripts_are_read_anew_as_they_are_written_today(tmp_path: Path) -> None:

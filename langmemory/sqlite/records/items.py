@@ -16,7 +16,7 @@ import numpy as np
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, from_path, intern, to_path
 from langmemory.sqlite.file.rows import insert
-from langmemory.sqlite.file.times import from_us, maybe_datetime
+from langmemory.sqlite.file.times import by_clock, from_us, maybe_datetime
 from langmemory.sqlite.file.values import LeafValue, from_json, readable_text
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.index import fingerprints, keywords, vectors
@@ -423,12 +423,13 @@ MEMORY_COLUMNS: Final = (
 def memory(row: Sequence[Any]) -> Memory:
     """`MEMORY_COLUMNS` as a `Memory`."""
     value = from_json(row[3])
+    told = value.get("at"), value.get("said_at")
     return Memory(
         id=row[0], namespace=from_path(row[1]), key=row[2], value=value, text=readable_text(value),
         created_at=from_us(row[4]), updated_at=from_us(row[5]), kind=row[6], speaker=row[7],
         owner=row[8], privacy=row[9], status=row[10], priority=row[11], importance=row[12],
         confidence=row[13], pinned=bool(row[14]), verified=bool(row[15]),
-        valid_at=maybe_datetime(row[16]), invalid_at=maybe_datetime(row[17]),
+        valid_at=by_clock(row[16], *told), invalid_at=by_clock(row[17], *told),
         expired_at=maybe_datetime(row[18]), superseded_by=row[19], thread_id=row[20],
         position=row[21], access_count=row[22], accessed_at=maybe_datetime(row[23]),
     )  # fmt: skip
