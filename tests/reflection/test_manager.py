@@ -751,3 +751,19 @@ def test_memories_that_change_all_the_time_are_left_as_others_write_them(tmp_pat
             create_memory_store_manager(model, store=store).invoke(says("hello"), CONFIG)
         assert len(model.prompts) == MAX_PASSES
         assert stored(store)[0]["content"] == {"content": f"{MAX_PASSES}"}
+
+
+def test_changes_of_small_models_are_read(store: BaseStore) -> None:
+    """In parallel tool calls, with their fields beside the action, as JSON in a string, with an id of
+    five thousand digits."""
+    given: list[Any] = [
+        {"changes": [{"action": "insert", "kind": "UserProfile", "name": "Anna"}]},
+        {"changes": [{"action": "insert", "content": json.dumps({"name": "Bert"})}]},
+        {"changes": [{"id": "9" * 5_000, "content": {"name": "Carla"}}]},
+    ]
+    calls = [{"name": "Changes", "args": args, "id": str(n)} for n, args in enumerate(given)]
+    model = ScriptedModel(script=[AIMessage("", tool_calls=calls)])
+    manager = create_memory_store_manager(model, schemas=[UserProfile], store=store)
+    put = manager.invoke(says("We are Anna, Bert and Carla"), CONFIG)
+    assert [one["value"]["content"]["name"] for one in put] == ["Anna", "Bert", "Carla"]
+    assert len(model.prompts) == 1

@@ -216,15 +216,25 @@ def is_outage(error: Exception) -> bool:
 
 
 def raw_answer(answer: Any) -> str:
-    """What the model wrote: its text, or the arguments of the tool call it made instead."""
+    """What the model wrote: the arguments of the tool calls it made, one after the other, else its text,
+    else what it thought, which some servers hand over by itself."""
     message = answer.get("raw") if isinstance(answer, Mapping) else answer
     if not isinstance(message, BaseMessage):
         return str(message or "")
-    calls = getattr(message, "tool_calls", None)
-    if calls:
-        return json.dumps(calls[0]["args"], ensure_ascii=False)
-    broken = getattr(message, "invalid_tool_calls", None)
-    return str((broken[0]["args"] or "") if broken else message.text)
+    calls = [
+        json.dumps(call["args"], ensure_ascii=False) for call in _calls(message) if call["args"]
+    ]
+    broken = [call["args"] for call in getattr(message, "invalid_tool_calls", ()) if call["args"]]
+    if calls or broken:
+        return "\n".join([*calls, *broken])
+    thought = message.additional_kwargs.get("reasoning_content")
+    if isinstance(thought, str) and not message.text.strip():
+        return f"<think>{thought}"
+    return message.text
+
+
+def _calls(message: BaseMessage) -> Sequence[Mapping[str, Any]]:
+    return getattr(message, "tool_calls", ())
 
 
 def _structured(

@@ -1,26 +1,28 @@
 """The JSON object in what a model wrote.
 
-Small models think aloud, wrap the object in prose and fences, forget a bracket, run out of tokens
-in the middle, or send the schema back. What can be read is read; what cannot is a `BadAnswerError`
-whose message tells the model what to do better.
+Small models think aloud, wrap the object in prose and fences, write one for each thing they note,
+forget a bracket, run out of tokens in the middle, or send the schema back. What can be read is read;
+what cannot is a `BadAnswerError` whose message tells the model what to do better.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import json_repair
 
-MAX_CHARS = 2_000_000
+MAX_CHARS = 400_000
 """A longer answer is a model that ran away."""
 
 TRIES = 200
-"""Braces of an answer that are tried as the beginning of the object."""
+"""Brackets of an answer at which no JSON begins; after so many no more are tried."""
+
+DEPTH = 5
+"""So deep an answer may be wrapped in other objects, lists and strings."""
 
 _TAGS = "think|thinking|thought|reasoning"
 _THOUGHTS = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -29,8 +31,17 @@ _THOUGHTS_END = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
 _THOUGHTS_OPEN = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _BRACKET = re.compile(r"[{\[]")
-_BRACE = re.compile(r"\{")
+_MARKS = re.compile(r"[{}\[\]]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NEXT_QUESTION = re.compile(
+    r"<\|(?:im_start\|>|start_header_id\|>|start\|>)?(?:user|human)\b|\[INST\]|^<start_of_turn>user"
+    r"|^#+ (?:Conversation|Memories|Before the conversation|Your notes)\b|^(?:User|Human):",
+    re.MULTILINE,
+)
+"""Where a model that does not stop makes up what it is asked next, in a chat template or as we ask."""
+_NOTHING = frozenset({"", "none", "null", "n/a", "-"})
+_TYPED = str.maketrans(dict.fromkeys("“”„‟«»＂", '"') | {"：": ":", "，": ","})
+"""Quotes and colons as people type them, where JSON has its own."""
 _REFUSAL = re.compile(
     r"\A\W*(?:(?:i['’]?m|i am) (?:very |so |really )?(?:sorry|unable|not able)|sorry,|my apologies"
     r"|i apologi[sz]e|i (?:can(?:not|['’]?t)|could ?n['’]?o?t|won['’]?t|must decline)"
@@ -51,41 +62,31 @@ class Found:
     """The object in an answer."""
 
     value: dict[str, Any]
-    cut: bool = False
-    """The answer broke off: the last thing in it may be half a thing."""
+    cut: str | None = None
+    """The field in which the answer broke off; what was half there is left out."""
 
 
 def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
-    """The object of an answer whose ``field`` is a list.
+    """The object of an answer whose ``field`` is a list. Several of them, as of parallel tool calls or
+    one for each turn, are one, in their order.
 
     Args:
-        entry: a field of what the list holds; an object that has it is the only one of the list,
-            which small models leave out.
+        entry: a field of what the list holds; objects that have it are the list where nothing is
+            called ``field``, which small models leave out or call otherwise.
 
     Raises:
         BadAnswerError: There is none.
     """
     if len(answer) > MAX_CHARS:
         raise BadAnswerError("it is far too long")
-    whole = _unwrapped(_parsed(answer), field)
-    if whole is not None:
-        return Found(value=whole)
-    spoken, thought = _without_thoughts(answer)
-    texts = (*_FENCE.findall(spoken), spoken)
-    for text in texts:
-        if (value := _first(text, _starts(text), field)) is not None:
-            return Found(value=value)
-    for text in texts:
-        if (repaired := _repaired(text, field)) is not None:
-            return repaired
-    if thought.rstrip(" \n`").endswith(("}", "]")):  # it never closed its thoughts, but answered
-        last_first = reversed(list(_starts(thought)))
-        if (value := _first(thought, last_first, field)) is not None:
-            return Found(value=value)
-    for text in texts if entry is not None else ():
-        if isinstance(alone := _parsed(text), dict) and entry in alone:
-            return Found(value={field: [alone]})
-    raise BadAnswerError(_problem(spoken, field))
+    form = _Form(field=field, entry=entry)
+    plain = answer.translate(_TYPED).replace('\\"', '"').replace("\\n", "\n")
+    variants = [_Spoken.of(each) for each in dict.fromkeys((answer, plain))]
+    for find in (form.written, form.repaired, form.thought, form.loose):
+        for spoken in variants:
+            if (found := find(spoken)) is not None:
+                return found
+    raise BadAnswerError(_problem(variants[0].text, field))
 
 
 def is_refusal(text: str) -> bool:
@@ -93,86 +94,286 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.match(text) is not None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Spoken:
+    """An answer without its thoughts, and without what is none any more."""
+
+    answer: str
+    text: str
+    thought: str
+    """What was never closed of them."""
+
+    @classmethod
+    def of(cls, answer: str) -> _Spoken:
+        text, thought = _without_thoughts(answer)
+        return cls(answer=answer, text=_until_it_goes_on(text), thought=thought)
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What stands in fences, then all of it."""
+        return "\n".join(_FENCE.findall(self.text)), self.text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Value:
+    """An object or a list in a text."""
+
+    value: Any
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Form:
+    """What is looked for, see `json_object`."""
+
+    field: str
+    entry: str | None
+
+    def written(self, spoken: _Spoken) -> Found | None:
+        """All answers that are JSON as they stand, and one after them that broke off."""
+        answer = spoken.answer
+        whole = _Value(value=_parsed(answer), begin=0, end=len(answer))
+        for text, values in ((answer, [whole]), *((one, _values(one)) for one in spoken.texts)):
+            found, end = self._all(values, text)
+            if found:
+                half = self._mended(text[end:])
+                rest = [] if half is None else [half.value]
+                return Found(value=_merged([*found, *rest]), cut=half.cut if half else None)
+        return None
+
+    def repaired(self, spoken: _Spoken) -> Found | None:
+        """An answer as json_repair guesses it, with the entries that it lost."""
+        for text in spoken.texts:
+            if (found := self._mended(text)) is not None:
+                whole = _in_order(found.value[self.field], self._entries(text, found.value))
+                return Found(value={**found.value, self.field: whole}, cut=found.cut)
+        return None
+
+    def thought(self, spoken: _Spoken) -> Found | None:
+        """The last answer in thoughts that were never closed, where they end with one."""
+        thought = spoken.thought
+        if not thought.rstrip(" \n`").endswith(("}", "]")):
+            return None
+        found, _ = self._all(_values(thought)[::-1], thought)
+        return Found(value=found[0]) if found else None
+
+    def loose(self, spoken: _Spoken) -> Found | None:
+        """Entries without a list that holds them."""
+        for text in spoken.texts:
+            if entries := self._entries(text, {}):
+                return Found(value={self.field: entries})
+        return None
+
+    def _all(self, values: Sequence[_Value], text: str) -> tuple[list[dict[str, Any]], int]:
+        """The different answers among the values of a text, and where the last one ends."""
+        answers: dict[str, dict[str, Any]] = {}
+        begin, first, end = self._begin(text), _BRACKET.search(text), 0
+        for one in values:
+            value = decoded(one.value)
+            found = list(self._answers(value))
+            if not found and isinstance(value, list):
+                is_first = first is None or one.begin <= first.start()
+                if self._is_bare(value, is_first=is_first, is_part=0 <= begin < one.begin):
+                    found = [{self.field: value}]
+            if found:
+                end = one.end
+            for each in found:
+                answers.setdefault(_mark(each), each)
+        return list(answers.values()), end
+
+    def _mended(self, text: str) -> Found | None:
+        begin = self._begin(text)
+        if begin < 0:
+            return None
+        try:
+            answers = list(self._answers(json_repair.loads(text[begin:])))
+        except (ValueError, RecursionError):
+            return None
+        if not answers:
+            return None
+        left = _left_open(text[begin:])
+        if not left:
+            return Found(value=_merged(answers))
+        last, held = answers[-1].popitem()
+        if left in ("{", "{[") and text.rstrip(" \n`").endswith(("}", "]")):  # nothing is half
+            answers[-1][last] = held
+        elif isinstance(held, list):
+            answers[-1][last] = held[:-1]
+        return Found(value=_merged(answers), cut=last)
+
+    def _entries(self, text: str, value: Mapping[str, Any]) -> list[Any]:
+        """Entries that a text has by themselves, but for those of other lists of its object."""
+        others = {name: each for name, each in value.items() if name != self.field}
+        known = {_mark(one) for each in others.values() if isinstance(each, list) for one in each}
+        found = [entry for one in _values(text) for entry in self._entries_in(one.value)]
+        return [one for one in found if _mark(one) not in known]
+
+    def _entries_in(self, value: Any, depth: int = 0) -> Iterator[Any]:
+        """Objects with the entry's field in a value that wraps them."""
+        value = decoded(value)
+        if self.entry is None or depth > DEPTH:
+            return
+        if isinstance(value, dict) and _key(value, self.entry) is not None:
+            yield value
+        elif isinstance(value, dict | list):
+            for inner in value.values() if isinstance(value, dict) else value:
+                yield from self._entries_in(inner, depth + 1)
+
+    def _answers(self, value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+        """Objects with the field in a value that may wrap them."""
+        value = decoded(value)
+        if depth > DEPTH or not isinstance(value, dict | list):
+            return
+        if isinstance(value, dict) and (key := _key(value, self.field)) is not None:
+            called = {self.field if name == key else name: each for name, each in value.items()}
+            yield {**called, self.field: list(self._listed(value[key]))}
+            return
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from self._answers(inner, depth + 1)
+
+    def _listed(self, content: Any, depth: int = 0) -> Iterator[Any]:
+        """What a field holds that is to be a list: also a single entry, or entries by turn."""
+        content = decoded(content)
+        if isinstance(content, dict) and self._is_by_turn(content):
+            content = list(content.values())
+        if isinstance(content, list) and depth < DEPTH:
+            for each in content:
+                yield from [each] if each is None else self._listed(each, depth + 1)
+        elif isinstance(content, str) and not depth:
+            if content.strip().casefold() not in _NOTHING:
+                yield content
+        elif content is not None:
+            yield content
+
+    def _is_by_turn(self, content: dict[str, Any]) -> bool:
+        """Whether an object is not an entry, but holds them under names of their own."""
+        if not content or self.entry is None or _key(content, self.entry) is not None:
+            return False
+        return all(isinstance(each, dict | list) for each in content.values())
+
+    def _is_bare(self, values: list[Any], *, is_first: bool, is_part: bool) -> bool:
+        """Whether a list is the field itself, not a part of an object that broke."""
+        if is_first:
+            kind = dict | str if self.entry is None else dict
+            return all(isinstance(each, kind) for each in values)
+        return not is_part and any(True for _ in self._entries_in(values))
+
+    def _begin(self, text: str) -> int:
+        """Where the object begins that names the field; -1 where there is none."""
+        brace = text.find("{")
+        named = re.compile(rf"""["']?\b{self.field}\b["']?\s*:""", re.IGNORECASE)
+        found = named.search(text, brace) if brace >= 0 else None
+        return -1 if found is None else text.rfind("{", 0, found.start())
+
+
+def _until_it_goes_on(answer: str) -> str:
+    """An answer without the next conversation that the model made up, and its answer to that."""
+    answered = answer.find("}")
+    goes_on = _NEXT_QUESTION.search(answer, answered) if answered >= 0 else None
+    return answer if goes_on is None else answer[: goes_on.start()]
+
+
 def _without_thoughts(answer: str) -> tuple[str, str]:
     """What was said, and thoughts that were never closed."""
-    text = _THOUGHTS_END.sub("", _THOUGHTS.sub("", answer))
+    closed = _THOUGHTS_END.match(answer)
+    end = closed.end() if closed is not None else 0
+    text = _THOUGHTS_END.sub("", _THOUGHTS.sub("", answer[:end])) + answer[end:]
     opened = _THOUGHTS_OPEN.search(text)
     return (text, "") if opened is None else (text[: opened.start()], text[opened.end() :])
 
 
-def _starts(text: str) -> Iterator[int]:
-    """Where the object may begin. A list counts only as the first thing: others are parts."""
-    first = _BRACKET.search(text)
-    if first is not None and first[0] == "[":
-        yield first.start()
-    for brace in islice(_BRACE.finditer(text), TRIES):
-        yield brace.start()
-
-
-def _first(text: str, starts: Iterator[int], field: str) -> dict[str, Any] | None:
-    """The first JSON value at one of these places that is an answer, whatever follows it."""
-    decoder = json.JSONDecoder()
-    for start in starts:
+def _values(text: str) -> list[_Value]:
+    """The objects and lists of a text, those within others left out."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[_Value] = []
+    at = failed = 0
+    while failed < TRIES and (bracket := _BRACKET.search(text, at)) is not None:
+        begin = bracket.start()
         try:
-            value = _unwrapped(decoder.raw_decode(text, start)[0], field)
+            value, at = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError):
-            continue
-        if value is not None:
-            return value
-    return None
+            failed += 1
+            at = bracket.end()
+        else:
+            found.append(_Value(value=value, begin=begin, end=at))
+    return found
 
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
 
 
-def _repaired(text: str, field: str) -> Found | None:
-    """The object that names the field, as json_repair guesses it."""
-    named = re.search(rf"""["']?\b{field}\b["']?\s*:""", text)
-    begin = text.rfind("{", 0, named.start()) if named else -1
-    if begin < 0:
-        return None
-    try:
-        value = _unwrapped(json_repair.loads(text[begin:]), field)
-    except (ValueError, RecursionError):
-        return None
-    return None if value is None else Found(value=value, cut=_is_open(text[begin:]))
+def decoded(value: Any) -> Any:
+    """A value, or the one that is written in it as JSON once more."""
+    for _ in range(DEPTH):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
+            break
+        inner = _parsed(value)
+        if not isinstance(inner, dict | list | str):
+            break
+        value = inner
+    return value
 
 
-def _is_open(text: str) -> bool:
-    """Whether brackets or a string are left open at the end."""
-    bare = _STRING.sub("", text)
-    opened = sum(map(bare.count, "{[")) - sum(map(bare.count, "}]"))
-    return opened > 0 or '"' in bare
-
-
-def _unwrapped(value: Any, field: str, depth: int = 0) -> dict[str, Any] | None:
-    """The answer in a value that may wrap it; None if it is not in there."""
-    if isinstance(value, str) and depth and value.lstrip()[:1] in ("{", "["):
-        value = _parsed(value)
-    if isinstance(value, list):
-        if not all(isinstance(each, dict) for each in value):
-            return None
-        for each in value:
-            if field in each:
-                return _unwrapped(each, field, depth + 1)
-        # A bare list is the field itself, unless it was found inside of something else.
-        return {field: value} if depth == 0 else None
-    if not isinstance(value, dict) or depth > 3:
-        return None
-    if field in value:
-        content = value[field]
-        if isinstance(content, dict) and content.get("type") in ("array", "object"):
-            return None  # the schema, which says of the field what type it has
-        listed = content if isinstance(content, list) else [] if content is None else [content]
-        return {**value, field: listed}
-    for inner in value.values():
-        if isinstance(inner, dict | str) and (found := _unwrapped(inner, field, depth + 1)):
-            return found
+def _key(value: Mapping[str, Any], wanted: str) -> str | None:
+    """The name in an object that is the wanted one, capitals aside; None where a schema says of it what
+    type it has."""
+    for name, each in value.items():
+        if name.strip().casefold() == wanted:
+            types = ("array", "object", "string")
+            return None if isinstance(each, dict) and each.get("type") in types else name
     return None
+
+
+def _mark(value: Any) -> str:
+    """The same for what is the same."""
+    return json.dumps(value)
+
+
+def _in_order(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """Both, each entry once, where they share some of them in the same order."""
+    left, found = [*some], list[Any]()
+    marks = {_mark(one) for one in some}
+    for one in others:
+        if _mark(one) in marks:
+            while left and found[-1:] != [one]:
+                found.append(left.pop(0))
+        else:
+            found.append(one)
+    return found + left
+
+
+def _left_open(text: str) -> str:
+    """The brackets that are left open at the end, and a quote where a string is."""
+    bare = _STRING.sub("", text)
+    opened: list[str] = []
+    for mark in _MARKS.findall(bare):
+        if mark in "{[":
+            opened.append(mark)
+        elif opened:
+            opened.pop()
+    return "".join(opened) + '"' * ('"' in bare)
+
+
+def _merged(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Objects as one: lists one after the other, texts too, of anything else the first."""
+    whole: dict[str, Any] = {}
+    for each in answers:
+        for name, value in each.items():
+            before = whole.get(name)
+            if not before:
+                whole[name] = [*value] if isinstance(value, list) else value
+            elif isinstance(before, list) and isinstance(value, list):
+                before.extend(value)
+            elif isinstance(before, dict) and isinstance(value, dict):
+                whole[name] = _merged([before, value])
+            elif isinstance(before, str) and isinstance(value, str) and value not in before:
+                whole[name] = f"{before} {value}"
+    return whole
 
 
 def _problem(text: str, field: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -29,11 +30,10 @@ def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:
     answered = json_object(answer, field="verdicts", entry="verdict")
     entries: Sequence[Any] = answered.value["verdicts"]
     found: dict[int, list[Given[V]]] = {}
-    for entry in entries:
-        if not isinstance(entry, dict):
-            continue
+    for entry in (one for each in entries for one in _single(each)):
         number = _number(entry.get("pair"))
-        word = str(entry.get("verdict")).strip().lower().replace(" ", "_").replace("-", "_")
+        written = re.split(r"[(.;:]", str(entry.get("verdict")))[0].lower()  # a reason may follow
+        word = re.sub(r"\W+", "_", written).strip("_")
         for known in allowed:
             if number is not None and word == known:
                 reason = entry.get("reason")
@@ -44,6 +44,18 @@ def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:
     return {n: ones[0] for n, ones in found.items() if len({one.verdict for one in ones}) == 1}
 
 
+def _single(entry: Any) -> Iterator[dict[str, Any]]:
+    """The verdicts of an entry: itself, or those of ``{"1": "same", "2": "unsure"}``."""
+    if not isinstance(entry, dict):
+        return
+    named = {name.strip().casefold(): each for name, each in entry.items()}
+    if "verdict" in named:
+        yield named
+    else:
+        yield from ({"pair": name, "verdict": each} for name, each in named.items())
+
+
 def _number(value: Any) -> int | None:
-    digits = "".join(c for c in str(value) if c.isdigit())
-    return int(digits) if 0 < len(digits) <= 4 else None
+    """2 of 2, 2.0, "Pair 2" and "2 of 3"; None of "2 and 3"."""
+    number = re.fullmatch(r"\D*?(\d{1,4})(?:\.0|\s*(?:of|/)\s*\d+)?\D*", str(value))
+    return None if number is None else int(number[1])

@@ -5,7 +5,7 @@ A fact that makes no sense is left out with a reason; the others stay.
 
 from __future__ import annotations
 
-import math
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,25 +14,50 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, Field
 
-from langmemory.formation.asking.json_answers import BadAnswerError, is_refusal, json_object
-from langmemory.formation.facts import FactKind
+from langmemory.formation.asking.json_answers import (
+    BadAnswerError,
+    decoded,
+    is_refusal,
+    json_object,
+)
+from langmemory.formation.facts import FactKind, normalised
+from langmemory.formation.prompts import prompt
 from langmemory.types import Privacy
 
 MAX_CLAIMS = 8
 """Claims kept of one fact."""
 
-_TURN = re.compile(r"(?<![a-z0-9])(?:t|turn)\s*[-_#]?\s*(\d{1,6})(?!\d)", re.IGNORECASE)
-_NUMBER = re.compile(r"\s*\[?\s*(\d{1,6})\s*\]?\s*")
+MAX_RELATION = 60
+"""Characters of a relation; a longer one is a sentence."""
+QUOTED_WORDS = 3
+"""From so many words on, the words of a turn say which one is meant."""
+
+_TURN = re.compile(
+    r"(?<![a-z0-9])(?<![a-z]['’])(?:t|turn|m|msg|message|line|#)\s*[-_#]?\s*(\d{1,6})(?!\d)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[\s\[({#\"']*(\d{1,6})(?:\.0)?[\s\])}\"'.]*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Where the words of "livesIn" meet."""
+_AMOUNT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*(?:(%)|(?:/|of|out of)\s*(\d+))?", re.IGNORECASE)
 _QUANTITY = re.compile(r"[+-]?\d[\d.,:/%+-]*(?:\Z|\s+[%°µa-z]|°|(?:[mk]?g|m?l|[cmk]?m|h)\b)")
 """A number, alone or with a unit, is no name, whatever the model says: "10 mg", but not "3M"."""
+_TEXT = ("text", "fact", "content", "statement", "memory", "sentence", "description")
+_EVIDENCE = (
+    "evidence", "evidence_ids", "evidence_id", "source", "sources", "source_ids", "source_id",
+    "turns", "turn", "turn_ids", "turn_id", "message_ids", "message_id", "ids",
+)  # fmt: skip
+"""Not "id": small models number their facts."""
 _NOTHING = frozenset({"", "null", "none", "n/a", "unknown", "-", "undefined"})
-_AMOUNTS = {"certain": 1.0, "very high": 0.95, "high": 0.9, "medium": 0.6, "low": 0.3}
+_AMOUNTS = {
+    "certain": 1.0, "very high": 0.95, "high": 0.9, "medium": 0.6, "uncertain": 0.3, "low": 0.3,
+    "very low": 0.1,
+}  # fmt: skip
 _KINDS: Mapping[str, FactKind] = {
     "goal": "plan", "intention": "plan", "like": "preference", "dislike": "preference",
     "opinion": "preference", "instruction": "procedure", "rule": "procedure", "how-to": "procedure",
+    "procedural": "procedure", "episodic": "event",
 }  # fmt: skip
 
 
@@ -78,6 +103,8 @@ class Answer(BaseModel):
 
 
 SCHEMA: dict[str, Any] = Answer.model_json_schema()
+_ASKED = normalised(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
+"""What the model was told, which it sometimes hands back as something that was said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,25 +118,25 @@ class Reading:
     """The answer broke off among its facts: later turns may say what it did not come to."""
 
 
-def read(raw: str, *, turns: int) -> Reading:
-    """An answer about turns ``t1`` to ``t<turns>``. Its ids are those that exist.
+def read(raw: str, *, turns: Sequence[str]) -> Reading:
+    """An answer about turns of these texts, ``t1`` and so on. Its ids are those that exist.
 
     Raises:
         BadAnswerError: It holds no answer, refuses, or has entries of which none can be used.
     """
     found = json_object(raw, field="facts", entry="evidence")
-    value = _without_last(found.value) if found.cut else found.value
-    ids = {f"t{number}" for number in range(1, turns + 1)}
+    value = _keyed(found.value)
+    said = {f"t{number}": normalised(text) for number, text in enumerate(turns, 1)}
     facts: list[AnswerFact] = []
     dropped = ["answer cut off: its last entry"] if found.cut else []
     for entry in value["facts"]:
-        fact = _fact(entry, ids)
+        fact = _fact(entry, said)
         if isinstance(fact, str):
             dropped.append(fact)
         else:
             facts.append(fact)
     summary = _summary(value.get("summary"))
-    core = [c for e in _entries(value.get("core")) if (c := _core(e, ids)) is not None]
+    core = [c for e in _entries(value.get("core")) if (c := _core(e, said)) is not None]
     texts = [summary.text, *(clean(_text_of(entry)) for entry in value["facts"])]
     if any(map(is_refusal, texts)) and all(is_refusal(fact.text) for fact in facts):
         raise BadAnswerError("it refuses. Nothing is asked of you but notes in JSON")
@@ -118,7 +145,7 @@ def read(raw: str, *, turns: int) -> Reading:
     return Reading(
         answer=Answer(facts=facts, summary=summary, core=core),
         dropped=tuple(dropped),
-        unfinished=found.cut and next(reversed(found.value)) == "facts",
+        unfinished=found.cut == "facts",
     )
 
 
@@ -129,27 +156,30 @@ def clean(text: str) -> str:
     return " ".join(kept.replace("&lt;", "<").split())
 
 
-def _without_last(value: dict[str, Any]) -> dict[str, Any]:
-    """Without the entry at which an answer broke off."""
-    last = next(reversed(value))
-    if isinstance(value[last], list):
-        return {**value, last: value[last][:-1]}
-    return value if last == "facts" else {k: v for k, v in value.items() if k != last}
+def _keyed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with its names as asked for: "timeWords", "Time Words" and "time-words" are one."""
+    return {
+        re.sub(r"\W+", "_", _HUMP.sub("_", name.strip())).lower(): entry[name] for name in entry
+    }
 
 
-def _fact(entry: Any, ids: set[str]) -> AnswerFact | str:
+def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
     """The fact of an entry, or why there is none."""
     if not isinstance(entry, Mapping):
         return "not an object"
+    entry = _keyed(entry)
     text = clean(_text_of(entry))
-    if not text:
+    if not any(c.isalnum() for c in text):
         return "no text"
-    evidence = _turn_ids(_first(entry, "evidence", "source", "sources", "turns", "turn_ids", "ids"))
+    evidence = _turn_ids(_first(entry, *_EVIDENCE), said)
     if not evidence:
         return "no evidence"
-    known = [each for each in evidence if each in ids]
+    known = [each for each in evidence if each in said]
     if not known:
         return "evidence is not a turn of the conversation"
+    if _is_asked(text, [said[each] for each in known]):
+        return "repeats the instructions"
+    claims = _claims(_first(entry, "claims", "claim", "triples", "edges") or entry)
     words = clean(str(entry.get("time_words") or ""))
     language = str(entry.get("language") or "").strip()
     privacy = str(entry.get("privacy") or "").strip().lower()
@@ -158,7 +188,7 @@ def _fact(entry: Any, ids: set[str]) -> AnswerFact | str:
         evidence=known,
         kind=_kind(_first(entry, "kind", "type", "category")),
         time_words="" if words.casefold() in _NOTHING else words,
-        claims=_claims(_first(entry, "claims", "claim", "triples", "edges")),
+        claims=_without_ids(claims, text, said),
         ends=_truth(entry.get("ends")),
         corrects=_truth(entry.get("corrects")),
         privacy=_privacy(privacy),
@@ -177,8 +207,18 @@ def _privacy(word: str) -> Privacy:
 
 def _text_of(entry: Any) -> str:
     if isinstance(entry, Mapping):
-        entry = _first(entry, "text", "fact", "content", "statement", "memory")
+        entry = _first(_keyed(entry), *_TEXT)
+    if isinstance(entry, list) and len(entry) == 1:
+        entry = entry[0]
     return entry if isinstance(entry, str) else ""
+
+
+def _is_asked(text: str, turns: Sequence[str]) -> bool:
+    """Whether a text is from the instructions, and not from the turns it is laid to."""
+    words = normalised(text).split()
+    if len(words) < QUOTED_WORDS or " ".join(words) not in _ASKED:
+        return False
+    return not any(all(word in turn for word in words) for turn in turns)
 
 
 def _first(entry: Mapping[str, Any], *names: str) -> Any:
@@ -189,24 +229,36 @@ def _entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _turn_ids(value: Any) -> list[str]:
-    """``t3`` of "t3", 3, "[t3]", "t1, t3"; each once, in order."""
+def _turn_ids(value: Any, said: Mapping[str, str]) -> list[str]:
+    """``t3`` of "t3", 3, "[t3]", "t1, t3", "message 3", and of words that only that turn has; each
+    once, in order."""
     found: dict[str, None] = {}
     for each in _entries(value):
         if isinstance(each, Mapping):
-            each = _first(each, "id", "turn", "turn_id")
+            each = _first(_keyed(each), *_EVIDENCE, "id") or " ".join(map(str, each))
         if isinstance(each, float) and each.is_integer():
             each = int(each)
         text = "" if isinstance(each, bool) else str(each)
         plain = _NUMBER.fullmatch(text)
         numbers = [plain[1]] if plain else _TURN.findall(text)
-        found.update((f"t{int(number)}", None) for number in numbers)
+        quoted = _quoted(text, said)
+        found.update({quoted: None} if quoted else {f"t{int(number)}": None for number in numbers})
     return list(found)
 
 
+def _quoted(text: str, said: Mapping[str, str]) -> str | None:
+    """The one turn that has these words."""
+    words = normalised(clean(text).strip("\"'“”„«».… "))
+    if len(words.split()) < QUOTED_WORDS:
+        return None
+    turns = [id for id, turn in said.items() if words in turn]
+    return turns[0] if len(turns) == 1 else None
+
+
 def _kind(value: Any) -> FactKind:
-    word = str(value or "").strip().lower()
-    for kind in (word, word.removesuffix("s")):
+    word = re.match(r"\W*([^\W_]*(?:-[^\W_]+)*)", str(value or "").lower())
+    said = word[1] if word is not None else ""
+    for kind in (said, said.removesuffix("s")):
         if kind in get_args(FactKind):
             return kind  # type: ignore[return-value]
         if kind in _KINDS:
@@ -215,14 +267,27 @@ def _kind(value: Any) -> FactKind:
 
 
 def _claims(value: Any) -> list[AnswerClaim]:
+    if isinstance(value, str):
+        value = decoded(value)
     if isinstance(value, Sequence) and len(value) == 3 and all(isinstance(v, str) for v in value):
         value = [value]
     return [claim for each in _entries(value) if (claim := _claim(each)) is not None][:MAX_CLAIMS]
 
 
+def _without_ids(
+    claims: list[AnswerClaim], text: str, said: Mapping[str, str]
+) -> list[AnswerClaim]:
+    """Claims without those about a turn: "t1" is nobody's name, unless the text has it."""
+    ids = said.keys() - set(text.casefold().split())
+    return [
+        one for one in claims if ids.isdisjoint((one.subject.casefold(), one.object.casefold()))
+    ]
+
+
 def _claim(value: Any) -> AnswerClaim | None:
     entity: Any = None
     if isinstance(value, Mapping):
+        value = _keyed(value)
         parts = [value.get("subject"), _first(value, "relation", "predicate"), value.get("object")]
         entity = value.get("object_is_entity")
     elif isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 3:
@@ -234,7 +299,7 @@ def _claim(value: Any) -> AnswerClaim | None:
     subject, relation, target = (clean(str(part)) for part in parts)
     relation = _HUMP.sub("_", relation)
     relation = re.sub(r"[\W_]+", "_", relation.casefold()).strip("_")
-    if {subject.casefold(), relation, target.casefold()} & _NOTHING:
+    if {subject.casefold(), relation, target.casefold()} & _NOTHING or len(relation) > MAX_RELATION:
         return None
     number = not isinstance(parts[2], str) or _QUANTITY.match(target) is not None
     unclear = entity is None and target[:1].isdigit()
@@ -248,11 +313,12 @@ def _claim(value: Any) -> AnswerClaim | None:
 
 def _summary(value: Any) -> AnswerSummary:
     if not isinstance(value, Mapping):
-        return AnswerSummary(text=clean(value) if isinstance(value, str) else "")
+        return AnswerSummary(text=clean(_text_of(value)))
+    value = _keyed(value)
     return AnswerSummary(
         text=clean(str(_first(value, "text", "summary") or "")),
         decisions=_lines(value.get("decisions")),
-        open_points=_lines(_first(value, "open_points", "openPoints", "open")),
+        open_points=_lines(_first(value, "open_points", "open")),
     )
 
 
@@ -261,37 +327,39 @@ def _lines(value: Any) -> list[str]:
     return [text for text in map(clean, texts) if text.casefold() not in _NOTHING]
 
 
-def _core(entry: Any, ids: set[str]) -> AnswerCore | None:
+def _core(entry: Any, said: Mapping[str, str]) -> AnswerCore | None:
     if not isinstance(entry, Mapping):
         return None
+    entry = _keyed(entry)
     block = re.sub(r"\W+", "_", str(entry.get("block") or "").casefold()).strip("_")
     text = clean(_text_of(entry))
-    evidence = [each for each in _turn_ids(entry.get("evidence")) if each in ids]
+    evidence = [each for each in _turn_ids(_first(entry, *_EVIDENCE), said) if each in said]
     if not (block and text and evidence):
         return None
     return AnswerCore(block=block, text=text, evidence=evidence)
 
 
 def _truth(value: Any) -> bool:
-    return value.strip().lower() in ("true", "yes", "1") if isinstance(value, str) else bool(value)
+    """Only what says so: an object or a list in place of true may mean anything."""
+    return (
+        value.strip().lower() in ("true", "yes", "1") if isinstance(value, str) else value in (1,)
+    )
 
 
 def _amount(value: Any, default: float) -> float:
-    """A share from 0 to 1: also "0.9", "90 %", 7 (of ten), "high"."""
-    percent = False
+    """A share from 0 to 1: also "0.9", "0,9", "90 %", "9/10", 7 (of ten), "high"."""
+    whole = 0.0
     if isinstance(value, str):
         text = value.strip().lower()
         if text in _AMOUNTS:
             return _AMOUNTS[text]
-        percent = text.endswith("%")
-        try:
-            value = float(text.rstrip("% "))
-        except ValueError:
+        written = _AMOUNT.match(text)
+        if written is None:
             return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        value = float(written[1].replace(",", "."))
+        whole = 100.0 if written[2] else float(written[3] or 0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         return default
-    if percent or value > 10:
-        value = value / 100
-    elif value > 1 and value == int(value):
-        value = value / 10
-    return min(max(float(value), 0.0), 1.0)
+    if not whole:
+        whole = 100.0 if value > 10 else 10.0 if value >= 2 else 1.0
+    return min(value / whole, 1.0)

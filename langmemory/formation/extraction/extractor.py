@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from langmemory.formation.asking.asker import (
     aheld,
     held,
 )
+from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
@@ -31,6 +32,7 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
+from langmemory.formation.extraction.junk import DANGLES, sift
 from langmemory.formation.extraction.parts import parts, rest
 from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.stance import Stance, stance
@@ -57,7 +59,9 @@ logger = logging.getLogger("langmemory.formation")
 MAX_NAMES = 100
 """Known names shown to the model."""
 
-_SPEAKER = frozenset({"i", "me", "myself", "user", "the user", "the speaker", "speaker"})
+_SPEAKER = frozenset(
+    {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
+)
 """What models call the speaker in claims although they were given a name."""
 _PRONOUNS = word_set(
     """he she it they we you him her them us his hers its their your this that there here
@@ -66,7 +70,8 @@ _PRONOUNS = word_set(
 
 
 _USER = re.compile(
-    r"(?:(?:the )?user|(?:der|die) (?:be)?nutzer(?:in)?|(?:el|la) usuari[oa])(?=['’]s\b|\s)",
+    r"(?:(?:the )?(?:user|human|speaker)|(?:der|die) (?:be)?nutzer(?:in)?|(?:el|la) usuari[oa])"
+    r"(?=['’]s\b|\s)",
     re.IGNORECASE,
 )
 
@@ -143,11 +148,24 @@ class ModelExtractor:
         return _together(batch, found, cut)
 
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
-        turns = len(batch.turns)
+        texts = [spoken(turn.text) for turn in batch.turns]
         return Question(
             messages=(SystemMessage(self._system), HumanMessage(_request(batch, names))),
-            read=lambda raw: read(raw, turns=turns),
+            read=lambda raw: _readable(read(raw, turns=texts), batch),
         )
+
+
+def _readable(reading: Reading, batch: Batch) -> Reading:
+    """The reading. Raises `BadAnswerError` where all that was told is told so that nobody else
+    understands it: "I have a dog"."""
+    found = _extraction(batch, Answered(value=reading, calls=1))
+    if found.facts:
+        left = sift(found, batch)
+        if not left.facts and DANGLES in left.dropped:
+            raise BadAnswerError(
+                "none of its facts can be understood alone. Call everybody by name, never I, she or my"
+            )
+    return reading
 
 
 def _left(batch: Batch, reading: Reading) -> Batch | None:
@@ -206,7 +224,7 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
     answer = answered.value.answer
     dropped = list(answered.value.dropped)
     facts: list[Fact] = []
-    for entry in answer.facts:
+    for entry in _unlabelled(answer.facts, batch):
         turns = _evidence(batch, entry.evidence)
         fact = kept_close(_fact(entry, turns), batch)
         if fact is None:
@@ -227,6 +245,25 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         model_calls=answered.calls,
         dropped=tuple(dropped),
     )
+
+
+def _unlabelled(facts: Sequence[AnswerFact], batch: Batch) -> Iterator[AnswerFact]:
+    """The facts with "Maria" for "Maria (user)", as the head of a turn has it."""
+    heads = {
+        f"{label(turn.speaker)} ({label(turn.role)})": label(turn.speaker) for turn in batch.turns
+    }
+
+    def bare(text: str) -> str:
+        for head, name in heads.items():
+            text = text.replace(head, name)
+        return text
+
+    for fact in facts:
+        claims = [
+            claim.model_copy(update={"subject": bare(claim.subject), "object": bare(claim.object)})
+            for claim in fact.claims
+        ]
+        yield fact.model_copy(update={"text": bare(fact.text), "claims": claims})
 
 
 def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
@@ -286,7 +323,7 @@ def _named_text(entry: AnswerFact, speaker: str) -> str:
     subjects = (claim.subject.casefold() for claim in entry.claims)
     if begun is None or speaker.casefold() in SELF:
         return entry.text
-    if not any(one in SELF or _USER.match(one) for one in subjects):
+    if not any(one in SELF | _SPEAKER or _USER.match(one) for one in subjects):
         return entry.text
     return speaker + entry.text[begun.end() :]
 
@@ -315,13 +352,15 @@ def _claims(
 
 def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
     """The claim with the speaker's name; None if it is about a pronoun, or about the speaker where
-    several may be."""
+    several may be, or says of somebody what they are to themselves."""
 
     def named(name: str) -> str | None:
         return speaker if name.casefold() in _SPEAKER else name
 
     subject, target = named(entry.subject), named(entry.object)
-    if subject is None or target is None or {subject.casefold(), target.casefold()} & _PRONOUNS:
+    if subject is None or target is None or subject.casefold() == target.casefold():
+        return None
+    if {subject.casefold(), target.casefold()} & _PRONOUNS:
         return None
     return Claim(
         subject=subject,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import get_args
+from typing import Final, get_args
 
 from rapidfuzz import fuzz
 
@@ -34,6 +34,8 @@ ECHO_RATIO = 90.0
 SHARED_WORDS = 0.8
 """From this part of a statement's telling words on, a text that has them says the same."""
 SMALL_TALK_CHARS = 200
+DANGLES: Final = "does not stand alone"
+"""Why a statement is left out that a model could have put into other words."""
 
 _COMMITMENTS = frozenset({"plan", "decision", "event", "procedure"})
 """What an assistant may say of itself: what it will do, has decided, has done, how it behaves."""
@@ -92,7 +94,7 @@ def sift(extraction: Extraction, batch: Batch) -> Extraction:
     for fact in _for_one_circle(extraction.facts):
         reason = _form(fact.text, said) or _origin(fact, said)
         if reason is None and _dangles(fact.text, said):
-            reason = "does not stand alone"
+            reason = DANGLES
         if reason is not None:
             dropped.append(reason)
         else:

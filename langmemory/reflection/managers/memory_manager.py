@@ -54,8 +54,16 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         permits: Permits,
     ) -> None:
         self.model = model
-        self.schemas = {schema.__name__: schema for schema in checked_schemas(schemas)}
-        self._proposals = Proposals(self.schemas, instructions=instructions, permits=permits)
+        self.schemas = checked_schemas(schemas)
+        self.instructions = instructions
+        self.enable_inserts = permits.insert
+        self.enable_updates = permits.update
+        self.enable_deletes = permits.delete
+        self._proposals = Proposals(
+            {schema.__name__: schema for schema in self.schemas},
+            instructions=instructions,
+            permits=permits,
+        )
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -118,7 +126,8 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
     def _known(self, existing: Sequence[Any]) -> list[Known]:
         if isinstance(existing, str):
             raise ConfigError("existing is a string; pass a list of memories.")
-        first, schema = next(iter(self.schemas.items()))
+        schema = self.schemas[0]
+        first = schema.__name__
         found = []
         for one in existing:
             if isinstance(one, str):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from langmemory.context.escape import quoted_lines
 from langmemory.formation.asking.asker import Question
-from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.reflection.managers.schemas import Known, Schema
 
@@ -35,6 +35,8 @@ _FORMS: Mapping[Action, str] = {
     "update": '{"action": "update", "id": "m1", "kind": "…", "content": {…}}',
     "delete": '{"action": "delete", "id": "m1"}',
 }
+_FIELDS = frozenset({"action", "id", "kind", "content", "clear"})
+"""Of a change."""
 # Where a field may be empty:
 _CLEARING = _EXPLAINED["update"] + " A field that is no longer so is named in clear."
 _CLEARING_FORM = '{"action": "update", "id": "m1", "kind": "…", "content": {…}, "clear": []}'
@@ -172,7 +174,7 @@ class Proposals:
         schema = self._schemas.get(kind) or named.get(kind.strip().casefold())
         if schema is None:
             raise BadAnswerError(f"the kinds are: {', '.join(self._schemas)}")
-        content = entry.get("content")
+        content = _content_of(entry, schema)
         if isinstance(content, str) and list(schema.model_fields) == ["content"]:
             content = {"content": content}
         if not isinstance(content, Mapping):
@@ -185,11 +187,26 @@ class Proposals:
         try:
             return schema.model_validate(whole)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{kind}.{'.'.join(map(str, each['loc']))}: {each['msg']}"
-                for each in error.errors(include_input=False, include_url=False)
-            )
-            raise BadAnswerError(problems[:500]) from error
+            raise BadAnswerError(problems(error, kind)) from error
+
+
+def problems(error: ValidationError, *path: str) -> str:
+    """What is wrong with content, as a model is told."""
+    return "; ".join(
+        f"{'.'.join((*path, *map(str, each['loc'])))}: {each['msg']}"
+        for each in error.errors(include_input=False, include_url=False)
+    )[:500]
+
+
+def _content_of(entry: Mapping[str, Any], schema: Schema) -> Any:
+    """The content of an entry, also where it is JSON in a string, or its fields stand beside the action."""
+    content = entry.get("content")
+    if content is None:
+        fields = schema.model_fields.keys() - _FIELDS
+        return {name: entry[name] for name in fields & entry.keys()} or None
+    inner = decoded(content)
+    fits = isinstance(inner, Mapping) and not schema.model_fields.keys().isdisjoint(inner)
+    return inner if fits else content
 
 
 def _completed(before: Mapping[str, Any] | None, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,7 +228,7 @@ def _described(schema: Schema) -> str:
 
 def _id(value: Any) -> str:
     """``m1`` of "m1", "[m1]", 1."""
-    number = re.search(r"\d+", str(value if value is not None else ""))
+    number = re.search(r"(?<!\d)\d{1,6}(?!\d)", str(value if value is not None else ""))
     return f"m{int(number[0])}" if number else ""
 
 

@@ -5,48 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from string import Template
 from typing import Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore
 
 from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
 from langmemory.formation.asking.asker import Asker, Question
-from langmemory.formation.asking.json_answers import json_object
-from langmemory.formation.prompts import prompt
 from langmemory.nodes.access import adelete, delete
-from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.reflection.managers import queries
 from langmemory.reflection.managers.memory_manager import (
     INSTRUCTIONS,
     MemoryManager,
     check_input,
-    conversation,
 )
 from langmemory.reflection.managers.passes import REASON, Pass
 from langmemory.reflection.managers.proposals import Permits
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
-from langmemory.reflection.managers.stored_memories import StoredMemories
+from langmemory.reflection.managers.stored_memories import MemoryNamespace, StoredMemories
 from langmemory.reflection.reflector import check_claim
-from langmemory.stores import MemoryStore, verbatim
+from langmemory.stores import MemoryStore
 
 MAX_PASSES = 3
 """So often a conversation is read when the memories it changes are changed meanwhile."""
 
-QUERY_CHARS = 2_000
-"""So much of the end of a conversation is a query where no model writes one."""
-
 logger = logging.getLogger("langmemory.reflection")
-
-_QUERIES_SCHEMA = {
-    "title": "Queries",
-    "type": "object",
-    "properties": {"queries": {"type": "array", "items": {"type": "string"}}},
-    "required": ["queries"],
-}
 
 
 class MemoryPhase(TypedDict, total=False):
@@ -74,7 +59,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         schemas: Sequence[Schema],
         instructions: str,
         permits: Permits,
-        namespace: NamespaceTemplate,
+        namespace: MemoryNamespace,
         store: BaseStore | None,
         query_model: BaseChatModel | None,
         query_limit: int,
@@ -85,14 +70,21 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             return MemoryManager(model, schemas=schemas, instructions=instructions, permits=permits)
 
         super().__init__(
-            {schema.__name__: schema for schema in schemas},
+            schemas,
             namespace=namespace,
             store=store,
             default_factory=default_factory,
         )
+        self.model = model
+        self.query_model = query_model
         self.query_limit = query_limit
-        self._asker = None if query_model is None else Asker(query_model, _QUERIES_SCHEMA)
-        self._managers = [(manager(instructions, permits), True)]
+        self.instructions = instructions
+        self.enable_inserts = permits.insert
+        self.enable_deletes = permits.delete
+        self.phases = list(phases)
+        self.memory_manager = manager(instructions, permits)
+        self._asker = None if query_model is None else Asker(query_model, queries.SCHEMA)
+        self._managers = [(self.memory_manager, True)]
         for phase in phases:
             phase_permits = Permits(
                 insert=phase.get("enable_inserts", True), delete=phase.get("enable_deletes", True)
@@ -108,7 +100,9 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
     def jobs_name(self) -> str:
         """Name of the jobs that are this manager's and no other's: by its schemas and namespace. Not
         by its instructions, which change: what waits would then wait for ever."""
-        return f"{self.get_name()} {','.join(self.schemas)} {'/'.join(self.namespace.labels)}"
+        return (
+            f"{self.get_name()} {','.join(self.schema_name_map)} {'/'.join(self.namespace.labels)}"
+        )
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -154,14 +148,17 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """What was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
         run = self._begin(config)
         run.look()
-        queries: Sequence[str | None] = self._own_queries(input)
+        asked: Sequence[str | None] = [
+            *queries.said(input),
+            None,
+        ]  # anything at all to fill up with
         if self._asker is not None:
             try:
-                queries = self._asker.ask(self._question(input), config).value or queries
+                asked = self._asker.ask(self._question(input), config).value or asked
             except ExtractionError as error:
                 logger.warning("queries_failed error=%s", type(error).__name__)
         run.take(
-            [run.store.search(run.namespace, **each) for each in self._searches(queries)],
+            [run.store.search(run.namespace, **each) for each in self._searches(asked)],
             self.query_limit,
         )
         if not run.found and (default := self._default(run.namespace, config)) is not None:
@@ -190,15 +187,18 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """`_pass` without blocking the loop."""
         run = self._begin(config)
         await asyncio.to_thread(run.look)
-        queries: Sequence[str | None] = self._own_queries(input)
+        asked: Sequence[str | None] = [
+            *queries.said(input),
+            None,
+        ]  # anything at all to fill up with
         if self._asker is not None:
             try:
                 answered = await self._asker.aask(self._question(input), config)
-                queries = answered.value or queries
+                asked = answered.value or asked
             except ExtractionError as error:
                 logger.warning("queries_failed error=%s", type(error).__name__)
         run.take(
-            [await run.store.asearch(run.namespace, **each) for each in self._searches(queries)],
+            [await run.store.asearch(run.namespace, **each) for each in self._searches(asked)],
             self.query_limit,
         )
         if not run.found and (default := self._default(run.namespace, config)) is not None:
@@ -225,34 +225,16 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         store, namespace = self._place(config, by_hand=False)
         return Pass(store=store, namespace=namespace)
 
-    def _own_queries(self, input: Mapping[str, Any]) -> list[str | None]:
-        """The last message, the end of the conversation, and anything at all to fill up with."""
-        messages = verbatim.listed(input.get("messages") or ())
-        last, whole = conversation(messages[-1:]), conversation(messages)
-        texts = dict.fromkeys(text[-QUERY_CHARS:] for text in (last, whole) if text)
-        return [*texts, None]
+    def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
+        return queries.asked(input, limit=self.query_limit)
 
-    def _searches(self, queries: Sequence[str | None]) -> list[dict[str, Any]]:
+    def _searches(self, asked: Sequence[str | None]) -> list[dict[str, Any]]:
         """Arguments of searches for memories of our kinds: other items may lie beside them."""
         return [
             {"query": query, "filter": {"kind": kind}, "limit": self.query_limit}
-            for query in queries
-            for kind in self.schemas
+            for query in asked
+            for kind in self.schema_name_map
         ]
-
-    def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
-        system = Template(prompt("queries")).substitute(limit=self.query_limit)
-        return Question(
-            messages=(
-                SystemMessage(system),
-                HumanMessage(conversation(input.get("messages") or ()) or "(none)"),
-            ),
-            read=lambda raw: [
-                query
-                for query in json_object(raw, field="queries").value["queries"]
-                if isinstance(query, str) and query.strip()
-            ][: self.query_limit],
-        )
 
     def _input(self, input: Mapping[str, Any], run: Pass, with_messages: bool) -> dict[str, Any]:
         return {
@@ -314,7 +296,7 @@ def create_memory_store_manager(
         schemas=checked,
         instructions=instructions,
         permits=Permits(insert=enable_inserts, delete=enable_deletes),
-        namespace=NamespaceTemplate(namespace),
+        namespace=MemoryNamespace(namespace),
         store=store,
         query_model=None if query_model is None else as_chat_model(query_model),
         query_limit=query_limit,

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
 from pydantic import BaseModel
 
-from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import current_runtime, run_of
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
@@ -37,12 +37,26 @@ class FoundMemoryItem(SearchItem):
         return _plain(super().dict())
 
 
+class MemoryNamespace(NamespaceTemplate):
+    """The template, which LangMem's users call for the namespace of a run."""
+
+    __slots__ = ()
+
+    def __call__(self, config: RunnableConfig | None = None) -> Namespace:
+        """The namespace of the run under way, or of ``config``.
+
+        Raises:
+            ConfigError: A variable is missing.
+        """
+        return self.resolve(RunScope.of(current_runtime(), ensure_config(config)))
+
+
 class StoredMemories:
     """Reading and writing them by hand, as LangMem's manager offers it: also after a run, and outside
     it, in the store of that run.
 
     Args:
-        schemas: By name.
+        schemas: Pydantic classes.
         namespace: Where they are; its variables come from the run.
         store: Used instead of the graph's store.
         default_factory: Makes the memory to begin with where there is none.
@@ -50,26 +64,30 @@ class StoredMemories:
 
     def __init__(
         self,
-        schemas: Mapping[str, Schema],
+        schemas: Sequence[Schema],
         *,
-        namespace: NamespaceTemplate,
+        namespace: MemoryNamespace,
         store: BaseStore | None,
         default_factory: Callable[[RunnableConfig], Default] | None,
     ) -> None:
-        self.schemas = schemas
+        self.schemas = tuple(schemas)
+        self.schema_name_map: Mapping[str, Schema] = {one.__name__: one for one in schemas}
         self.namespace = namespace
+        self.default_factory = default_factory
         self._store = store
         self._last_store: BaseStore | None = None
-        self._default_factory = default_factory
 
     @property
     def store(self) -> BaseStore | None:
-        """The store it was given, else that of the last run; None before any."""
-        return self._last_store if self._store is None else self._store
+        """The store it was given, else that of the run under way or of the last; None before any."""
+        if self._store is not None:
+            return self._store
+        runtime = current_runtime()
+        return self._last_store if runtime is None else runtime.store
 
     def get_namespace(self, config: RunnableConfig | None = None) -> Namespace:
         """The namespace of the run under way, or of ``config``."""
-        return self._place(ensure_config(config))[1]
+        return self.namespace(config)
 
     def get(
         self, key: str, *, refresh_ttl: bool | None = None, config: RunnableConfig | None = None
@@ -146,15 +164,15 @@ class StoredMemories:
         self, config: RunnableConfig, *, by_hand: bool = True
     ) -> tuple[BaseStore, Namespace]:
         """Store and namespace of the run. By hand, outside of one, the store is that of the last."""
-        given = self.store if by_hand and current_runtime() is None else self._store
+        given = self.store if by_hand else self._store
         store, scope = run_of(config, given, "memory manager")
         self._last_store = store
         return store, self.namespace.resolve(scope)
 
     def _default(self, namespace: Namespace, config: RunnableConfig) -> SearchItem | None:
-        if self._default_factory is None:
+        if self.default_factory is None:
             return None
-        content = as_memory(self._default_factory(config), list(self.schemas.values()))
+        content = as_memory(self.default_factory(config), self.schemas)
         now = datetime.now(UTC)
         return SearchItem(
             namespace,
@@ -196,7 +214,7 @@ class StoredMemories:
         ]
 
     def _value(self, item: Item) -> Any:
-        return typed(item.value, self.schemas)
+        return typed(item.value, self.schema_name_map)
 
 
 def _plain(item: Fields) -> Fields:

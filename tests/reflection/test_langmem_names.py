@@ -1,0 +1,168 @@
+"""The other names of LangMem, by changing the import line: what its managers have, its searcher, its
+thread extractor."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import langmem
+import pytest
+from langgraph.func import entrypoint
+from langgraph.store.base import BaseStore
+
+from langmemory import MemoryStore, reflection
+from langmemory.errors import ConfigError, ExtractionError
+from langmemory.reflection import (
+    Memory,
+    create_memory_searcher,
+    create_memory_store_manager,
+    create_thread_extractor,
+)
+from tests.reflection.test_manager import (
+    CONFIG,
+    PLACE,
+    Employee,
+    UserProfile,
+    says,
+    shown,
+    store,
+)
+from tests.scripted import ScriptedModel
+
+__all__ = ["store"]  # the fixture
+
+
+def test_a_manager_has_what_langmems_has(store: BaseStore) -> None:
+    """Its attributes are there under LangMem's names with the same values, but for those of its tool
+    for queries."""
+    model = ScriptedModel()
+    options: dict[str, Any] = {
+        "schemas": [UserProfile, Memory], "query_model": model, "query_limit": 7, "store": store,
+        "enable_deletes": True, "phases": [{"instructions": "Merge."}], "instructions": "Be brief.",
+        "namespace": ("chat", "{user_id}"),
+    }  # fmt: skip
+    theirs: Any = langmem.create_memory_store_manager(model, **options)
+    ours: Any = create_memory_store_manager(model, **options)
+    names = {name for name in dir(theirs) if not name.startswith("_")}
+    assert names - set(dir(ours)) == {"query_gen", "search_tool"}
+    for name in ("model", "query_model", "query_limit", "phases", "instructions", "store"):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    for name in ("schema_name_map", "enable_inserts", "enable_deletes", "default_factory"):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert list(ours.schemas) == list(theirs.schemas)
+    for name in ("schemas", "instructions", "enable_inserts", "enable_updates", "enable_deletes"):
+        mine, given = getattr(ours.memory_manager, name), getattr(theirs.memory_manager, name)
+        assert (list(mine) if name == "schemas" else mine) == given, name
+
+
+async def test_a_namespace_is_called_for_that_of_a_run(store: BaseStore) -> None:
+    """``manager.namespace(config)``, as in LangMem: with a config, or with that of the run under way,
+    where `manager.store` is the graph's, too."""
+    manager = create_memory_store_manager(ScriptedModel(), namespace=("chat", "{user_id}"))
+    assert manager.namespace(CONFIG) == manager.get_namespace(CONFIG) == ("chat", "anna")
+    with pytest.raises(ConfigError, match="user_id"):
+        manager.namespace({"configurable": {}})
+
+    @entrypoint(store=store)
+    async def app(_: str) -> tuple[Any, Any]:
+        return manager.namespace(), manager.store
+
+    assert await app.ainvoke("", CONFIG) == (("chat", "anna"), store)
+
+
+@pytest.mark.parametrize("name", ["create_memory_searcher", "create_thread_extractor"])
+def test_the_signatures_of_searcher_and_thread_extractor_are_langmems(name: str) -> None:
+    """Every argument under its name and with its default."""
+    theirs = inspect.signature(getattr(langmem, name)).parameters.values()
+    mine = inspect.signature(getattr(reflection, name)).parameters.values()
+    assert [(p.name, p.kind, p.default) for p in mine] == [
+        (p.name, p.kind, p.default) for p in theirs
+    ]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (['{"queries": ["Anna has a dog", "Anna drinks tea"]}'], {"dog", "tea"}),
+        (['{"queries": ["Anna has a dog"]}\n{"queries": ["Anna drinks tea"]}'], {"dog", "tea"}),
+        (["I will search.", "Searching…"], {"dog", "tea"}),
+        (['{"queries": []}'], {"dog", "tea"}),
+    ],
+)
+async def test_a_searcher_finds_what_a_conversation_concerns(
+    store: BaseStore, said: list[str], found: set[str], asynchronous: bool
+) -> None:
+    """By the model's queries, or by the conversation's words where it has none to offer; each memory
+    once, and only those of whoever's run it is."""
+    for key, text in (("dog", "Anna has a dog"), ("tea", "Anna drinks tea")):
+        store.put(PLACE, key, {"content": text})
+    store.put(("memories", "bert"), "cat", {"content": "Bert has a cat"})
+    searcher = create_memory_searcher(ScriptedModel(script=list(said)), "Look for pets.")
+
+    @entrypoint(store=store)
+    def app(text: str) -> Any:
+        return searcher.invoke(says(text))
+
+    @entrypoint(store=store)
+    async def async_app(text: str) -> Any:
+        return await searcher.ainvoke(says(text))
+
+    text = "What do you know of me?"
+    items = await async_app.ainvoke(text, CONFIG) if asynchronous else app.invoke(text, CONFIG)
+    keys = [item.key for item in items]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == found
+    with pytest.raises(ConfigError, match="has no store"):
+        create_memory_searcher(ScriptedModel(script=list(said))).invoke(says(text), CONFIG)
+
+
+async def test_a_thread_becomes_one_object() -> None:
+    """A title and a summary, or a schema of one's own, in instructions with variables; what does not
+    fit is asked for once more."""
+    whole = {"title": "Reset", "summary": "A password was reset."}
+    model = ScriptedModel(
+        script=[
+            json.dumps({"thread": whole}), json.dumps(whole), f"```json\n{json.dumps([whole])}\n```",
+            json.dumps({"thread": {"title": "Reset"}}), json.dumps({"Thread": json.dumps(whole)}),
+        ]
+    )  # fmt: skip
+    extractor = create_thread_extractor(model)
+    for _ in range(2):
+        assert extractor.invoke(says("Please reset my password.")).model_dump() == whole
+    for _ in range(2):
+        assert (await extractor.ainvoke(says("Please reset it."))).model_dump() == whole
+    assert "summary: Field required" in shown(model.prompts[-1])
+    assert "| Please reset it." in model.prompts[2][-1].text
+
+    own = create_thread_extractor(
+        ScriptedModel(script=['{"thread": {"name": "Ann", "hobbies": ["chess"]}}', "no", "no"]),
+        schema=Employee, instructions="Who is {who}?",
+    )  # fmt: skip
+    assert own.invoke({**says("I am Ann"), "who": "she"}) == Employee(name="Ann", hobbies=["chess"])
+    with pytest.raises(ExtractionError):
+        own.invoke({**says("I am Ann"), "who": "she"})
+    wrong: Any = dict
+    with pytest.raises(ConfigError, match="pydantic"):
+        create_thread_extractor(ScriptedModel(), wrong)
+
+
+async def test_a_searcher_shows_nobody_what_is_private_to_others(tmp_path: Path) -> None:
+    """In a namespace that people share, each finds their own private memories, and no one else's."""
+    searcher = create_memory_searcher(
+        ScriptedModel(otherwise='{"queries": ["tea"]}'), namespace=("home",)
+    )
+    with MemoryStore(tmp_path / "memory.db") as file:
+        for who, privacy in (("anna", "shared"), ("bert", "private")):
+            said: Any = {"role": "user", "name": who, "content": f"I am {who} and drink tea"}
+            file.remember(("home",), [said], thread_id="t", owner=who, privacy=privacy)  # type: ignore[arg-type]
+
+        @entrypoint(store=file)
+        async def app(text: str) -> list[Any]:
+            return sorted(item.value["speaker"] for item in await searcher.ainvoke(says(text)))
+
+        for who, expected in (("anna", ["anna"]), ("bert", ["anna", "bert"])):
+            assert await app.ainvoke("Tea?", {"configurable": {"user_id": who}}) == expected
