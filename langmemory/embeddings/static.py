@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -94,6 +94,11 @@ class StaticEmbedder(LocalEmbedder):
     def token_vectors(self) -> TokenTable:
         """The vectors and weights that token ids index."""
         return _load()[1]
+
+    def token_ids(self) -> Mapping[str, int]:
+        """The id of each token, by its text; parts of words begin with ``##``."""
+        found: Mapping[str, int] = _load()[0].get_vocab()
+        return found
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from langmemory.lexicon import compared, is_unspaced, split_words
 from langmemory.recall import scoring
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
+from langmemory.recall.spelling import Meant
 from langmemory.types import Memory, Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def explained(
     ranking: Ranking,
     query: Query,
     intent: Intent,
+    meant: Meant,
     expansions: str,
     orders: Mapping[str, Sequence[int]],
     removed: Iterable[tuple[Memory, str]],
@@ -88,7 +90,7 @@ def explained(
         results=tuple(results),
         trace=replace(
             recall.trace,
-            intent=intent_facts(intent, query),
+            intent=intent_facts(intent, query, meant),
             expansions=tuple(expansions.split()),
             candidates={**candidates, "ranked": len(ranking.score), "results": len(results)},
             milliseconds=milliseconds,
@@ -146,7 +148,7 @@ def matched_words(query: Query, text: str) -> tuple[str, ...]:
     return tuple(term for term in query.terms if stands(compared(term)))
 
 
-def intent_facts(intent: Intent, query: Query) -> Json:
+def intent_facts(intent: Intent, query: Query, meant: Meant) -> Json:
     """What the query was understood to ask, as plain JSON values."""
     facts: Json = {
         "language": intent.language.code,
@@ -163,6 +165,8 @@ def intent_facts(intent: Intent, query: Query) -> Json:
         )
     if intent.window is not None:
         facts["window"] = [edge.isoformat() for edge in intent.window]
+    if meant:
+        facts["spelling"] = {typed: list(words) for typed, words in meant.items()}
     return facts
 
 
@@ -295,7 +299,10 @@ def reasons(result: RecallResult) -> list[str]:
 def _facts(trace: Trace) -> list[str]:
     lines = [f"preset {trace.preset}"]
     if trace.intent:
-        shown = {name: value for name, value in trace.intent.items() if value}
+        if spelling := trace.intent.get("spelling"):
+            read = (f"{' or '.join(words)} for {typed}" for typed, words in spelling.items())
+            lines.append("read: " + ", ".join(read))
+        shown = {n: value for n, value in trace.intent.items() if value and n != "spelling"}
         lines.append("understood: " + ", ".join(f"{n} {_plain(v)}" for n, v in shown.items()))
     if trace.expansions:
         lines.append("also looked for: " + " ".join(trace.expansions))

@@ -1,6 +1,6 @@
 """The pipeline: query in, ranked and explained memories out.
 
-    intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
+    spelling -> intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
            -> validity and multipliers -> order, diversity -> (expansion, and once more)
            -> choosing (sessions, fold) -> rerank -> explain
 
@@ -42,7 +42,8 @@ from langmemory.recall.ranking import (
     with_families,
 )
 from langmemory.recall.rerank import Reranker, reordered
-from langmemory.recall.source import CandidateSource, Floats, Ids
+from langmemory.recall.source import CandidateSource, Floats, Ids, WordSource
+from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Granularity, Recall, SearchMode, Trace
@@ -87,12 +88,12 @@ def run(
         explain: Fills the explanations and the whole trace.
     """
     clock = _Clock()
-    intent = read_intent(text, now)
-    mode = mode if vector is not None else "keyword"
-    query = _query(text, intent, preset, mode)
-    clock.lap("intent")
     if limit <= 0:
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
+    spelling, intent = _read(text, now, source, vocabulary)
+    mode = mode if vector is not None else "keyword"
+    query = _query(spelling.text, intent, preset, mode)
+    clock.lap("intent")
 
     def ranked(query: Query, preset: Preset) -> Ranking:
         return rank(query, intent, source, vector, now, preset, vocabulary, clock, limit)
@@ -105,7 +106,7 @@ def run(
         if failure:
             degraded = (*degraded, failure)
         elif expansions:
-            query = _query(text, intent, preset, mode, expansions)
+            query = _query(spelling.text, intent, preset, mode, expansions)
             ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
     chosen = choose(source, ranking, preset, granularity, min_score, wanted)
@@ -139,7 +140,15 @@ def run(
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
     orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
     return explained(
-        recall, ranking, query, intent, expansions, orders, removed, clock.milliseconds()
+        recall,
+        ranking,
+        query,
+        intent,
+        spelling.meant,
+        expansions,
+        orders,
+        removed,
+        clock.milliseconds(),
     )
 
 
@@ -157,11 +166,22 @@ def order(
 
     Arguments as for `run`. The cosine is 0 for an item without a vector.
     """
-    intent = read_intent(text, now)
-    query = _query(text, intent, preset)
+    spelling, intent = _read(text, now, source, vocabulary)
+    query = _query(spelling.text, intent, preset)
     ranking = rank(query, intent, source, vector, now, preset, vocabulary, _Clock(), limit)
     best = ranking.order[:limit]
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
+
+
+def _read(
+    text: str, now: datetime, source: CandidateSource, vocabulary: Vocabulary | None
+) -> tuple[Spelling, Intent]:
+    """What the query says, mistyped words mended where it can be told that they are, and asks."""
+    intent = read_intent(text, now)
+    if vocabulary is None or not isinstance(source, WordSource):
+        return Spelling(text=text), intent
+    spelling = respelled(text, intent, source, vocabulary)
+    return spelling, read_intent(spelling.text, now) if spelling.meant else intent
 
 
 def _query(

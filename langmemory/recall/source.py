@@ -8,9 +8,9 @@ async callers run the whole pipeline in a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,4 +187,23 @@ class CandidateSource(Protocol):
 
     def memories(self, ids: Ids) -> list[Memory]:
         """The items themselves, in any order."""
+        ...
+
+
+@runtime_checkable
+class WordSource(Protocol):
+    """A `CandidateSource` that knows its words, so that mistyped ones can be told."""
+
+    def known(self, words: Sequence[str]) -> Mapping[str, str]:
+        """Those of the words (lower case, letters only, without marks) that something in the namespace
+        holds, each with its token in the keyword index. What is out of scope for another reason
+        counts as well."""
+        ...
+
+    def holds(self, word: str) -> bool:
+        """Whether something in scope holds a word that is known: only then it may be shown."""
+        ...
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        """The words as the keyword index has them: their stems."""
         ...

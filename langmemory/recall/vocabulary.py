@@ -116,6 +116,16 @@ def default_vocabulary() -> Vocabulary:
     )
 
 
+@lru_cache(maxsize=1)
+def table_words() -> dict[str, int]:
+    """The words of the embedded table that are one token, in English letters, and their ids."""
+    return {
+        word: id_
+        for word, id_ in StaticEmbedder().token_ids().items()
+        if len(word) > 2 and word.isascii() and word.isalpha()
+    }
+
+
 def in_table(ids: NDArray[Any]) -> NDArray[Any]:
     """The ids with 0, which has a vector of zeros, instead of hashes."""
     return np.where(ids < HASHED, ids, 0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from langmemory.embeddings import StaticEmbedder
 from langmemory.errors import EmbeddingError
-from langmemory.lexicon import keyword_terms
+from langmemory.lexicon import keyword_terms, match_expression
 from langmemory.recall.ranking import joined
 from langmemory.recall.source import (
     ClaimQuery,
@@ -199,6 +199,15 @@ class PastSource:
             weight=query.body_weight, forms=query.forms,
         )  # fmt: skip
         return _merged(found, Found(self._ids[scores > 0], scores[scores > 0]), limit)
+
+    def known(self, words: Sequence[str]) -> Mapping[str, str]:
+        return self._present.known(words)
+
+    def holds(self, word: str) -> bool:
+        return len(self.keyword(KeywordQuery(match=match_expression([word])), 1).ids) > 0
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        return self._present.stems(words)
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         found = self._present.window(since, until, limit)

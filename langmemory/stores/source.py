@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.formation.entities.spelling import normalised
+from langmemory.lexicon import match_expression
 from langmemory.recall.source import (
     UNKNOWN_TIME,
     ClaimQuery,
@@ -25,7 +26,7 @@ from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.graph import graph, hops
 from langmemory.sqlite.records import items
 from langmemory.sqlite.scope.scopes import CompiledScope
-from langmemory.sqlite.search import candidates
+from langmemory.sqlite.search import candidates, known_words
 from langmemory.stores.claims import claims_asked
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.types import Memory
@@ -64,6 +65,25 @@ class SnapshotSource:
                 self._scope, query.match, limit, weights=weights, forms=query.forms
             )
         )
+
+    def known(self, words: Sequence[str]) -> Mapping[str, str]:
+        engine, connection = self._snapshot.engine, self._snapshot.connection
+        return known_words.known(
+            connection,
+            engine.census,
+            self._scope.scope.namespace,
+            words,
+            viewer=self._scope.scope.viewer,
+            copy=lambda: engine.copied_words(connection),
+        )
+
+    def holds(self, word: str) -> bool:
+        if self._scope.where == "1" and self._scope.residual is None:
+            return True  # all of the namespace is in scope
+        return len(self.keyword(KeywordQuery(match=match_expression([word])), 1).ids) > 0
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        return known_words.stems(self._snapshot.connection, words)
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         residual = self._scope.residual

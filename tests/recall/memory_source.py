@@ -61,6 +61,7 @@ class MemorySource:
         self.links = edges
         self.named = named or {}
         self.derived = derived
+        self.hidden: frozenset[str] = frozenset()
         embedder = StaticEmbedder()
         self.tokens = dict(
             zip(
@@ -116,6 +117,25 @@ class MemorySource:
             np.array([row[0] for row in rows], dtype=np.int64),
             np.array([row[1] for row in rows], dtype=np.float32),
         )
+
+    def known(self, words: Sequence[str]) -> dict[str, str]:
+        return {
+            word: token
+            for word, token in zip(words, self.stems(words), strict=True)
+            if self.db.execute(
+                "SELECT 1 FROM keyword WHERE keyword MATCH ?", (f'"{word}"',)
+            ).fetchone()
+        }
+
+    def holds(self, word: str) -> bool:
+        return word not in self.hidden
+
+    def stems(self, words: Sequence[str]) -> list[str]:
+        tokenize = self.db.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        text = " ".join(words).encode()
+        return tokenize(
+            text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+        )  # type: ignore[return-value]
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         said = {i: micros(m.valid_at or m.created_at) for i, m in self.by_id.items()}

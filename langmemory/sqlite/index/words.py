@@ -142,6 +142,12 @@ class Words:
         place = self.held(token)
         return int(place.stop - place.start)
 
+    def having(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
+        """bool[m]: which of the tokens some row held."""
+        wanted = np.array([hash(token.encode()[:LONGEST_TOKEN]) for token in tokens], np.int64)
+        place = self.hashes.searchsorted(wanted)
+        return self.hashes.take(place, mode="clip") == wanted if len(self.hashes) else place > 0
+
     def best(
         self,
         tokens: Sequence[str],

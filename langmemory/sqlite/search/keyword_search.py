@@ -144,7 +144,7 @@ def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> N
 def _taken_apart(connection: Connection, match: str) -> list[_Part]:
     """The parts of an expression."""
     return [
-        (part, _tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
+        (part, tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
         for part in _QUOTED.findall(match)
     ]
 
@@ -163,14 +163,14 @@ def _other_forms(
     known = {tuple(tokens) for _, tokens in parts}
     further: list[_Part] = []
     for form in forms:
-        tokens = _tokenized(connection, form)
+        tokens = tokenized(connection, form)
         if len(tokens) == 1 and tuple(tokens) not in known:
             known.add(tuple(tokens))
             further.append((f'"{form}"', tokens))
     return further
 
 
-def _tokenized(connection: Connection, text: str) -> Sequence[str]:
+def tokenized(connection: Connection, text: str) -> Sequence[str]:
     if connection.tokenize is None:
         # Of a connection of its own: a tokenizer holds its connection, which could never be freed if
         # it held the tokenizer, since apsw 3.54 does not show that circle to the garbage collector.
@@ -190,7 +190,7 @@ class Texts:
 
     def __init__(self, connection: Connection, bodies: Sequence[str]) -> None:
         """``bodies``: as the index would be given them."""
-        self._tokens = [_tokenized(connection, body) for body in bodies]
+        self._tokens = [tokenized(connection, body) for body in bodies]
         self._counts = [Counter(tokens) for tokens in self._tokens]
         self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
 
