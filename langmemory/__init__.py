@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langmemory.config import Config, load_config
     from langmemory.graphs import build_chat_graph, build_reflection_graph
+    from langmemory.reflection import (
+        ReflectionExecutor,
+        create_memory_manager,
+        create_memory_searcher,
+        create_memory_store_manager,
+        create_thread_extractor,
+    )
     from langmemory.stores import MemoryStore, reembed
+    from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
     from langmemory.types import Memory, Recall, RecallResult
 
 __version__ = "0.1.0"
@@ -18,8 +26,15 @@ __all__ = [
     "MemoryStore",
     "Recall",
     "RecallResult",
+    "ReflectionExecutor",
     "build_chat_graph",
     "build_reflection_graph",
+    "create_manage_memory_tool",
+    "create_memory_manager",
+    "create_memory_searcher",
+    "create_memory_store_manager",
+    "create_search_memory_tool",
+    "create_thread_extractor",
     "load_config",
     "reembed",
 ]
@@ -30,8 +45,15 @@ _HOMES = {
     "MemoryStore": "langmemory.stores",
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
+    "ReflectionExecutor": "langmemory.reflection",
     "build_chat_graph": "langmemory.graphs",
     "build_reflection_graph": "langmemory.graphs",
+    "create_manage_memory_tool": "langmemory.tools",
+    "create_memory_manager": "langmemory.reflection",
+    "create_memory_searcher": "langmemory.reflection",
+    "create_memory_store_manager": "langmemory.reflection",
+    "create_search_memory_tool": "langmemory.tools",
+    "create_thread_extractor": "langmemory.reflection",
     "load_config": "langmemory.config",
     "reembed": "langmemory.stores",
 }

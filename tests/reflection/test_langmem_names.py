@@ -13,6 +13,7 @@ import pytest
 from langgraph.func import entrypoint
 from langgraph.store.base import BaseStore
 
+import langmemory
 from langmemory import MemoryStore, reflection
 from langmemory.errors import ConfigError, ExtractionError
 from langmemory.reflection import (
@@ -166,3 +167,10 @@ async def test_a_searcher_shows_nobody_what_is_private_to_others(tmp_path: Path)
 
         for who, expected in (("anna", ["anna"]), ("bert", ["anna", "bert"])):
             assert await app.ainvoke("Tea?", {"configurable": {"user_id": who}}) == expected
+
+
+def test_the_import_line_is_all_that_changes() -> None:
+    """Every public name of LangMem but its prompt optimizers can be imported from langmemory."""
+    optimizers = {"Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"}
+    for name in set(langmem.__all__) - optimizers:
+        assert callable(getattr(langmemory, name))
