@@ -36,9 +36,11 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
+        package = (
+            f"langchain-{provider}" if model else 'the package of its provider: "provider:model"'
+        )
         raise ConfigError(
-            f"chat model {name!r}{where} needs langchain: {with_extra('agents')}, and "
-            f"langchain-{provider}"
+            f"chat model {name!r}{where} needs langchain: {with_extra('agents')}, and {package}"
         ) from error
     try:
         return init_chat_model(name)

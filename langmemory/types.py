@@ -1,9 +1,9 @@
 """The values langmemory speaks in: memories, scopes, recall results, history, statistics.
 
 Plain frozen data, no behaviour beyond derived properties, no SQL, no LangGraph. Times are
-timezone-aware ``datetime`` with microseconds, in UTC, but for what holds in the world (``valid_at``,
-``invalid_at``): that is in the timezone of who said so, where it is known; scores and weights are floats; everything that
-has a unit says so in its name or docstring.
+timezone-aware ``datetime`` with microseconds: what holds in the world (``valid_at``, ``invalid_at``) in
+the timezone of who said so, where that is known, everything else in UTC. Scores and weights are floats;
+everything that has a unit says so in its name or docstring.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(overflow="fold")
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))
     model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
     waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)

@@ -16,7 +16,7 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
 from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally, facets_of
-from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, render_core
+from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
@@ -155,7 +155,7 @@ class RecallNode(MemoryNode):
         self.limit = limit
         self.viewer = viewer
         self.budget = budget
-        self.core = core
+        self.core = check_labels(core)
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key

@@ -9,6 +9,7 @@ from langmemory.sqlite.background import jobs
 from langmemory.sqlite.background.jobs import Enqueued, NewJob
 from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.file.connection import Connection
+from langmemory.stores.operations import whole_number
 from langmemory.stores.searching import now_us
 from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState
@@ -140,7 +141,7 @@ class Jobs:
     def listed(self, states: Sequence[JobState] = WAITING, *, limit: int = 1_000) -> list[Job]:
         """Jobs in these states, the next due first within each."""
         with self._engine.read() as snapshot:
-            return jobs.list_jobs(snapshot.connection, states, limit)
+            return jobs.list_jobs(snapshot.connection, states, whole_number("limit", limit))
 
     def counts(self) -> dict[JobState, int]:
         """How many jobs there are in each state."""

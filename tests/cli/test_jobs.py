@@ -89,3 +89,4 @@ def test_an_empty_queue_is_no_error(run: Run, tmp_path: Path) -> None:
     MemoryStore(tmp_path / "memory.db").close()
     assert run("jobs").stdout == "Nothing waits; 0 done lately\n"
     assert run("jobs", "--json").stdout == "[]\n"
+    assert run("jobs", "-k", "9" * 30, "--json").stdout == "[]\n"

@@ -258,6 +258,10 @@ async def test_an_awaited_turn_is_queued_for_good_when_its_run_ends(
             lambda: build_chat_graph(ScriptedModel(), reflection=build_chat_graph(NoModel())),
             "is a CompiledStateGraph; pass ReflectionExecutor",
         ),
+        (
+            lambda: build_chat_graph(ScriptedModel(), core=False),
+            "core blocks are False; pass a dict",
+        ),  # type: ignore[arg-type]
         (lambda: RecallNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
         (lambda: RememberNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
     ],
