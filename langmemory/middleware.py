@@ -67,7 +67,6 @@ class AgentMemoryState(AgentState[Any]):
     """By name of the middleware, these two as it puts them into the prompt: there may be several."""
     recalled: NotRequired[Annotated[list[RecalledMemory], PrivateStateAttr]]
     recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
-    topic: NotRequired[Annotated[str, PrivateStateAttr]]
     voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
     abandoned: NotRequired[Annotated[list[str], PrivateStateAttr]]
     remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
+    AgentState,
     HumanInTheLoopMiddleware,
     SummarizationMiddleware,
     before_model,
@@ -605,3 +606,17 @@ def test_an_approval_by_somebody_else_leaves_the_words_with_who_said_them(
     agent.invoke(message("Thanks."), run("t1"))
     said = {item.value["content"] for item in store.search(("memories", "anna"))}
     assert said == {"Pay my therapist.", "Paid.", "Thanks.", "Understood."}
+
+
+def test_an_applications_own_key_is_left_alone(tmp_path: Path) -> None:
+    """An agent whose state has a topic of its own keeps it: what memory notes stands under its own keys."""
+
+    class OwnState(AgentState[Any]):
+        topic: str
+
+    with MemoryStore(tmp_path / "memory.db") as store:
+        agent = create_agent(
+            ScriptedModel(), state_schema=OwnState, middleware=[MemoryMiddleware()], store=store
+        )
+        asked: Any = {"messages": [HumanMessage("I live in Lyon.")], "topic": "moving"}
+        assert agent.invoke(asked, {"configurable": {"user_id": "ana"}})["topic"] == "moving"

@@ -130,8 +130,7 @@ class RecallNode(MemoryNode):
         ``memory_block``: text, tokens, entries and what was omitted (`MemoryBlock.as_state`).
         ``core_memory``: the core blocks as text.
         ``recalled``: the memories the block is made from, best first, with their scores.
-        ``recall_trace``: query, topic shift, counts, milliseconds, what did not work.
-        ``topic``: query of the last fresh recall.
+        ``recall_trace``: query, topic, counts, milliseconds, what did not work.
         ``voices``: whose words the messages are, where several people share the thread.
         ``abandoned``: keys of what was said in branches of the thread that were left.
     """
@@ -272,7 +271,7 @@ class RecallNode(MemoryNode):
         )
         return _Question(
             request=request,
-            topic=value_of(state, "topic", ""),
+            topic=value_of(state, "recall_trace", {}).get("topic", ""),
             earlier=[
                 entry
                 for entry in value_of(state, "recalled", [])
@@ -329,6 +328,7 @@ class RecallNode(MemoryNode):
         found = answer.recall.trace
         trace: RecallTrace = {
             "query": question.request.query,
+            "topic": question.request.query if shifted else question.topic,
             "topic_distance": None if distance is None else round(distance, 3),
             "topic_shift": shifted,
             "recalled_now": len(fresh),
@@ -343,7 +343,6 @@ class RecallNode(MemoryNode):
             "core_memory": render_core(answer.blocks, self.core),
             "recalled": recalled,
             "recall_trace": trace,
-            "topic": question.request.query if shifted else question.topic,
             "voices": question.voices,
             "abandoned": question.abandoned,
         }

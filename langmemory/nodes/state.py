@@ -41,6 +41,8 @@ class RecallTrace(TypedDict):
     """How a recall went."""
 
     query: str
+    topic: str
+    """Query of the last fresh recall; a turn far from it starts a new block."""
     topic_distance: float | None
     """Cosine distance, 0..2, to the topic before; None when there is no telling."""
     topic_shift: bool
@@ -84,9 +86,7 @@ class MemoryState(MessagesState, total=False):
     recalled: list[RecalledMemory]
     """The memories the block is made from, best first, with scores and their parts."""
     recall_trace: RecallTrace
-    """How the last recall went: query, topic shift, counts, milliseconds."""
-    topic: str
-    """Query of the last fresh recall; a turn far from it starts a new block."""
+    """How the last recall went: query, topic, counts, milliseconds."""
     voices: list[Voice]
     """Whose words the messages are: one entry, unless several people share the thread."""
     abandoned: list[str]

@@ -185,7 +185,7 @@ class Reader:
             {"messages": [HumanMessage(query, id="now")]},
             {"configurable": {"user_id": self.viewer, "thread_id": "talk"}},
         )
-        yield query, state["recall_trace"] | {"topic": state["topic"]}
+        yield query, state["recall_trace"]
         yield "", [state["memory_block"], state["core_memory"], state["recalled"]]
 
     def standing(self) -> Iterator[Answer]:
