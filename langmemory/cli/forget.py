@@ -56,7 +56,7 @@ def forget(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Forget for good: show what would go, ask, remove it from the file, and prove that it is gone.
+    """Forget for good: show what would go, ask, remove it, prove it.
 
     Without --namespace, --owner and --entity mean the whole file, --key the namespace memories/me.
     """
@@ -92,7 +92,7 @@ def forget(
         typer.echo(json_text({**asdict(done), "memories": done.memories}))
         return
     typer.echo(
-        f"Forgotten ({done.run_id}): {_counted(done)}. The file was written anew; of "
+        f"Forgotten ({done.run_id}): {_counted(done)}. The file was cleared of it; of "
         f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
     )
 

@@ -211,7 +211,15 @@ class Engine:
         return setting, index
 
     def purge(self) -> bool:
-        """`Database.purge`, and nothing of what is gone stays in this object either."""
+        """`Database.purge`, of the words of deleted rows too; and nothing of what is gone stays in this
+        object either."""
+        for _ in range(
+            2
+        ):  # a merge that was under way has rows in it from before they were deleted
+            self._merge_keywords()
+            with self.read() as snapshot:
+                if not keywords.holds_deleted(snapshot.connection):
+                    break
         emptied = self.database.purge()
         self.census = Census()
         with self.read() as snapshot:
@@ -230,6 +238,10 @@ class Engine:
                 signs.pack(connection, model.words)
             keywords.trim_log(connection)
         # Much was written since the last time: searches by words have many small parts to look into.
+        self._merge_keywords()
+
+    def _merge_keywords(self) -> None:
+        """All parts that the keyword index has now become one, in many small transactions."""
         merging = begin = True
         while merging:
             began = time.monotonic()

@@ -55,9 +55,11 @@ DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
 RESERVED_ROOT: Final = "langgraph"
 """The first label under which `BaseStore.put` refuses to write; what writes here does, too."""
-REMOVED_AT_ONCE: Final = 1_000
-"""Items that a transaction deletes where there may be very many (about 50 ms): all of them in one would
-keep every other writer waiting, for longer than ``busy_timeout_ms`` from 100,000 on."""
+REMOVED_AT_ONCE: Final = 100
+"""Items that a transaction deletes where there may be very many (about 10 ms): all of them in one would
+keep every other writer waiting, for longer than ``busy_timeout_ms`` from 100,000 on. While parts of the
+keyword index are being merged FTS5 goes on with that at each commit, the longer the more rows it deletes:
+after 500 in a file of a million some ten seconds."""
 Pages = set[tuple[Namespace, str]]
 """Of the journal: namespaces and days."""
 

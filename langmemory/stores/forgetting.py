@@ -16,11 +16,11 @@ from langmemory.sqlite.engine import Engine
 from langmemory.sqlite.file.connection import Connection, clear_errors
 from langmemory.sqlite.file.namespaces import find
 from langmemory.sqlite.file.rows import id_array
-from langmemory.sqlite.file.settings import note_remaining, remaining
+from langmemory.sqlite.file.settings import newest_forgetting, note_remaining, remaining
 from langmemory.sqlite.file.values import from_json, readable_text
 from langmemory.sqlite.forgetting import concerned, forget, remains
 from langmemory.sqlite.forgetting.concerned import Concerned
-from langmemory.sqlite.records import runs
+from langmemory.sqlite.records import history, runs
 from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.stores import verbatim
 from langmemory.stores.searching import now_us
@@ -91,7 +91,8 @@ class Forgetting:
         with engine.database.copy() as connection:
             going = self._concerned(connection)
             samples = _samples(connection, going, self.owner)
-            done, _ = self._erase(connection, going)
+            known = remains.said_by_others(connection, going.every, going.past)
+            done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
     def carry_out(self, engine: Engine) -> Forgotten:
@@ -100,18 +101,24 @@ class Forgetting:
         Raises:
             ForgettingError: See `MemoryStore.forget`.
         """
+        with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
+            foreseen = _Foreseen.of(snapshot.connection, self._concerned(snapshot.connection))
         with engine.write() as connection:
-            connection.pragma("secure_delete", True)  # freed pages are overwritten
-            done, traces = self._erase(connection, self._concerned(connection))
-            remains.forget_terms(connection)
-            note_remaining(connection, "file")
+            going = self._concerned(connection)
+            known = foreseen.known_now(connection, going)
+            connection.pragma("secure_delete", True)  # most is gone even if the rest never came
+            try:
+                done, traces = self._erase(connection, going, known)
+            finally:
+                connection.pragma("secure_delete", False)
+            note_remaining(connection, "file", done.run_id)
         try:
-            with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
+            with engine.read() as snapshot:
                 words = traces.needles(snapshot.connection)
             emptied = engine.purge()
-            with engine.write() as connection:
-                note_remaining(connection, "copies")
-                connection.pragma("secure_delete", False)
+            if emptied:
+                with engine.write() as connection:
+                    note_remaining(connection, "copies", done.run_id)
             looked, places = _looked_for(engine, words)
             if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
@@ -119,8 +126,8 @@ class Forgetting:
                 looked, places = _looked_for(engine, words)
         except DatabaseError as error:
             raise ForgettingError(
-                f"The memories are gone, but {engine.database.path} could not be written anew and "
-                f"looked through, so it may still hold their bytes ({error}). Forget them again, or open the "
+                f"The memories are gone, but {engine.database.path} could not be cleared and looked "
+                f"through, so it may still hold their bytes ({error}). Forget them again, or open the "
                 "file anew."
             ) from error
         if not emptied:
@@ -153,8 +160,10 @@ class Forgetting:
             )
         return concerned.with_derived(connection, Concerned.together(parts))
 
-    def _erase(self, connection: Connection, going: Concerned) -> tuple[Forgotten, remains.Traces]:
-        """What went, and that by which it would be known."""
+    def _erase(
+        self, connection: Connection, going: Concerned, known: remains.Vocabulary
+    ) -> tuple[Forgotten, remains.Traces]:
+        """What went, and that by which it would be known; ``known`` is what the others say."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
         texts = concerned.texts(connection, going)
         # The last label of a namespace is often the id of a person.
@@ -174,7 +183,7 @@ class Forgetting:
             runs.forget_who(connection, self.namespace, self.owner)
         erased = forget.erase(connection, going, self.namespace, now, run)
         verbatim.refresh_contexts(connection, turns)
-        traces = remains.Traces(connection, texts)
+        traces = remains.Traces(connection, texts, known)
         done = Forgotten(
             run_id=run,
             kinds=erased.kinds,
@@ -192,10 +201,38 @@ class Forgetting:
         return done, traces
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Foreseen:
+    """What the memories that stay say, read before anybody has to wait."""
+
+    every: list[int]
+    past: set[int]
+    known: remains.Vocabulary
+    seq: int
+    """The last place of the history that is in it."""
+
+    @classmethod
+    def of(cls, connection: Connection, going: Concerned) -> _Foreseen:
+        return cls(
+            every=going.every,
+            past=going.past,
+            known=remains.said_by_others(connection, going.every, going.past),
+            seq=history.newest(connection),
+        )
+
+    def known_now(self, connection: Connection, going: Concerned) -> remains.Vocabulary:
+        """The same, in the transaction that forgets, before it does. Read anew if something else is to
+        go than was foreseen."""
+        if (self.every, self.past) != (going.every, going.past):
+            return remains.said_by_others(connection, going.every, going.past)
+        self.known.add(remains.said_since(connection, self.seq))
+        return self.known
+
+
 def _looked_for(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
     """How many of the words were looked for in the bytes, and where one of them still stands."""
-    with engine.write() as connection:
-        indexed = remains.found_terms(connection, words)
+    with engine.read() as snapshot:
+        indexed = remains.found_terms(snapshot.connection, words)
     with clear_errors(engine.database.path):
         looked, places = remains.found_in_bytes(engine.database, words)
     return looked, [*places, *(["the keyword index"] if indexed else [])]
@@ -205,14 +242,15 @@ def make_up(engine: Engine) -> bool:
     """Do to the file what an earlier forgetting did not come to: it was killed, the disk was full, or
     somebody was reading. Whether nothing is left but the journal; that it follows is the caller's."""
     with engine.write() as connection:  # waits for another process, which may be forgetting now
-        left = remaining(connection)
+        left, run = remaining(connection), newest_forgetting(connection)
     if left is None:
         return False
     if left == "copies":
         return engine.database.empty_wal()
     emptied = engine.purge()
-    with engine.write() as connection:
-        note_remaining(connection, "copies")
+    if emptied:
+        with engine.write() as connection:
+            note_remaining(connection, "copies", run)
     return emptied
 
 

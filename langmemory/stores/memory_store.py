@@ -22,7 +22,7 @@ from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
 from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.settings import note_remaining
+from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
 from langmemory.sqlite.records import history, items, removal, runs
 from langmemory.stores import operations, transfer, verbatim
@@ -473,9 +473,10 @@ class MemoryStore(Changing, Conversing, Gathering):
         Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
         jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
         journal's files tell. That they were forgotten stays in the history, under a
-        sealed key; neither a client that sends a message again nor an import brings them back. The
-        file is then written anew, and its bytes are searched. It cannot be undone. If the process
-        ends before that, the store that opens the file next writes it anew, in the background.
+        sealed key; neither a client that sends a message again nor an import brings them back. What
+        was deleted is then overwritten in the file, while others write, and its bytes are searched. It
+        cannot be undone. If the process ends before that, the store that opens the file next does it,
+        in the background.
 
         Args:
             namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
@@ -514,18 +515,20 @@ class MemoryStore(Changing, Conversing, Gathering):
                 "--rebuild --path` with that folder."
             )
         with suppress(DatabaseError):  # else whoever opens the file looks after it once more
-            self._note_forgotten()
+            self._note_forgotten(forgotten.run_id)
         return forgotten
 
-    def _note_forgotten(self) -> None:
+    def _note_forgotten(self, run: str | None) -> None:
         with self._engine.write() as connection:
-            note_remaining(connection, None)
+            note_remaining(connection, None, run)
 
     def _complete_forgetting(self) -> None:
         """In the background, after opening a file whose last forgetting was interrupted."""
         try:
+            with self._engine.read() as snapshot:
+                run = newest_forgetting(snapshot.connection)
             if make_up(self._engine) and not follow(self):
-                self._note_forgotten()
+                self._note_forgotten(run)
         except (DatabaseError, ClosedStoreError) as error:  # the next one to open it tries again
             why = type(error.__cause__ or error).__name__
             logger.warning("forgetting_incomplete path=%s error=%s", self.path, why)

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import nsmallest
 from typing import Any, Final
 
 import apsw
@@ -237,7 +238,9 @@ def _search(
         shown = [None] * len(rows)
     found: list[SearchItem] = []
     for row, score in zip(rows, shown, strict=True):
-        if row is None or (alive_at_us is not None and row[6] is not None and row[6] <= alive_at_us):
+        if row is None or (
+            alive_at_us is not None and row[6] is not None and row[6] <= alive_at_us
+        ):
             continue  # gone, or expired, since a page before this one was ranked
         if op.refresh_ttl and row[6] is not None:
             batch.refreshed.add(row[0])
@@ -331,8 +334,9 @@ def _list_namespaces(
         if all(_matches(namespace, condition) for condition in further)
     ]
     if op.max_depth is not None:
-        found = sorted({namespace[: op.max_depth] for namespace in found})
-    return found[op.offset : op.offset + op.limit]
+        found = list({namespace[: op.max_depth] for namespace in found})
+    first = nsmallest(op.offset + op.limit, found)  # of very many, to sort all takes longer
+    return first[op.offset :]
 
 
 def _matches(namespace: Namespace, condition: MatchCondition) -> bool:

@@ -18,7 +18,7 @@ def test_many_words_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> 
             "".join(choose.choices("aAbß日", k=choose.randint(1, longest))) for _ in range(count)
         ]
 
-    vocabulary = remains._Vocabulary([" ".join(words(60, 9)) for _ in range(5)])
+    vocabulary = remains.Vocabulary([" ".join(words(60, 9)) for _ in range(5)])
     asked = {word.casefold() for word in words(400, 5)}
     expected = {word for word in asked if word in vocabulary}
     assert asked > expected > set()

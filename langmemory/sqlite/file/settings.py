@@ -12,9 +12,10 @@ _JOURNAL: Final = "journal "
 """Begins the name of a setting whose value is a folder."""
 
 _FORGETTING: Final = "forgetting"
+_NEWEST: Final = "newest forgetting"
 Remaining = Literal["file", "copies"]
-"""What a forgetting has still to do: write the file anew, or only empty its WAL and let the journal
-follow."""
+"""What a forgetting has still to do: clear the file of what was deleted, or only empty its WAL and let
+the journal follow."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,8 +77,26 @@ def remaining(connection: Connection) -> Remaining | None:
     return next((one for one in get_args(Remaining) if row == (one,)), None)
 
 
-def note_remaining(connection: Connection, what: Remaining | None) -> None:
-    """Note what a forgetting has still to do; None: it is complete."""
+def note_remaining(connection: Connection, what: Remaining | None, run: str | None = None) -> None:
+    """Note what a forgetting has still to do; None: it is complete.
+
+    Args:
+        connection: The writer.
+        what: ``file`` once its memories are gone.
+        run: Which one; what it has done later counts only while none has come after it.
+    """
+    if what == "file":
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (_NEWEST, run)
+        )
+    elif newest_forgetting(connection) != run:
+        return
     connection.execute("DELETE FROM setting WHERE name = ?", (_FORGETTING,))
     if what is not None:
         connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (_FORGETTING, what))
+
+
+def newest_forgetting(connection: Connection) -> str | None:
+    """The run that was the last to forget something."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NEWEST,)).fetchone()
+    return None if row is None else row[0]

@@ -102,7 +102,8 @@ def erase(
     facts_kept = number(
         connection,
         "SELECT count(DISTINCT item) FROM evidence WHERE source IN (SELECT value FROM carray(?1)) "
-        "AND item NOT IN (SELECT value FROM carray(?1)) AND item IN (SELECT id FROM item)",
+        "AND item NOT IN (SELECT value FROM carray(?1)) "
+        "AND EXISTS (SELECT 1 FROM item i WHERE i.id = evidence.item)",
         (array,),
     )
     told = number(
@@ -126,11 +127,12 @@ def erase(
     rows = told + _blank_past(connection, concerned.past, changed)
     _seal(connection, concerned, places, now_us, run)
     _forget_vectors(connection, ids)
-    _forget_threads(connection)
+    touched = {place.namespace for place in places} | concerned.namespaces
+    _forget_threads(connection, touched)
     connection.execute(
         "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.path = path.id)"
     )
-    _forget_namespaces(connection, {place.namespace for place in places} | concerned.namespaces)
+    _forget_namespaces(connection, touched)
     return Erased(
         kinds=kinds,
         history=rows,
@@ -230,23 +232,27 @@ def _forget_entities(connection: Connection, entities: set[int]) -> int:
 def _forget_heirs(connection: Connection, places: Iterable[_Place]) -> None:
     """Memories that gave way to these do not name them any more, nor does their history."""
     keys = {(place.namespace, place.key) for place in places}
-    items = connection.execute(
-        "SELECT id, namespace, superseded_by FROM item WHERE superseded_by IS NOT NULL"
-    ).fetchall()
-    connection.executemany(
-        "UPDATE item SET superseded_by = NULL WHERE id = ?",
-        [row[:1] for row in items if row[1:] in keys],
-    )
-    changes = connection.execute(
-        "SELECT h.seq, coalesce(i.namespace, g.namespace), h.facets ->> '$.superseded_by' "
-        "FROM history h LEFT JOIN item i ON i.id = h.item "
-        "LEFT JOIN history g ON g.item = h.item AND g.namespace IS NOT NULL "
-        "WHERE h.facets ->> '$.superseded_by' IS NOT NULL"
-    ).fetchall()
-    connection.executemany(
-        "UPDATE history SET facets = json_set(facets, '$.superseded_by', NULL) WHERE seq = ?",
-        [row[:1] for row in changes if row[1:] in keys],
-    )
+    for namespace in {place.namespace for place in places}:
+        items = connection.execute(
+            "SELECT id, superseded_by FROM item WHERE namespace = ? AND superseded_by IS NOT NULL",
+            (namespace,),
+        ).fetchall()
+        connection.executemany(
+            "UPDATE item SET superseded_by = NULL WHERE id = ?",
+            [(item,) for item, heir in items if (namespace, heir) in keys],
+        )
+        changes = connection.execute(
+            "SELECT h.seq, h.facets ->> '$.superseded_by' FROM ("
+            "SELECT id AS item FROM item WHERE namespace = ?1 UNION "
+            "SELECT item FROM history WHERE namespace = ?1 AND key IS NOT NULL) there "
+            "CROSS JOIN history h ON h.item = there.item "
+            "WHERE h.facets ->> '$.superseded_by' IS NOT NULL",
+            (namespace,),
+        ).fetchall()
+        connection.executemany(
+            "UPDATE history SET facets = json_set(facets, '$.superseded_by', NULL) WHERE seq = ?",
+            [(seq,) for seq, heir in changes if (namespace, heir) in keys],
+        )
 
 
 def _reviews_about(connection: Connection, places: Iterable[_Place]) -> set[str]:
@@ -302,11 +308,13 @@ def _blank_past(connection: Connection, past: Iterable[int], items: Iterable[int
     return count
 
 
-def _forget_threads(connection: Connection) -> None:
-    """Threads that no item is in any more, with the jobs that were to read them."""
+def _forget_threads(connection: Connection, touched: Iterable[int]) -> None:
+    """Threads of these namespaces that no item is in any more, with the jobs that were to read them."""
     gone = connection.execute(
-        "DELETE FROM thread WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.thread = thread.id) "
-        "RETURNING name, (SELECT path FROM namespace n WHERE n.id = thread.namespace)"
+        "DELETE FROM thread WHERE namespace IN (SELECT value FROM carray(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM item WHERE item.thread = thread.id) "
+        "RETURNING name, (SELECT path FROM namespace n WHERE n.id = thread.namespace)",
+        (id_array(touched),),
     ).fetchall()
     connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)
 

@@ -10,13 +10,15 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Final
 
 import apsw
 
 from langmemory.lexicon import SIGNS, index_text
 from langmemory.sqlite.file.connection import Connection, Database
+from langmemory.sqlite.file.namespaces import Bindings
+from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.values import from_json, readable_text, to_json
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")
@@ -40,22 +42,47 @@ MOST_PASSAGES: Final = 50
 FEW_WORDS: Final = 3
 """What has so many distinctive words of one forgotten text, or all it has, tells of it."""
 
-REMAINING: Final = (
-    "SELECT value FROM item", "SELECT DISTINCT key FROM item", "SELECT DISTINCT speaker FROM item",
-    "SELECT DISTINCT owner FROM item",
+OF_MEMORIES: Final = (
+    "SELECT value FROM item WHERE id NOT IN going", "SELECT DISTINCT key FROM item WHERE id NOT IN going",
+    "SELECT DISTINCT speaker FROM item WHERE id NOT IN going",
+    "SELECT DISTINCT owner FROM item WHERE id NOT IN going",
+    "SELECT before FROM history WHERE before IS NOT NULL AND item NOT IN going AND seq NOT IN past",
+    # What gave way to one of them will not name it any more.
+    "SELECT CASE WHEN facets ->> '$.superseded_by' IN names THEN json_remove(facets, "
+    "'$.superseded_by') ELSE facets END FROM history "
+    "WHERE facets IS NOT NULL AND item NOT IN going AND seq NOT IN past",
+    "SELECT key FROM history WHERE key IS NOT NULL AND item NOT IN going",
+    "SELECT DISTINCT action FROM history", "SELECT DISTINCT run FROM history",
+)  # fmt: skip
+"""What memories say that are not going, now or before, and what they are called."""
+_GOING: Final = (
+    "WITH going (id) AS MATERIALIZED (SELECT value FROM carray(?1)), "
+    "past (seq) AS MATERIALIZED (SELECT value FROM carray(?2)), "
+    "names (key) AS MATERIALIZED (SELECT key FROM item WHERE id IN (SELECT value FROM carray(?1)) "
+    "UNION SELECT key FROM history WHERE key IS NOT NULL "
+    "AND item IN (SELECT value FROM carray(?1))) "
+)
+OF_NAMES: Final = (
     "SELECT superseded_by FROM item WHERE superseded_by IS NOT NULL",
-    "SELECT before FROM history WHERE before IS NOT NULL",
-    "SELECT facets FROM history WHERE facets IS NOT NULL",
-    "SELECT key FROM history WHERE key IS NOT NULL", "SELECT DISTINCT action FROM history",
-    "SELECT DISTINCT run FROM history", "SELECT path FROM namespace",
-    "SELECT DISTINCT name FROM thread",
+    "SELECT path FROM namespace", "SELECT DISTINCT name FROM thread",
     "SELECT name FROM path", "SELECT key FROM entity", "SELECT name FROM entity",
     "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
     "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
     "SELECT name FROM setting", "SELECT value FROM setting", "SELECT k FROM keyword_config",
     "SELECT v FROM keyword_config", "SELECT sql FROM sqlite_schema", "SELECT 'SQLite format 3'",
 )  # fmt: skip
-"""What other memories say, the names things have, and what SQLite writes: a word of it tells nothing."""
+"""The names things have, and what SQLite writes: a word of it tells nothing."""
+SINCE: Final = (
+    *(
+        f"SELECT {column} FROM item WHERE id IN (SELECT item FROM history WHERE seq > ?)"
+        for column in ("value", "key", "speaker", "owner")
+    ),
+    *(
+        f"SELECT {column} FROM history WHERE seq > ?"
+        for column in ("before", "facets", "key", "action", "run")
+    ),
+)
+"""What memories say that were written, or changed, after a place in the history."""
 
 ASIDE: Final = {
     "run": ("id", ("reason", "note")),
@@ -66,34 +93,50 @@ ASIDE: Final = {
 }
 """Tables that speak of memories in passing: what names a row, and the columns that may tell."""
 _ASIDE: Final = tuple(
-    f"SELECT {column} FROM {table}" for table, (_, columns) in ASIDE.items() for column in columns
+    f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"
+    for table, (_, columns) in ASIDE.items()
+    for column in columns
 )
 
 
-class _Vocabulary:
+class Vocabulary:
     """The words of some texts, case folded."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._words: set[str] = set()
         for text in texts:
             self._words.update(_WORD.findall(unescaped(text).casefold()))
-        self._together = "\n".join(self._words)
+        self._together = ["\n".join(self._words)]
+        self._further: list[str] = []
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Further texts, at once: a look at each of their words is left until it is needed."""
+        together = unescaped("\n".join(texts)).casefold()
+        self._together.append(together)
+        self._further.append(together)
 
     def __contains__(self, word: str) -> bool:
         """Whether one of the texts has the word, also within a longer one."""
         folded = word.casefold()
-        return folded in self._words or folded in self._together
+        return folded in self._words or any(folded in some for some in self._together)
+
+    @property
+    def words(self) -> set[str]:
+        """All of them."""
+        while self._further:
+            self._words.update(_WORD.findall(self._further.pop()))
+        return self._words
 
     def those_in(self, words: set[str]) -> set[str]:
         """Those of the words, case folded, that one of the texts has, also within a longer one."""
         if len(words) < MANY_WORDS:
             return {word for word in words if word in self}
-        found = words & self._words
+        found = words & self.words
         beginning: dict[str, list[str]] = defaultdict(list)
         for word in words - found:
             beginning[word[:FEWEST_BYTES]].append(word)
         lengths = sorted({len(begun) for begun in beginning})
-        for known in self._words:
+        for known in self.words:
             for n in range(len(known)):
                 for length in lengths:
                     for word in beginning.get(known[n : n + length], ()):
@@ -104,26 +147,28 @@ class _Vocabulary:
     def may_look_like(self, word: str) -> bool:
         """Whether one of the words, and a byte or two of a number beside it, may pass for this one."""
         folded = word.casefold()
-        return any(part in self._words for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
+        return any(part in self.words for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
 
 
 class Traces:
     """By which words forgotten texts would be known again. Made after they are erased."""
 
-    def __init__(self, connection: Connection, texts: Iterable[str]) -> None:
-        """Reads every remaining text, a second time where something said in passing repeats one.
+    def __init__(self, connection: Connection, texts: Iterable[str], known: Vocabulary) -> None:
+        """Reads every remaining text where something said in passing repeats one of the forgotten.
 
         Args:
             connection: The writer.
             texts: The forgotten texts, as the tables had them.
+            known: What the memories say that remain (`said_by_others`).
         """
         self._texts = list(dict.fromkeys(texts))
-        self._known = _Vocabulary(_texts(connection, REMAINING))
+        self._known = known
+        known.add(_texts(connection, OF_NAMES))
         spoken = [set(filter(_long, _WORD.findall(unescaped(text)))) for text in self._texts]
-        known = self._known.those_in({word.casefold() for words in spoken for word in words})
+        elsewhere = known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
             sorted(
-                (word for word in words if word.casefold() not in known),
+                (word for word in words if word.casefold() not in elsewhere),
                 key=lambda word: (-len(word), word),
             )
             for words in spoken
@@ -155,7 +200,7 @@ class Traces:
     def needles(self, connection: Connection) -> list[str]:
         """What to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
         each text, then a second of each, and so on; of texts without such a word, passages."""
-        aside = _Vocabulary(_texts(connection, _ASIDE))
+        aside = Vocabulary(_texts(connection, _ASIDE))
 
         def usable(word: str) -> bool:
             return word not in aside and not (
@@ -170,27 +215,46 @@ class Traces:
             if not found.keys() & set(words)
         ]
         phrases = {one for text in silent for one in _PHRASE.findall(text) if _long(one)}
-        texts = _texts(connection, (*REMAINING, *_ASIDE))
+        texts = chain(_remaining(connection), _texts(connection, _ASIDE))
         return [*found, *filter(usable, _unknown(texts, phrases))]
+
+
+def said_by_others(
+    connection: Connection, going: Iterable[int] = (), past: Iterable[int] = ()
+) -> Vocabulary:
+    """The words of what memories say that are not going, or gone.
+
+    Args:
+        connection: The writer, or any.
+        going: Items that are to be forgotten.
+        past: Rows of the history, by seq, that are.
+    """
+    return Vocabulary(_of_memories(connection, going, past))
+
+
+def said_since(connection: Connection, seq: int) -> Iterator[str]:
+    """What memories say that were written, or changed, after a place in the history."""
+    return _texts(connection, SINCE, (seq,))
 
 
 def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
     """Those of the `Traces.needles` that still stand in no text: others may have been said anew."""
-    known = _Vocabulary(_texts(connection, (*REMAINING, *_ASIDE)))
+    known = Vocabulary(chain(_remaining(connection), _texts(connection, _ASIDE)))
     words = [one for one in needles if _WORD.fullmatch(one)]
     passages = set(needles) - set(words)
-    texts = _texts(connection, (*REMAINING, *_ASIDE))
+    texts = chain(_remaining(connection), _texts(connection, _ASIDE))
     return [*(one for one in words if one not in known), *_unknown(texts, passages)]
 
 
 def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
     """What these values say, case folded, where something said in passing repeats it and nothing
     that remains does: of a text without a distinctive word the whole tells."""
-    if not values:
+    left = {said for value in values if _long(said := _sentence(value))}
+    if not left:
         return []
     aside = "\n".join(map(_scalars, _texts(connection, _ASIDE))).casefold()
-    left = {said for value in values if _long(said := _sentence(value)) and said in aside}
-    for text in _texts(connection, REMAINING) if left else ():
+    left = {said for said in left if said in aside}
+    for text in _remaining(connection) if left else ():
         folded = _scalars(text).casefold()
         left = {said for said in left if said not in folded}
     return sorted(left)
@@ -225,11 +289,25 @@ def _long(text: str) -> bool:
     return len(text.encode()) >= FEWEST_BYTES
 
 
-def _texts(connection: Connection, queries: Iterable[str]) -> Iterator[str]:
+def _texts(
+    connection: Connection, queries: Iterable[str], bindings: Bindings = ()
+) -> Iterator[str]:
     for query in queries:
-        for (text,) in connection.execute(query):
+        for (text,) in connection.execute(query, bindings):
             if isinstance(text, str):
                 yield text
+
+
+def _of_memories(
+    connection: Connection, going: Iterable[int], past: Iterable[int]
+) -> Iterator[str]:
+    queries = (_GOING + query for query in OF_MEMORIES)
+    return _texts(connection, queries, (id_array(going), id_array(past)))
+
+
+def _remaining(connection: Connection) -> Iterator[str]:
+    """Every text of which a word tells nothing."""
+    return chain(_of_memories(connection, (), ()), _texts(connection, OF_NAMES))
 
 
 def _scalars(text: str) -> str:
@@ -311,14 +389,6 @@ def _forget_names(connection: Connection, traces: Traces, runs: set[str]) -> int
         "DELETE FROM alias WHERE norm = ? AND namespace = ? AND entity = ?", gone
     )
     return len(gone)
-
-
-def forget_terms(connection: Connection) -> None:
-    """Take the words of deleted rows out of the keyword index, in a write transaction.
-
-    FTS5 only marks a row of a contentless table as deleted; its words go when segments are merged.
-    """
-    connection.execute("INSERT INTO keyword (keyword) VALUES ('optimize')")
 
 
 def found_terms(connection: Connection, words: Iterable[str]) -> bool:
