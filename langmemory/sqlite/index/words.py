@@ -148,6 +148,12 @@ class Words:
         place = self.hashes.searchsorted(wanted)
         return self.hashes.take(place, mode="clip") == wanted if len(self.hashes) else place > 0
 
+    def stands_in(self, scope: Rows, token: str) -> bool:
+        """Whether one of the rows in question (ascending) held a token."""
+        few, many = sorted((scope, self.rows[self.held(token)]), key=len)
+        at = many.searchsorted(few)
+        return bool(len(many)) and bool((many.take(at, mode="clip") == few).any())
+
     def best(
         self,
         tokens: Sequence[str],

@@ -55,9 +55,17 @@ def known(
             return {}
         within = f'ns : "n{namespace_id}" AND '
     asked = dict(zip(words, stems(connection, words), strict=True))
+    held: list[str] = []
     if len(asked) > FEW:
-        held: list[str] = []
-        asked = _in_file(connection, asked, copy())
+        current = copy()
+        asked = _in_file(connection, asked, current)
+        if current is not None and not len(current.changed):
+            rows = current.words.below(connection, namespace)
+            return {
+                word: token
+                for word, token in asked.items()
+                if rows is None or current.words.stands_in(rows, token)
+            }
     else:  # mostly a query's own, which are asked again
         size = census.size(connection)
         held = [one for one in asked if census.rows(connection, f'{within}"{one}"', 1, size)]
