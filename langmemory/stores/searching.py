@@ -25,7 +25,7 @@ from langmemory.sqlite.search.candidates import NOTHING
 from langmemory.stores import pages
 from langmemory.stores.indexing import Indexing
 from langmemory.stores.operations import Ranked
-from langmemory.stores.pages import Pages, Ranking
+from langmemory.stores.pages import Pages
 from langmemory.stores.source import SnapshotSource
 from langmemory.types import Scope, SearchMode
 
@@ -33,8 +33,6 @@ logger = logging.getLogger("langmemory.store")
 
 POOL: Final = 50
 """A hybrid search ranks so many items at a time: the pages within them cost one search each."""
-GROWTH: Final = 8
-"""Times as many are searched for when a page lies beyond what was found."""
 
 
 def now_us() -> int:
@@ -127,7 +125,17 @@ class Searching:
         mode = self.indexing.mode
         if vector is None or mode == "keyword" or self.incomparable(snapshot):
             mode = "keyword"
-        ids, scores = self._ranking(snapshot, compiled, query, vector, mode, limit, offset + limit)
+        first = -(-limit // POOL) * POOL if mode == "hybrid" else limit
+        if first <= 0:
+            return NOTHING
+        ids, scores = self._pages.ranked(
+            pages.key_of(scope, query, mode),
+            snapshot,
+            lambda wanted: self._best(snapshot, compiled, query, vector, mode, wanted),
+            first=first,
+            begin=offset,
+            end=offset + limit,
+        )
         page, shown = ids[offset : offset + limit], scores[offset : offset + limit]
         if vector is None or mode == "keyword":
             return page, shown
@@ -142,37 +150,6 @@ class Searching:
         rest = snapshot.without_vectors(compiled, ids, room)[max(offset - len(ids), 0) :]
         missing = np.full(len(rest), np.nan, np.float32)
         return np.concatenate((page, rest)), np.concatenate((shown, missing))
-
-    def _ranking(
-        self,
-        snapshot: Snapshot,
-        scope: CompiledScope,
-        query: str,
-        vector: Floats | None,
-        mode: SearchMode,
-        limit: int,
-        end: int,
-    ) -> Ranked:
-        """At least the first ``end`` items, as far as there are so many."""
-        wanted = -(-limit // POOL) * POOL if mode == "hybrid" else limit
-        if wanted <= 0:
-            return NOTHING
-        key = pages.key_of(scope.scope, query, mode)
-        known = self._pages.get(key, snapshot) if end > limit else None
-        if known is None:
-            ids, scores = self._best(snapshot, scope, query, vector, mode, wanted)
-            known = Ranking((ids, scores), wanted, complete=len(ids) < wanted)
-        (ids, scores), wanted, complete = known
-        while wanted < end and not complete:
-            wanted *= GROWTH
-            found = self._best(snapshot, scope, query, vector, mode, wanted)
-            complete = len(found[0]) < wanted
-            new = ~np.isin(found[0], ids)
-            ids = np.concatenate((ids, found[0][new]))
-            scores = np.concatenate((scores, found[1][new]))
-        if end > limit or not complete:
-            self._pages.keep(key, snapshot, Ranking((ids, scores), wanted, complete))
-        return ids, scores
 
     def _best(
         self,
