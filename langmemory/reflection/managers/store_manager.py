@@ -148,10 +148,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """What was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
         run = self._begin(config)
         run.look()
-        asked: Sequence[str | None] = [
-            *queries.said(input),
-            None,
-        ]  # anything at all to fill up with
+        asked = _own_queries(input)
         if self._asker is not None:
             try:
                 asked = self._asker.ask(self._question(input), config).value or asked
@@ -187,10 +184,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """`_pass` without blocking the loop."""
         run = self._begin(config)
         await asyncio.to_thread(run.look)
-        asked: Sequence[str | None] = [
-            *queries.said(input),
-            None,
-        ]  # anything at all to fill up with
+        asked = _own_queries(input)
         if self._asker is not None:
             try:
                 answered = await self._asker.aask(self._question(input), config)
@@ -242,6 +236,11 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             "existing": run.existing(),
             "max_steps": input.get("max_steps") if with_messages else 1,
         }
+
+
+def _own_queries(input: Mapping[str, Any]) -> Sequence[str | None]:
+    """The conversation's own words, and anything at all to fill up with."""
+    return [*queries.said(input), None]
 
 
 def create_memory_store_manager(
