@@ -90,7 +90,16 @@ ENGLISH = Language(
         **dict.fromkeys(("hey", "hi"), r"^\W*(?:hey|hi)(?: (?:there|again|all))?(?:[\s,.!…]+|$)"),
         **dict.fromkeys(
             ("hello", "good "),
-            r"^\W*(?:hello|good (?:morning|afternoon|evening|day))(?: (?:there|again|all))?\s*[,.!…\n]\s*",
+            r"^\W*(?:hello|good (?:morning|afternoon|evening|day))(?: (?:there|again|all))?\s*[,.!…\n]\s*"
+            r"|^\W*(?:hello|good (?:morning|afternoon|evening|day|night))(?:,? (?-i:[A-Z])\w+)?\W*$",
+        ),
+        **dict.fromkeys(
+            ("how are", "how r", "how's", "how’s", "what's up", "what’s up", "how do you do"),
+            r"\b(?:how (?:are|r) (?:you|u|ya|things)|how['’]s (?:it going|life|everything|things"
+            r"|your day(?: going)?)|what['’]s up|how do you do)\b(?: (?:doing|today|then))*\W*(?=$|[?.!,])",
+        ),
+        **dict.fromkeys(
+            ("what do you mean", "where were we"), r"^\W*(?:what do you mean|where were we)\b\W*$"
         ),
         **dict.fromkeys(
             ("thank", "thx"),
@@ -112,6 +121,40 @@ ENGLISH = Language(
         "question": r"\b(?:just |a |one |another )*(?:quick|small|short) question\s*[:,.!]\s*",
         **dict.fromkeys(("by the way", "btw"), r"\b(?:by the way|btw)\b,?\s*"),
     },
+    fillers=word_set(
+        """absolutely agreed ah aha alright amazing anyway anytime appreciate appreciated awesome aw
+        aww bye certainly cheers ciao clear cool copy correct course definitely done else enjoy
+        everything exactly excellent fab fabulous fair fantastic fine glad gm gn gonna good goodbye
+        goodnight got gotcha grand great greetings ha haha hahaha happy hehe hello help helped helpful
+        helps hey heya hi hiya hm hmm hope huh indeed interesting k kk later let like lmao lol lot lots
+        love lovely luck makes meet mhm mm morning evening afternoon nah neat nice night nope noted oh ok
+        okay ooh oops perfect phew pleasure please pls problem question quick really right roger sense
+        see sorry sounds spot super sure sweet take tell thank thanks thankyou thats there thing thx till
+        time today tomorrow tonight true ty uh um understood understand useful wait way welcome well
+        wonderful worries worry wow yay yeah yep yes yo yup appreciated brilliant anything something
+        care day weekend week soon talk speak catch cu ttyl brb omg one sound hei back bit continue dear darling
+        enough example first funny go going guys hang keep kind kidding last longer make mate maybe mean minute
+        moment mon never next ones part perhaps proceed quite rephrase repeat sec second shorter simpler
+        start step still such sweetheart thinking try whatever worked works yet"""
+    ),
+    unknowing=word_set(
+        """afraid answer aware clue data detail details earlier find found idea info information
+        know known memory mention mentioned note notes previous previously recall record records
+        remember said say shared sure tell told unable unclear unfortunately unknown unsure yet
+        conversation conversations chat access provided context far"""
+    ),
+    negations=word_set(
+        """no not never nothing none without don doesn didn haven hasn isn aren wasn won can cannot
+        couldn nope neither unable unknown unsure unfortunately"""
+    ),
+    question_words=word_set("what whats when where who whom whose which how why"),
+    requests=word_set(
+        """do does did is are was were am can could would will should shall has have had tell remind
+        show list give name find explain describe"""
+    ),
+    references=word_set(
+        """i me my mine myself we us our ours ourselves that those again previously"""
+    ),
     corrections=(
         # "No" may also begin a Spanish sentence; `SPANISH` excepts the same.
         r"^\W*(no|nope|nah)\b(?!\W*(thank|problem|worries|need|doubt|matter"

@@ -94,6 +94,7 @@ GERMAN = Language(
             r"^\W*(?:hallo|servus|moin|grüß (?:gott|dich|euch)|guten (?:morgen|tag|abend))"
             r"(?: (?:du|zusammen|nochmal))?\s*[,.!…\n]\s*",
         ),
+        "wie geht": r"\bwie geht(?:['’]?s| es)\b(?: (?:dir|ihnen|euch|so|heute))*\W*",
         "dank": r"(?<=[?!.,;…\n])\s*(?:vielen |herzlichen |besten |lieben )?danke?\b"
         r"(?: (?:dir|ihnen|schön|sehr|im voraus|schon mal))*\W*$",
         "bitte": r"(?:^\W*|,\s*)bitte\b,?\s*|\s+bitte\b(?=\W*$)",
@@ -110,6 +111,34 @@ GERMAN = Language(
         "frage:": r"\b(?:eine |nur |kurze |kleine )*frage\s*:\s*",
         "übrigens": r"\bübrigens\b,?\s*",
     },
+    fillers=word_set(
+        """abend abends ach achso alles aha bitte bis bescheid besten bravo cool danach danke dankeschön
+        dann einverstanden erstmal exakt fein frage freut freue ganz genau gern gerne gerngeschehen gut
+        gute guten guter gutes gruß grüße grüß hallo hey hi hilft hilfreich hm hmm herzlichen haha
+        interessant ja jawohl jo klar klasse klingt kurze lieben lieb machen mach moin morgen nacht nee
+        nein nett ok okay passt perfekt prima prost richtig ruhe sehen servus schade schau schon schön
+        schöne schönen schönes später spitze stimmt super tag tja toll tschau tschö tschüs tschüss
+        ugh verstanden verstehe viel vielen vielleicht voll weiter wiedersehen woche wochenende wow
+        wunderbar wünsche weißt heute sag mal dank dir ihnen logo geht los lass bald bisschen
+        notiert vermerkt"""
+    ),
+    unknowing=word_set(
+        """ahnung angabe angaben antwort bekannt bisher daten davon erinnere erinnern erwähnt erzählt
+        finde gefunden gesagt gespeichert gespräch information informationen keinerlei leider mitgeteilt
+        sagen sicher unbekannt weiß wissen wüsste worüber zugriff"""
+    ),
+    negations=word_set("kein keine keinen keiner keinerlei leider nein nicht nichts nie noch unbekannt"),
+    question_words=word_set(
+        """was wann wo wohin woher wer wem wen wessen welche welcher welches welchen wie warum weshalb
+        wieso"""
+    ),
+    requests=word_set(
+        """ist sind war hat habe hast kann kannst könntest soll sollte sag nenne zeig erinnere weißt"""
+    ),
+    references=word_set(
+        """ich mich mir mein meine meinem meinen meiner meines wir uns unser unsere unserem unseren
+        unserer unseres dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"""
+    ),
     corrections=(
         r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",
         r"\bstimmt(e)? (\w+ ){0,2}nicht\b",

@@ -28,7 +28,7 @@ def primary(tag: str) -> str:
     return tag.replace("_", "-").partition("-")[0].lower()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Language:
     """Words of one language that steer a query; every table may be empty."""
 
@@ -93,6 +93,19 @@ class Language:
     """What people say around a question and do not ask ("Good morning!", "could you tell me", "if you
     remember", "thanks"): a piece that is in it, in small letters, to a regular expression for it,
     whatever the capitals."""
+    fillers: frozenset[str] = frozenset()
+    """Words of greetings, thanks, praise and assent. A message of these and stop words says nothing."""
+    unknowing: frozenset[str] = frozenset()
+    """Words by which somebody says that they do not know ("know", "idea", "told"), beside a word of
+    ``negations``."""
+    negations: frozenset[str] = frozenset()
+    """Words that negate, as `split_words` has them: "don" of "don't"."""
+    question_words: frozenset[str] = frozenset()
+    """Words that ask: who, what, when."""
+    requests: frozenset[str] = frozenset()
+    """Other words that open a question or a request: "does", "tell"."""
+    references: frozenset[str] = frozenset()
+    """Words that refer to the person who speaks, or to something both sides know: "my", "that"."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()

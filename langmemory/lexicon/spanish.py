@@ -83,6 +83,10 @@ SPANISH = Language(
             ("hola", "buen"),
             r"^\W*(?:hola|buenos días|buenas(?: (?:tardes|noches))?)\s*[,.!…\n]\s*",
         ),
+        **dict.fromkeys(
+            ("qué tal", "cómo est", "cómo va", "cómo te va", "qué haces"),
+            r"¿?\s*\b(?:qué tal|cómo estás?|cómo va(?: todo)?|cómo te va)\b(?: (?:hoy|estás|todo))*\W*(?=$|[?.!,])",
+        ),
         "gracias": r"(?<=[?!.,;…\n])[\s¡]*(?:muchas |mil )?gracias(?: (?:por todo|de antemano))?\W*$",
         "por favor": r",?\s*\bpor favor\b",
         "pued": r"¿?\s*\b(?:me )?puedes? (?:decir|recordar)(?:me)?\b\s*[:,]?\s*",
@@ -99,6 +103,33 @@ SPANISH = Language(
         "dime": r"^\W*dime\b\s*[:,]?\s*",
         "una pregunta": r"\buna pregunta(?: rápida)?\s*[:,.]\s*",
     },
+    fillers=word_set(
+        """acuerdo adiós ahora amable anotado apuntado aja ajá bien bueno buena buenas buenos bravo
+        chao chau claro clarísimo correcto cuídate dale dia días día duda encantada encantado
+        entendido estupendo exacto excelente fantástico favor feliz gracias genial gusto guay hecho
+        hasta hola igualmente interesante jaja jajaja jeje linda listo lindo luego mañana maravilla
+        maravilloso mil muchas noche noches nada ok okay pasa pena perdón perfecto por pregunta pronto seguimos sigue sigamos
+        pues qué rica rico saludos semana siento sí suerte super súper tarde tardes tranquila tranquilo
+        vale vamos venga vemos verdad hablamos ayuda ayudas útil todo hoy fin"""
+    ),
+    unknowing=word_set(
+        """acuerdo antes consta contado contaste datos desconozco dicho dijiste idea información
+        lamentablemente memoria mencionado recuerdo registro sabría saber segura seguro sé sabe sepa
+        tengo respuesta"""
+    ),
+    negations=word_set("no nunca nada ninguna ninguno ningún ni sin desconozco lamentablemente"),
+    question_words=word_set(
+        """qué cuándo dónde adónde quién quiénes cuál cuáles cómo cuánto cuánta cuántos cuántas que
+        cuando donde quien como"""
+    ),
+    requests=word_set(
+        """por es está son era fue hay tiene tengo puedes podrías dime recuérdame sabes"""
+    ),
+    references=word_set(
+        """yo me mí mi mis mío mía míos mías conmigo nos nosotros nosotras nuestro nuestra nuestros
+        nuestras ese esa esos esas eso aquel aquella aquellos aquellas he tengo estoy soy fui era estaba
+        debo puedo voy quiero trabajo vivo"""
+    ),
     corrections=(
         # "No" may also begin an English sentence; `ENGLISH` excepts the same.
         r"^\W*no\b(?!\W*(gracias|hay problema|pasa nada|importa|te preocupes"
@@ -143,7 +174,7 @@ SPANISH = Language(
     before=("antes de", "antes del", "hasta"),
     ranges={"entre": "y|e", "desde": "hasta|a", "de": "a", "del": "al", "": "hasta|[-–—]"},
     temporal_words=word_set(
-        """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto
+        """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto seguimos sigue sigamos
         día días semana semanas mes meses año años tarde noche lunes martes miércoles jueves viernes
         sábado domingo primavera verano otoño invierno enero febrero marzo abril mayo junio julio
         agosto septiembre octubre noviembre diciembre cumpleaños aniversario"""

@@ -39,12 +39,18 @@ def asked_in(message: str) -> str:
 def _bare(question: str) -> str:
     """The question without courtesies in any language, unless it is nothing else: what is left of one
     may be too short to tell its own."""
-    small, bare = question.lower(), question
+    bare = without_courtesies(question)
+    return bare if bare == question or _telling(bare) else question
+
+
+def without_courtesies(message: str) -> str:
+    """A message without the courtesies of any language."""
+    small = message.lower()
     for language in LANGUAGES.values():
         for piece, pattern in language.courtesies.items():
-            if piece in small and (courtesy := compiled(f"(?i){pattern}")).search(bare):
-                bare = " ".join(courtesy.sub(" ", bare).split())
-    return bare if bare == question or _telling(bare) else question
+            if piece in small and (courtesy := compiled(f"(?i){pattern}")).search(message):
+                message = " ".join(courtesy.sub(" ", message).split())
+    return message
 
 
 def _telling(question: str) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langmemory.ids import distinct
+from langmemory.ids import are_in, distinct
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids, KeywordQuery
 
 EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
@@ -26,6 +26,18 @@ class Candidates:
     """Those that speak of somebody the query names, and how telling that is (0..1)."""
     channels: dict[str, Ids]
     """What each channel found, best first."""
+
+    def without(self, ids: Ids) -> Candidates:
+        """The candidates but these."""
+        kept = ~are_in(self.ids, ids)
+        named = ~are_in(self.named.ids, ids)
+        return Candidates(
+            ids=self.ids[kept],
+            keyword=self.keyword[kept],
+            dense=self.dense[kept],
+            named=Found(self.named.ids[named], self.named.scores[named]),
+            channels={name: of[~are_in(of, ids)] for name, of in self.channels.items()},
+        )
 
 
 def gather(

@@ -38,13 +38,14 @@ class Chosen:
     sessions: bool
     """Whether each result stands for a session."""
 
-    def crowded(self, wanted: int) -> bool:
-        """Whether results are missing and most candidates said what others had said: a daily reminder,
-        say, took the places of whatever else there is. Of sessions, whether results are missing."""
+    def crowded(self, wanted: int, contentless: int) -> bool:
+        """Whether results are missing and most candidates said what others had said, or nothing: a daily
+        reminder, say, took the places of whatever else there is. Of sessions, whether results are
+        missing. ``contentless`` is the number of candidates that said nothing."""
         found = len(self.results)
         if self.sessions:
             return found < min(wanted, SESSIONS)
-        return found < wanted and len(self.removed) > found
+        return found < wanted and len(self.removed) + contentless > found
 
 
 def choose(

@@ -34,6 +34,11 @@ class Texts:
         found: NDArray[np.bool_] = np.logical_or.reduceat(flags[self.tokens], self.starts)
         return found
 
+    def all(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool[n]: whether every token of a text has this flag; bool[v] by token id."""
+        found: NDArray[np.bool_] = np.logical_and.reduceat(flags[self.tokens], self.starts)
+        return found
+
     def having(self, token: int) -> NDArray[np.bool_]:
         """bool[n]: whether a text has this token."""
         found = np.zeros(len(self.starts), np.bool_)
@@ -67,10 +72,17 @@ class Interaction:
     related: Floats
     """float32[n], 0..1: how much of a text are words akin to the query's, without being them:
     "violin" for "instruments". A share of the text that has most of them."""
+    token_met: NDArray[np.bool_]
+    """bool[total]: for each token of all texts, whether the whole query has the same word or one akin
+    to it."""
+    token_weights: Floats
+    """float32[total]: how telling each of them is, 0 for marks and stop words."""
 
 
 AKIN = (0.5, 0.75)
 """Cosines between which two words are akin: below they are strangers, above inflections."""
+MET = 0.6
+"""Cosine from which two words say nearly the same."""
 _LENGTH_SHARE = 0.375
 """How much longer texts are discounted in `Interaction.related`, as b / 2 of BM25."""
 
@@ -82,6 +94,7 @@ def interact(
     *,
     kin: Mapping[int, NDArray[np.bool_]] | None = None,
     kin_match: float = 0.6,
+    further: TokenIds | None = None,
 ) -> Interaction:
     """Compares q >= 1 query tokens, all with meaning, with every token of every text.
 
@@ -91,6 +104,8 @@ def interact(
         vocabulary: What the ids mean.
         kin: By query token, bool[v] of the tokens that stand for a thing of the kind it names.
         kin_match: How well such a token meets it at least, 0..1.
+        further: Tokens of the query that are not looked up, such as the names of speakers. They only
+            count for ``token_met``.
     """
     seen = np.zeros(len(vocabulary.weights), dtype=np.bool_)
     seen[texts.tokens] = True
@@ -99,13 +114,16 @@ def interact(
     place[distinct] = np.arange(len(distinct), dtype=np.int32)
     held = place[texts.tokens]
 
-    asked = vocabulary.vectors[in_table(query)].astype(np.float32)
-    asked *= vocabulary.inverse[query, None]
+    whole = query if further is None else np.concatenate((query, further))
+    asked = vocabulary.vectors[in_table(whole)].astype(np.float32)
+    asked *= vocabulary.inverse[whole, None]
     cosines = _products(asked, vocabulary.vectors.take(in_table(distinct), axis=0))
     cosines *= vocabulary.inverse[distinct]
-    for row in np.flatnonzero(query >= HASHED).tolist():
-        cosines[row] = distinct == query[row]
+    for row in np.flatnonzero(whole >= HASHED).tolist():
+        cosines[row] = distinct == whole[row]
     np.maximum(cosines, 0, out=cosines)
+    met = cosines.max(axis=0) >= MET
+    cosines = cosines[: len(query)]
 
     low, high = AKIN
     kinship = np.where((cosines >= low) & (cosines <= high), cosines, 0).max(axis=0)
@@ -122,6 +140,8 @@ def interact(
         matches=np.maximum.reduceat(cosines.take(held, axis=1), texts.starts, axis=1),
         shares=weights / weights.sum(),
         related=related.astype(np.float32),
+        token_met=met[held],
+        token_weights=vocabulary.telling[texts.tokens],
     )
 
 

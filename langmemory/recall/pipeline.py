@@ -10,9 +10,10 @@ only for the results. Synchronous: async callers run the whole in a worker threa
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from langmemory.ids import are_in
 from langmemory.recall import scoring
 from langmemory.recall.candidates import EMPTY, Candidates, gather
 from langmemory.recall.choosing import choose, deeper
+from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import mmr
 from langmemory.recall.entities import possible_names
 from langmemory.recall.expansion import Expander, expanded
@@ -28,13 +30,15 @@ from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
-from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
     Pool,
     Ranking,
+    Reading,
     extended,
     first_pool,
+    read,
     signals,
     weights_among,
     widened,
@@ -42,13 +46,16 @@ from langmemory.recall.ranking import (
     with_families,
 )
 from langmemory.recall.rerank import Reranker, reordered
-from langmemory.recall.source import CandidateSource, Floats, Ids, WordSource
+from langmemory.recall.source import CandidateSource, Floats, Found, Ids, WordSource
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Granularity, Recall, SearchMode, Trace
 
 Milliseconds = dict[str, float]
+
+CROWDED: Final = 4
+"""Contentless candidates from which others are looked up in their place."""
 
 
 def run(
@@ -110,7 +117,7 @@ def run(
             ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
     chosen = choose(source, ranking, preset, granularity, min_score, wanted)
-    while chosen.crowded(wanted) and (with_more := deeper(ranking, preset, limit)):
+    while chosen.crowded(wanted, len(ranking.contentless)) and (with_more := deeper(ranking, preset, limit)):
         preset = with_more
         ranking = ranked(query, preset)
         chosen = choose(source, ranking, preset, granularity, min_score, wanted)
@@ -130,6 +137,8 @@ def run(
     ids = ranking.pool.rows.ids
     for memory in source.memories(ids[ranking.folded]):
         removed.append((memory, "derivation: a fact that rests on it stands for it"))
+    for memory in source.memories(ids[ranking.contentless]):
+        removed.append((memory, "contentless: it says nothing that the query does not"))
     stages = {
         "": np.argsort(-ranking.relevance, kind="stable"),
         "scoring": np.lexsort((ids, -ranking.own)),
@@ -168,7 +177,10 @@ def order(
     """
     spelling, intent = _read(text, now, source, vocabulary)
     query = _query(spelling.text, intent, preset)
-    ranking = rank(query, intent, source, vector, now, preset, vocabulary, _Clock(), limit)
+    clock = _Clock()
+    ranking = rank(
+        query, intent, source, vector, now, preset, vocabulary, clock, limit, every_turn=True
+    )
     best = ranking.order[:limit]
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
 
@@ -207,29 +219,22 @@ def rank(
     vocabulary: Vocabulary | None,
     clock: _Clock,
     limit: int,
+    *,
+    every_turn: bool = False,
 ) -> Ranking:
-    """Candidates with every signal and score, in order."""
-    window = intent.window if preset.window_channel else None
-    candidates = gather(
-        source,
-        vector=vector,
-        keyword=query.keyword,
-        window=(_micros(window[0]), _micros(window[1])) if window else None,
-        depth=max(preset.depth, limit),
-        kin=query.kin_keyword,
-        kin_depth=preset.kin_depth,
-        names=possible_names(query.text, intent),
-        entity_depth=preset.entity_depth,
-    )
-    clock.lap("candidates")
-    pool, hops = _pool(source, candidates, vector, preset)
-    clock.lap("context")
-    claims = EMPTY
-    if preset.claim_depth and (intent.period is None or "before" in intent.asks):
-        pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth)
-    pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
+    """Candidates with every signal and score, in order; contentless turns only with ``every_turn``."""
+    looked = _look_up(query, intent, source, vector, preset, vocabulary, clock, limit, every_turn)
+    silent = looked.pool.rows.ids[looked.reading.contentless]
+    taken = int(are_in(looked.candidates.ids, silent).sum())
+    if taken >= CROWDED:
+        more = preset.model_copy(update={"depth": min(preset.depth + taken, MOST_CANDIDATES)})
+        looked = _look_up(
+            query, intent, source, vector, more, vocabulary, clock, limit, every_turn, silent
+        )
+    candidates, pool, reading = looked.candidates, looked.pool, looked.reading
+    hops, claims, families = looked.hops, looked.claims, looked.families
     origins = hops.origins(pool.rows.ids) if hops.score else None
-    found = signals(pool, query, intent, vocabulary, preset, origins, families)
+    found = signals(pool, reading, intent, vocabulary, preset, origins, families)
     if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     if len(claims.ids):
@@ -268,7 +273,7 @@ def rank(
         if of_now:
             families.succeed(score, found)
     order = np.lexsort((pool.rows.ids, -score))
-    settled = order[~folded[order]]
+    settled = order[~(folded | reading.contentless)[order]]
     order = settled
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
@@ -286,6 +291,65 @@ def rank(
         channels=candidates.channels | ({"claim": claims.ids} if len(claims.ids) else {}),
         hops=hops,
         folded=np.flatnonzero(folded),
+        contentless=np.flatnonzero(reading.contentless),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _LookedUp:
+    """Candidates before they are scored."""
+
+    candidates: Candidates
+    pool: Pool
+    hops: Reached
+    claims: Found
+    families: Families | None
+    reading: Reading
+
+
+def _look_up(
+    query: Query,
+    intent: Intent,
+    source: CandidateSource,
+    vector: Floats | None,
+    preset: Preset,
+    vocabulary: Vocabulary | None,
+    clock: _Clock,
+    limit: int,
+    every_turn: bool,
+    without: Ids = EMPTY.ids,
+) -> _LookedUp:
+    """Candidates of every channel but those ``without``, what surrounds them and what was made of
+    them, and their words."""
+    window = intent.window if preset.window_channel else None
+    candidates = gather(
+        source,
+        vector=vector,
+        keyword=query.keyword,
+        window=(_micros(window[0]), _micros(window[1])) if window else None,
+        depth=max(preset.depth, limit),
+        kin=query.kin_keyword,
+        kin_depth=preset.kin_depth,
+        names=possible_names(query.text, intent),
+        entity_depth=preset.entity_depth,
+    )
+    if len(without):
+        candidates = candidates.without(without)
+    clock.lap("candidates")
+    pool, hops = _pool(source, candidates, vector, preset)
+    clock.lap("context")
+    claims = EMPTY
+    if preset.claim_depth and (intent.period is None or "before" in intent.asks):
+        pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth)
+    pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
+    reading = read(source, pool, query, intent, vocabulary, preset, every_turn=every_turn)
+    return _LookedUp(
+        candidates=candidates,
+        pool=pool,
+        hops=hops,
+        claims=claims,
+        families=families,
+        reading=reading,
     )
 
 

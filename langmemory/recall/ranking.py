@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from langmemory.ids import are_in, distinct, indexes
 from langmemory.lexicon import compared, split_words
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
+from langmemory.recall.contentless import contentless
 from langmemory.recall.derivation import Families
 from langmemory.recall.entities import possible_names
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
-from langmemory.recall.interaction import Texts, interact, join_texts
+from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
@@ -62,6 +63,8 @@ class Ranking:
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""
+    contentless: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    """Candidates that say nothing the query does not; not in the order."""
 
 
 def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
@@ -151,9 +154,61 @@ def with_claims(
     return pool, found
 
 
-def signals(
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """The words of n candidates, beside those of the query."""
+
+    named: set[str]
+    """Speakers whom the query names."""
+    texts: Texts | None
+    """None where no token ids are stored."""
+    met: Interaction | None
+    """None where the query has no words to look for, too."""
+    contentless: NDArray[np.bool_]
+    """bool[n]: see `contentless`."""
+
+
+def read(
+    source: CandidateSource,
     pool: Pool,
     query: Query,
+    intent: Intent,
+    vocabulary: Vocabulary | None,
+    preset: Preset,
+    *,
+    every_turn: bool,
+) -> Reading:
+    """Compare the words of a query with those of the candidates. ``every_turn`` finds none of them
+    contentless."""
+    rows = pool.rows
+    named = cues.named_speakers(rows.speaker, query.terms)
+    nothing = np.zeros(len(rows.ids), dtype=np.bool_)
+    if vocabulary is None or not any(rows.tokens):
+        return Reading(named=named, texts=None, met=None, contentless=nothing)
+    texts = join_texts(rows.tokens)
+    names = {compared(word) for name in named for word in split_words(name)}
+    words = [term for term in query.terms if compared(term) not in names] or list(query.terms)
+    tokens = vocabulary.encode(" ".join(words))
+    met = None
+    if len(tokens):
+        met = interact(
+            tokens,
+            texts,
+            vocabulary,
+            kin=_kin(query, vocabulary),
+            kin_match=preset.kin_match,
+            further=np.setdiff1d(vocabulary.encode(query.text), tokens),
+        )
+    if not every_turn:
+        nothing = contentless(
+            source, rows, texts, met, vocabulary, asks_when="when" in intent.asks
+        )
+    return Reading(named=named, texts=texts, met=met, contentless=nothing)
+
+
+def signals(
+    pool: Pool,
+    reading: Reading,
     intent: Intent,
     vocabulary: Vocabulary | None,
     preset: Preset,
@@ -162,15 +217,21 @@ def signals(
 ) -> dict[str, Floats]:
     """Every signal there is evidence for, float32[n], 0..1, by the name of its weight.
 
-    ``origins`` is where hops reached an item from, as in `context.surroundings`.
+    ``origins`` is where hops reached an item from, as in `context.surroundings`. A contentless turn
+    has none of them by itself; it still tells what the turns around it are about.
     """
-    rows = pool.rows
-    named = cues.named_speakers(rows.speaker, query.terms)
-    texts = None
+    rows, texts, silent = pool.rows, reading.texts, reading.contentless
+    if silent.any():
+        lowest = pool.dense[~silent].min(initial=1.0) if pool.dense.any() else 0.0
+        pool = replace(
+            pool,
+            keyword=np.where(silent, 0, pool.keyword).astype(np.float32),
+            dense=np.where(silent, lowest, pool.dense).astype(np.float32),
+        )
     by_assistant = np.zeros(len(rows.ids), dtype=np.bool_)
-    if vocabulary is not None and any(rows.tokens):
-        texts = join_texts(rows.tokens)
+    if texts is not None:
         by_assistant = texts.having(ASSISTANT)
+    named = reading.named
     found = {
         "keyword": normalised(pool.keyword),
         "speaker": cues.spoken_by(
@@ -185,8 +246,7 @@ def signals(
         said_at = rows.said_at if families is None else families.said_at(rows.said_at)
         found["latest"] = cues.latest(said_at, half_life_days=preset.half_life_days)
     if vocabulary is not None and texts is not None:
-        names = {compared(word) for name in named for word in split_words(name)}
-        found |= _text_signals(texts, rows, query, intent, vocabulary, preset, names, origins)
+        found |= _text_signals(texts, rows, reading, intent, vocabulary, preset, origins)
     session = context.sessions(rows.thread, rows.said_at)
     evidence = fuse(found, SESSION_EVIDENCE, method="sum")
     found["session"] = context.session_evidence(evidence, session, best=preset.session_best)
@@ -211,29 +271,24 @@ def weights_among(pool: Pool, intent: Intent, preset: Preset) -> dict[str, float
 def _text_signals(
     texts: Texts,
     rows: Rows,
-    query: Query,
+    reading: Reading,
     intent: Intent,
     vocabulary: Vocabulary,
     preset: Preset,
-    names: set[str],
     origins: Ids | None,
 ) -> dict[str, Floats]:
-    """The signals that come from token ids. ``names`` are words that only name a speaker."""
+    """The signals that come from token ids."""
     found: dict[str, Floats] = {}
     if "when" in intent.asks:
         found["temporal"] = texts.any(vocabulary.temporal).astype(np.float32)
-    words = [term for term in query.terms if compared(term) not in names] or list(query.terms)
-    tokens = vocabulary.encode(" ".join(words))
-    if len(tokens) == 0:
+    met = reading.met
+    if met is None:
         return found
-    met = interact(
-        tokens, texts, vocabulary, kin=_kin(query, vocabulary), kin_match=preset.kin_match
-    )
     around = context.neighbour_index(rows.thread, rows.position, preset.radius)
     asking = cues.questions(texts, vocabulary)
     found["statement"] = 1 - asking.astype(np.float32)
     overlap = met.shares @ met.matches
-    found["overlap"] = overlap
+    found["overlap"] = np.where(reading.contentless, 0, overlap).astype(np.float32)
     found["related"] = met.related
     found["lead"], found["surroundings"] = context.surroundings(
         met.matches, met.shares, around, decay=preset.context_decay, origins=origins

@@ -40,7 +40,7 @@ ASSISTANT: Final = _IDS - 1
 """The mark of what an assistant said; no word's hash."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Vocabulary:
     """A token table with what follows from it. Arrays are indexed by token id: those of length
     ``v`` by every uint16, the others by those of the table."""
@@ -52,6 +52,10 @@ class Vocabulary:
     """float32[v]: row lengths, which grow with a token's rarity."""
     inverse: NDArray[np.float32]
     """float32[v]: 1 / weights, 0 for tokens without meaning of their own: punctuation, stop words."""
+    telling: NDArray[np.float32]
+    """float32[v]: ``weights``, 0 for tokens without meaning of their own."""
+    marks: Flags
+    """Punctuation, and the mark of what an assistant said."""
     ends: NDArray[np.int8]
     """int8[v]: 1 for a token that ends a question, -1 for one that ends another sentence."""
     temporal: Flags
@@ -68,6 +72,17 @@ class Vocabulary:
                 text = " ".join(word for word in words if not _is_foreign(word))
         ids = self.embedder.tokenize([text])[0]
         return np.concatenate((ids[self.inverse[ids] > 0], np.array(hashed, np.uint16)))
+
+    def pieces(self, words: frozenset[str]) -> Flags:
+        """bool[v]: the tokens that these words are made of, whole or in pieces."""
+        found = np.zeros(len(self.weights), dtype=np.bool_)
+        found[self.embedder.tokenize([" ".join(sorted(words))])[0]] = True
+        own = {piece for word in words for piece in split_words(word)}
+        found[[_hashed(piece) for piece in own if _is_foreign(piece)]] = True
+        found[[_hashed(word) for word in _split_times().intersection(map(without_marks, own))]] = (
+            True
+        )
+        return found
 
     def flags(self, words: frozenset[str]) -> Flags:
         """bool[v]: the tokens that are one of these words; kept for the next query."""
@@ -91,13 +106,14 @@ def default_vocabulary() -> Vocabulary:
     weights[: len(known)] = known
     weights[HASHED:] = np.median(known)  # as a word of middling rarity
 
-    meaning = weights > 0
+    marks = np.zeros(_IDS, dtype=np.bool_)
+    marks[_single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))] = True
+    meaning = (weights > 0) & ~marks
+    marks[_single_tokens(embedder, list("’‘“”„«»¿¡"))] = True
     meaning[_single_tokens(embedder, sorted(_stop_words()))] = False
-    meaning[
-        _single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))
-    ] = False
     inverse = np.zeros(_IDS, dtype=np.float32)
     np.divide(1.0, weights, out=inverse, where=meaning)
+    marks[ASSISTANT] = True
 
     ends = np.zeros(_IDS, dtype=np.int8)
     ends[_single_tokens(embedder, [".", "!", "。", "！", ";"])] = -1
@@ -111,6 +127,8 @@ def default_vocabulary() -> Vocabulary:
         vectors=table.vectors,
         weights=weights,
         inverse=inverse,
+        telling=np.where(meaning, weights, 0),
+        marks=marks,
         ends=ends,
         temporal=temporal,
     )

@@ -1,0 +1,170 @@
+"""Contentless turns: what was said and is evidence of nothing.
+
+A question that asks what is asked now, an answer that says that nothing is known, and an
+acknowledgment ("Noted.", "Thanks!") meet the words of a query as well as an answer does. They stay
+stored, and they take no place among the results.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.embeddings.static import TokenIds
+from langmemory.lexicon import LANGUAGES, Language, sentence_starts, split_words
+from langmemory.recall.asked import without_courtesies
+from langmemory.recall.interaction import Interaction, Texts
+from langmemory.recall.source import CandidateSource, Rows
+from langmemory.recall.vocabulary import Flags, Vocabulary
+
+REPEATED: Final = 0.55
+"""Share of a turn's words, by their rarity, that the query has as well, from which it says nothing
+else."""
+LONGEST_TOKENS: Final = 64
+"""Of a contentless turn; a longer one says something."""
+
+_QUESTION = re.compile(r"[?？؟][\W_]*$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Flags:
+    """Flags of one language's words, bool[v] by token id."""
+
+    silent: Flags
+    """Marks, stop words, and words of greetings, thanks and assent."""
+    idle: Flags
+    """These, and the words by which somebody says that they do not know."""
+
+
+def contentless(
+    source: CandidateSource,
+    rows: Rows,
+    texts: Texts,
+    met: Interaction | None,
+    vocabulary: Vocabulary,
+    *,
+    asks_when: bool = False,
+) -> NDArray[np.bool_]:
+    """bool[n]: which of n candidates say nothing that the query does not.
+
+    Only turns of a conversation can be contentless. The words of a candidate are compared first;
+    the texts of those few that the query covers are read.
+
+    Args:
+        source: Has the texts.
+        rows: The candidates.
+        texts: Their words.
+        met: None where the query has no telling words: then only acknowledgments are found.
+        vocabulary: What the words mean.
+        asks_when: The query asks for a time: "See you tomorrow!" tells one.
+    """
+    found = np.zeros(len(rows.ids), np.bool_)
+    short = (rows.position >= 0) & (texts.lengths <= LONGEST_TOKENS)
+    if not short.any():
+        return found
+    repeats = np.zeros(len(rows.ids), np.bool_)
+    for flags in _of_languages(vocabulary):
+        found |= texts.all(flags.silent)
+        if met is not None:
+            repeats |= _met_share(texts, met, flags.idle) >= REPEATED
+    found &= short
+    repeats &= short & ~found
+    if asks_when:
+        found &= ~texts.any(vocabulary.temporal)
+    if repeats.any():
+        places = {int(rows.ids[place]): place for place in np.flatnonzero(repeats).tolist()}
+        for memory in source.memories(rows.ids[repeats]):
+            found[places[memory.id]] = not states(memory.text)
+    return found
+
+
+def is_idle(message: str) -> bool:
+    """Whether a message is made of greetings, small talk, thanks and assent alone, in any language."""
+    bare = without_courtesies(message)
+    words = split_words(bare)
+    return any(
+        _silent(bare, language) and language.question_words.isdisjoint(words)
+        for language in LANGUAGES.values()
+    )
+
+
+def states(text: str) -> bool:
+    """Whether any sentence of a text is more than a question, a courtesy, or that nothing is known."""
+    starts = [*sentence_starts(text), len(text)]
+    return any(_states(text[start:end]) for start, end in pairwise(starts))
+
+
+def _states(sentence: str) -> bool:
+    if _QUESTION.search(sentence):
+        return False
+    return not any(
+        _silent(sentence, language) or _asks(sentence, language) or _knows_nothing(sentence, language)
+        for language in LANGUAGES.values()
+    )
+
+
+def _silent(sentence: str, language: Language) -> bool:
+    """Whether it has no other words than fillers and stop words."""
+    if not language.phrases:
+        return all(
+            word in language.fillers or word in language.stop_words for word in split_words(sentence)
+        )
+    for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
+        sentence = sentence.replace(piece, " ")
+    return not any(character.isalnum() for character in sentence)
+
+
+def _asks(sentence: str, language: Language) -> bool:
+    """Whether it is a question or a request without a question mark."""
+    if language.phrases:
+        return _holds(sentence, language.question_words)
+    for word, after in pairwise([*split_words(sentence), ""]):
+        if word in language.question_words or word in language.requests:
+            return after != "t"  # "Can't wait!"
+        if word not in language.fillers:
+            return False
+    return False
+
+
+def _knows_nothing(sentence: str, language: Language) -> bool:
+    """Whether it says that something is not known."""
+    if language.phrases:
+        return _holds(sentence, language.negations) and _holds(sentence, language.unknowing)
+    words = split_words(sentence)
+    return not (
+        language.negations.isdisjoint(words) or language.unknowing.isdisjoint(words)
+    )
+
+
+def _holds(sentence: str, pieces: frozenset[str]) -> bool:
+    return any(piece in sentence for piece in pieces)
+
+
+def _met_share(texts: Texts, met: Interaction, idle: Flags) -> NDArray[np.float32]:
+    """float32[n]: how much of each text the query's words meet, idle words aside; 1 where nothing is
+    left."""
+    counted = np.where(idle[texts.tokens], 0, met.token_weights)
+    total = np.add.reduceat(counted, texts.starts)
+    covered = np.add.reduceat(np.where(met.token_met, counted, 0), texts.starts)
+    share: NDArray[np.float32] = np.where(total > 0, covered / np.maximum(total, 1e-9), 1.0)
+    return share.astype(np.float32)
+
+
+def _of_languages(vocabulary: Vocabulary) -> tuple[_Flags, ...]:
+    return _flags(vocabulary, tuple(LANGUAGES.values()))
+
+
+@lru_cache(maxsize=4)
+def _flags(vocabulary: Vocabulary, languages: tuple[Language, ...]) -> tuple[_Flags, ...]:
+    found = []
+    for one in languages:
+        silent = vocabulary.marks | vocabulary.pieces(one.stop_words | one.fillers)
+        unknowing = vocabulary.pieces(one.unknowing | one.negations | one.question_words | one.requests)
+        found.append(_Flags(silent=silent, idle=silent | unknowing))
+    return tuple(found)
