@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from langmemory.moments import moment
 
@@ -31,6 +31,10 @@ Privacy = Literal["public", "shared", "private"]
 
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 """Which arms rank a search: vectors and words, vectors only, words only."""
+
+MinScore: TypeAlias = float | Literal["auto"] | None
+"""The lowest score with which a memory is returned: a probability, 0..1; "auto" for the default gate,
+which depends on whether the query refers to the person; None for every score."""
 
 Granularity = Literal["turn", "session"]
 """What recall ranks: single memories, or what was said in one thread on one day as a whole."""
@@ -115,10 +119,12 @@ class RecallResult:
 
     memory: Memory
     score: float
-    """Final ranking score; higher is better, comparable only within one recall."""
+    """Estimated probability, 0..1, that the memory is evidence for what is asked; comparable across
+    queries and stores. Of a store that is no `MemoryStore` its own score."""
     parts: Mapping[str, float]
-    """The score's visible parts, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0), and
-    whatever further stage contributed."""
+    """What the score was made from, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0),
+    ``relevance`` and ``rank`` (0..1, by which the results of one recall are ordered), and whatever
+    further stage contributed."""
     explanation: ResultExplanation | None = None
     """Filled with ``explain=True``."""
 

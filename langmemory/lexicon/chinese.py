@@ -67,6 +67,7 @@ CHINESE = Language(
     unknowing=word_set("知道 清楚 记得 記得 信息 資訊 资料 資料 记录 記錄 告诉 告訴 提到 提过 提過 说过 說過 确定 確定"),
     negations=word_set("不 没 沒 没有 沒有 无 無 未 不太 还没 還沒 抱歉 对不起 對不起"),
     question_words=word_set("什么 什麼 谁 誰 哪 哪里 哪裡 几 幾 多少 怎么 怎麼 为什么 為什麼 吗 嗎 呢"),
+    impersonal=(r"我?(?:怎么|怎麼|如何)才?能",),
     references=word_set("我 我们 我們 咱 那个 那個 那些"),
     corrections=(
         r"^\W*(不对|不對|不是(?!吗|嗎)|错了|錯了|不[,，。!！]|其实|其實)",

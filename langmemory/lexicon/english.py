@@ -152,6 +152,7 @@ ENGLISH = Language(
         """do does did is are was were am can could would will should shall has have had tell remind
         show list give name find explain describe"""
     ),
+    impersonal=(r"\bhow (?:do|does|can|could|would|should) (?:i|you|we|one)\b",),
     references=word_set(
         """i me my mine myself we us our ours ourselves that those again previously"""
     ),

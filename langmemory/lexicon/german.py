@@ -135,6 +135,7 @@ GERMAN = Language(
     requests=word_set(
         """ist sind war hat habe hast kann kannst könntest soll sollte sag nenne zeig erinnere weißt"""
     ),
+    impersonal=(r"\bwie (?:kann|könnte|mache?|bekomme|soll) (?:ich|man|wir)\b",),
     references=word_set(
         """ich mich mir mein meine meinem meinen meiner meines wir uns unser unsere unserem unseren
         unserer unseres dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"""

@@ -104,6 +104,9 @@ class Language:
     """Words that ask: who, what, when."""
     requests: frozenset[str] = frozenset()
     """Other words that open a question or a request: "does", "tell"."""
+    impersonal: tuple[str, ...] = ()
+    """Regular expressions (over case-folded text) for questions in the first person that anybody might
+    ask: "how do i"."""
     references: frozenset[str] = frozenset()
     """Words that refer to the person who speaks, or to something both sides know: "my", "that"."""
     corrections: tuple[str, ...] = ()

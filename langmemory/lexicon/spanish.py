@@ -125,6 +125,7 @@ SPANISH = Language(
     requests=word_set(
         """por es está son era fue hay tiene tengo puedes podrías dime recuérdame sabes"""
     ),
+    impersonal=(r"\bcómo (?:puedo|se|podría|hago)\b",),
     references=word_set(
         """yo me mí mi mis mío mía míos mías conmigo nos nosotros nosotras nuestro nuestra nuestros
         nuestras ese esa esos esas eso aquel aquella aquellos aquellas he tengo estoy soy fui era estaba

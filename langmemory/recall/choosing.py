@@ -17,7 +17,7 @@ from langmemory.recall.diversity import Folding
 from langmemory.recall.explain import named
 from langmemory.recall.presets import MOST_CANDIDATES, Preset
 from langmemory.recall.ranking import Ranking
-from langmemory.recall.source import CandidateSource
+from langmemory.recall.source import CandidateSource, Floats
 from langmemory.types import Granularity, Memory, RecallResult
 
 GROWTH: Final = 8
@@ -37,12 +37,16 @@ class Chosen:
     """What says the same as one of them, and why it was left out."""
     sessions: bool
     """Whether each result stands for a session."""
+    gated: bool
+    """Whether candidates were left out for their low score: there is nothing better further down."""
 
     def crowded(self, wanted: int, contentless: int) -> bool:
         """Whether results are missing and most candidates said what others had said, or nothing: a daily
         reminder, say, took the places of whatever else there is. Of sessions, whether results are
         missing. ``contentless`` is the number of candidates that said nothing."""
         found = len(self.results)
+        if self.gated:
+            return False
         if self.sessions:
             return found < min(wanted, SESSIONS)
         return found < wanted and len(self.removed) + contentless > found
@@ -51,12 +55,16 @@ class Chosen:
 def choose(
     source: CandidateSource,
     ranking: Ranking,
+    scores: Floats,
     preset: Preset,
     granularity: Granularity,
     min_score: float | None,
     limit: int,
 ) -> Chosen:
-    """Results in order, without those that say what one before them said, at most ``limit``."""
+    """Results in order, without those that say what one before them said, at most ``limit``.
+
+    ``scores`` is float32[n], what the results are given as their score.
+    """
     order = ranking.order
     alone = np.ones(len(ranking.score), np.bool_)
     if granularity == "session":
@@ -67,15 +75,22 @@ def choose(
         alone = session < 0
     ranked = order
     if min_score is not None:
-        order = order[ranking.score[order] >= min_score]
+        order = order[scores[order] >= min_score]
     folding = Folding(preset.fold_similarity)
-    results, removed = _results(source, ranking, order, limit, folding, alone)
-    return Chosen(order=ranked, results=results, removed=removed, sessions=granularity == "session")
+    results, removed = _results(source, ranking, scores, order, limit, folding, alone)
+    return Chosen(
+        order=ranked,
+        results=results,
+        removed=removed,
+        sessions=granularity == "session",
+        gated=len(order) < len(ranked),
+    )
 
 
 def _results(
     source: CandidateSource,
     ranking: Ranking,
+    scores: Floats,
     order: NDArray[np.int64],
     limit: int,
     folding: Folding,
@@ -104,10 +119,11 @@ def _results(
                 "dense": float(ranking.pool.dense[place]),
                 "keyword": float(ranking.pool.keyword[place]),
                 "relevance": float(ranking.relevance[place]),
+                "rank": float(score[place]),
             }
             if score[place] > ranking.own[place]:
                 parts["derivation"] = float(score[place])
-            results.append(RecallResult(memory=memory, score=float(score[place]), parts=parts))
+            results.append(RecallResult(memory=memory, score=float(scores[place]), parts=parts))
             if len(results) == limit:
                 return results, removed
     return results, removed

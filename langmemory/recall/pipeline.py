@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from langmemory.ids import are_in
 from langmemory.recall import scoring
+from langmemory.recall.calibration import features, gate, probability
 from langmemory.recall.candidates import EMPTY, Candidates, gather
 from langmemory.recall.choosing import choose, deeper
+from langmemory.recall.contentless import is_idle
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import mmr
 from langmemory.recall.entities import possible_names
@@ -50,7 +52,7 @@ from langmemory.recall.source import CandidateSource, Floats, Found, Ids, WordSo
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
-from langmemory.types import Granularity, Recall, SearchMode, Trace
+from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
 Milliseconds = dict[str, float]
 
@@ -67,7 +69,7 @@ def run(
     preset: Preset = BALANCED,
     vocabulary: Vocabulary | None = None,
     limit: int = 10,
-    min_score: float | None = None,
+    min_score: MinScore = None,
     mode: SearchMode = "hybrid",
     granularity: Granularity = "turn",
     degraded: tuple[str, ...] = (),
@@ -85,7 +87,8 @@ def run(
         preset: Every constant of the stages.
         vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
         limit: Results at most.
-        min_score: Leaves out results below this score; scores are 0..1, relative to the query.
+        min_score: Leaves out results whose score, the probability that they are evidence, is below
+            this one. "auto" takes `calibration.gate`, and looks nothing up for an idle message.
         mode: "semantic" leaves the keyword channel out where there is a vector.
         granularity: "session" returns the best turn of each session, a session's score being its
             best turn's (MaxP, Dai and Callan 2019); "turn" every memory for itself.
@@ -95,7 +98,7 @@ def run(
         explain: Fills the explanations and the whole trace.
     """
     clock = _Clock()
-    if limit <= 0:
+    if limit <= 0 or (min_score == "auto" and is_idle(text)):
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     spelling, intent = _read(text, now, source, vocabulary)
     mode = mode if vector is not None else "keyword"
@@ -116,11 +119,15 @@ def run(
             query = _query(spelling.text, intent, preset, mode, expansions)
             ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
-    chosen = choose(source, ranking, preset, granularity, min_score, wanted)
-    while chosen.crowded(wanted, len(ranking.contentless)) and (with_more := deeper(ranking, preset, limit)):
+    estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
+    chosen = choose(source, ranking, estimates, preset, granularity, lowest, wanted)
+    while chosen.crowded(wanted, len(ranking.contentless)) and (
+        with_more := deeper(ranking, preset, limit)
+    ):
         preset = with_more
         ranking = ranked(query, preset)
-        chosen = choose(source, ranking, preset, granularity, min_score, wanted)
+        estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
+        chosen = choose(source, ranking, estimates, preset, granularity, lowest, wanted)
     results, removed = chosen.results, chosen.removed
     found = [result.memory.id for result in results]
     clock.lap("results")
@@ -291,7 +298,7 @@ def rank(
         channels=candidates.channels | ({"claim": claims.ids} if len(claims.ids) else {}),
         hops=hops,
         folded=np.flatnonzero(folded),
-        contentless=np.flatnonzero(reading.contentless),
+        reading=reading,
     )
 
 
@@ -351,6 +358,18 @@ def _look_up(
         families=families,
         reading=reading,
     )
+
+
+def _calibrated(
+    text: str, intent: Intent, ranking: Ranking, preset: Preset, min_score: MinScore
+) -> tuple[Floats, float | None]:
+    """The probability of each candidate, and the lowest with which one is returned."""
+    # The score of another profile counts what is no evidence, such as age.
+    score = ranking.score if preset.profile == "measured" else ranking.relevance
+    estimates = probability(score, features(text, intent, ranking))
+    if min_score == "auto":
+        return estimates, gate(text, intent, ranking.reading)
+    return estimates, min_score
 
 
 def _signal(ranking: Ranking) -> float:

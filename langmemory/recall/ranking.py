@@ -47,6 +47,8 @@ class Ranking:
     """Everything known about n candidates when their scores stand."""
 
     pool: Pool
+    reading: Reading
+    """The words of the candidates."""
     signals: Mapping[str, Floats]
     weights: Mapping[str, float]
     relevance: Floats
@@ -63,8 +65,10 @@ class Ranking:
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""
-    contentless: Ids = field(default_factory=lambda: np.empty(0, np.int64))
-    """Candidates that say nothing the query does not; not in the order."""
+    @property
+    def contentless(self) -> Ids:
+        """Candidates that say nothing the query does not; not in the order."""
+        return np.flatnonzero(self.reading.contentless)
 
 
 def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:

@@ -23,7 +23,7 @@ from langmemory.sqlite.index.vectors import Floats
 from langmemory.stores.operations import check_time, whole_number
 from langmemory.stores.past import Past, PastSource
 from langmemory.stores.source import SnapshotSource
-from langmemory.types import Granularity, Kind, Namespace, Recall, Scope, SearchMode, Status
+from langmemory.types import Granularity, Kind, MinScore, Namespace, Recall, Scope, SearchMode, Status
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -59,8 +59,10 @@ class RecallOptions(TypedDict, total=False):
     """Keys not to be returned, as many as you like."""
     filter: Mapping[str, Any] | None
     """LangGraph filter over the values."""
-    min_score: float | None
-    """Leave out results below this score, 0..1 relative to the query."""
+    min_score: MinScore
+    """Leave out results with a lower score, 0..1: the probability that they are evidence. ``"auto"`` is
+    the gate of the nodes: an idle message ("Thanks!") finds nothing, and a question that does not refer
+    to the person only what is likely to answer it. None (default) leaves out nothing."""
     budget_tokens: int | None
     """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
     preset: str | None
@@ -163,12 +165,14 @@ def run(
     if budget is not None:
         budget = whole_number("budget_tokens", budget)
     min_score = options.get("min_score")
-    if (
+    if min_score != "auto" and (
         not isinstance(min_score, int | float | None)
         or isinstance(min_score, bool)
         or min_score != min_score  # NaN, which no score is above
     ):
-        raise ConfigError(f"min_score is {min_score!r}; it must be a number, 0 to 1.")
+        raise ConfigError(
+            f'min_score is {min_score!r}; it must be a number, 0 to 1, "auto", or None.'
+        )
     if scope.kinds == ():
         limit = 0  # nothing is of none of the kinds
     now = options.get("now") or datetime.now(UTC)
