@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group as Lines
@@ -12,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from langmemory.evals.bootstrap import Estimate
+from langmemory.evals.calibration import BINS
+from langmemory.evals.corpus import CHAIN, Label
 from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Report, Split, SystemReport
 from langmemory.plurals import counted
@@ -53,6 +56,13 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield _by_category(report, "recall@10")
     if report.granularity == "turn":
         yield _by_category(report, WITHIN_BUDGET)
+    if CHAIN in _categories(report):
+        yield _by_category(report, "all@10", [CHAIN])
+    if any(one.leads is not None for system in report.systems for one in system.outcomes):
+        yield _leading(report)
+    if any(system.prompts for system in report.systems):
+        yield _blocks(report)
+        yield _scores(report)
     if report.tuning:
         yield _by_split(report)
     if report.ablations:
@@ -103,29 +113,93 @@ def _pooled(report: Report) -> Table:
     return table
 
 
-def _by_category(report: Report, metric: str) -> Table:
-    """A line a category, since there may be a dozen of them and there are few systems."""
-    counts = {
+def _categories(report: Report) -> dict[str, int]:
+    """How many questions each category has, by its name."""
+    return {
         group.category: group.questions
         for system in report.systems
         for group in system.groups
         if group.split == "all" and group.category != POOLED
     }
+
+
+def _by_category(report: Report, metric: str, only: Sequence[str] | None = None) -> Table:
+    """A line a category, since there may be a dozen of them and there are few systems."""
     present = [system for system in report.systems if not system.unavailable]
-    table = _table(
-        f"{_short(metric)} by category",
-        "n",
-        *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in present),
-        first="category",
-        gap=2 if len(present) <= INTERVALS_FOR else 1,
-    )
-    for category, questions in counts.items():
+    table = _category_table(f"{_short(metric)} by category", present)
+    for category, questions in _categories(report).items():
+        if only is not None and category not in only:
+            continue
         scores = [system.group(category).metrics[metric] for system in present]
         cells = [Text(_number(score.value)) for score in scores]
         if len(present) <= INTERVALS_FOR:
             for cell, score in zip(cells, scores, strict=True):
                 cell.append(f" {_interval(score)}", style="dim")
         table.add_row(Text(category), str(questions), *cells)
+    return table
+
+
+def _category_table(title: str, systems: Sequence[SystemReport]) -> Table:
+    return _table(
+        title,
+        "n",
+        *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in systems),
+        first="category",
+        gap=2 if len(systems) <= INTERVALS_FOR else 1,
+    )
+
+
+def _leading(report: Report) -> Table:
+    """How often evidence stands before what the data says must not stand before it."""
+    present = [system for system in report.systems if not system.unavailable]
+    table = _category_table("Evidence before its rivals (outdated, or of something else)", present)
+    for category in _categories(report):
+        counts = [system.leading(category) for system in present]
+        if counts and counts[0][1]:
+            shares = (_number(leads / count) for leads, count in counts)
+            table.add_row(Text(category), str(counts[0][1]), *shares)
+    return table
+
+
+def _blocks(report: Report) -> Table:
+    """What the memory block of an agent's prompt holds, and which prompts get one."""
+    shown = [(s.name, s.prompts) for s in report.systems if s.prompts]
+    labels = [label for label in get_args(Label) if any(label in p.prompts for _, p in shown)]
+    table = _table(
+        "Memory block: precision and recall of evidence, and which prompts get any",
+        "precision",
+        "of answerable",
+        "recall",
+        "tokens",
+        *(f"{label}\nn={shown[0][1].prompts.get(label, 0)}" for label in labels),
+    )
+    for name, prompts in shown:
+        table.add_row(
+            name,
+            _maybe(prompts.precision),
+            _maybe(prompts.precision_answerable),
+            _maybe(prompts.recall),
+            "" if prompts.tokens is None else f"{prompts.tokens:.0f}",
+            *(_maybe(prompts.with_block.get(label)) for label in labels),
+        )
+    return table
+
+
+def _scores(report: Report) -> Table:
+    table = _table(
+        "Scores of the first ten results, as probabilities of evidence",
+        "pairs",
+        "AUROC",
+        f"calibration error ({BINS} bins of equal mass)",
+    )
+    for system in report.systems:
+        if prompts := system.prompts:
+            table.add_row(
+                system.name,
+                str(prompts.pairs),
+                _maybe(prompts.auroc),
+                _maybe(prompts.calibration_error),
+            )
     return table
 
 
@@ -211,6 +285,10 @@ def _short(metric: str) -> str:
 def _number(value: float) -> str:
     """ ".787" and "1.00": scores are compared by their digits after the point."""
     return f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1.00"
+
+
+def _maybe(value: float | None) -> str:
+    return "" if value is None else _number(value)
 
 
 def _interval(score: Estimate) -> str:
