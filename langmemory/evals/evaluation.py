@@ -53,9 +53,11 @@ def evaluate(
 
     asked = corpus if granularity == "turn" else corpus.of_sessions()
 
-    def run(corpus: Corpus, factories: Mapping[str, SystemFactory]) -> tuple[SystemReport, ...]:
+    def run(
+        corpus: Corpus, factories: Mapping[str, SystemFactory], *, blocks: bool = True
+    ) -> tuple[SystemReport, ...]:
         return tuple(
-            _run(corpus, name, factory, granularity, progress)
+            _run(corpus, name, factory, granularity, blocks, progress)
             for name, factory in factories.items()
         )
 
@@ -70,12 +72,12 @@ def evaluate(
         conversations=len(corpus.conversations),
         turns=sum(len(conversation.turns) for conversation in corpus.conversations),
         questions=len(asked.scored),
-        unanswerable=tuple(q.id for q in asked.questions if not q.evidence),
+        unanswerable=tuple(q.id for q in asked.questions if not q.evidence and not q.label),
         known_by_session=sum(1 for q in asked.questions if q.sessions and not q.evidence),
         missing_evidence={q.id: q.missing for q in asked.questions if q.missing},
         tuning=tuple(c.id for c in corpus.conversations if c.id in corpus.tuning),
         systems=compared,
-        ablations=run(asked, ablations or {}),
+        ablations=run(asked, ablations or {}, blocks=False),
     )
 
 
@@ -84,6 +86,7 @@ def _run(
     name: str,
     factory: SystemFactory,
     granularity: Granularity,
+    blocks: bool,
     progress: Progress | None,
 ) -> SystemReport:
     total = len(corpus.scored)
@@ -108,7 +111,7 @@ def _run(
                 outcomes.append(outcome)
                 if progress:
                     progress(name, len(outcomes), total)
-            if isinstance(system, BlockSystem) and system.makes_blocks:
+            if blocks and isinstance(system, BlockSystem) and system.makes_blocks:
                 prompts.extend(prompted(questions, system))
         finally:
             system.close()

@@ -159,7 +159,8 @@ class _StoreWithDefaults(MemoryStore):
     defaults: RecallOptions = RecallOptions()
 
     def recall(self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]) -> Recall:
-        return super().recall(query, namespace, **{**self.defaults, **options})
+        merged: RecallOptions = {**self.defaults, **options}
+        return super().recall(query, namespace, **merged)
 
 
 def said(session: Session) -> list[Turn]:

@@ -93,7 +93,7 @@ class Report:
     questions: int
     """Scored: with at least one existing piece of evidence."""
     unanswerable: tuple[str, ...]
-    """Questions none of whose evidence exists; not scored."""
+    """Questions none of whose evidence exists, and which have no label; not scored."""
     known_by_session: int
     """How many of these would be scored if sessions were ranked."""
     missing_evidence: Mapping[str, tuple[str, ...]]

@@ -61,8 +61,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     if any(one.leads is not None for system in report.systems for one in system.outcomes):
         yield _leading(report)
     if any(system.prompts for system in report.systems):
-        yield _blocks(report)
-        yield _scores(report)
+        yield _prompts(report)
     if report.tuning:
         yield _by_split(report)
     if report.ablations:
@@ -143,10 +142,15 @@ def _category_table(title: str, systems: Sequence[SystemReport]) -> Table:
     return _table(
         title,
         "n",
-        *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in systems),
+        *(_folded(system.name) for system in systems),
         first="category",
         gap=2 if len(systems) <= INTERVALS_FOR else 1,
     )
+
+
+def _folded(name: str) -> str:
+    """A system's name with a line for each of its words."""
+    return re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", name)
 
 
 def _leading(report: Report) -> Table:
@@ -161,45 +165,31 @@ def _leading(report: Report) -> Table:
     return table
 
 
-def _blocks(report: Report) -> Table:
-    """What the memory block of an agent's prompt holds, and which prompts get one."""
+def _prompts(report: Report) -> Table:
+    """What the memory block of an agent's prompt holds, which prompts get one, and how good the
+    scores of the first results are as probabilities."""
     shown = [(s.name, s.prompts) for s in report.systems if s.prompts]
-    labels = [label for label in get_args(Label) if any(label in p.prompts for _, p in shown)]
     table = _table(
-        "Memory block: precision and recall of evidence, and which prompts get any",
-        "precision",
-        "of answerable",
-        "recall",
-        "tokens",
-        *(f"{label}\nn={shown[0][1].prompts.get(label, 0)}" for label in labels),
+        "Memory block of an agent's prompt, and scores",
+        *(_folded(name) for name, _ in shown),
+        first="",
+        gap=2 if len(shown) <= INTERVALS_FOR else 1,
     )
-    for name, prompts in shown:
-        table.add_row(
-            name,
-            _maybe(prompts.precision),
-            _maybe(prompts.precision_answerable),
-            _maybe(prompts.recall),
-            "" if prompts.tokens is None else f"{prompts.tokens:.0f}",
-            *(_maybe(prompts.with_block.get(label)) for label in labels),
-        )
-    return table
-
-
-def _scores(report: Report) -> Table:
-    table = _table(
-        "Scores of the first ten results, as probabilities of evidence",
-        "pairs",
-        "AUROC",
-        f"calibration error ({BINS} bins of equal mass)",
-    )
-    for system in report.systems:
-        if prompts := system.prompts:
-            table.add_row(
-                system.name,
-                str(prompts.pairs),
-                _maybe(prompts.auroc),
-                _maybe(prompts.calibration_error),
-            )
+    rows: list[tuple[str, list[float | None]]] = [
+        ("evidence in the block: precision", [p.precision for _, p in shown]),
+        ("  of answerable prompts alone", [p.precision_answerable for _, p in shown]),
+        ("  recall", [p.recall for _, p in shown]),
+        *(
+            (f"{label} prompts with a block", [p.with_block.get(label) for _, p in shown])
+            for label in get_args(Label)
+            if any(label in p.prompts for _, p in shown)
+        ),
+        ("AUROC of scores", [p.auroc for _, p in shown]),
+        (f"calibration error ({BINS} equal bins)", [p.calibration_error for _, p in shown]),
+    ]
+    for name, values in rows:
+        table.add_row(name, *("" if value is None else _number(value) for value in values))
+    table.add_row("tokens of a block", *(f"{p.tokens or 0:.0f}" for _, p in shown))
     return table
 
 
@@ -285,10 +275,6 @@ def _short(metric: str) -> str:
 def _number(value: float) -> str:
     """ ".787" and "1.00": scores are compared by their digits after the point."""
     return f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1.00"
-
-
-def _maybe(value: float | None) -> str:
-    return "" if value is None else _number(value)
 
 
 def _interval(score: Estimate) -> str:
