@@ -26,6 +26,17 @@ def test_half_of_the_one_person_chats_has_every_label_and_complete_evidence(half
         assert not question.missing, question.text
 
 
+def test_the_third_one_person_set_is_of_other_people() -> None:
+    """It can be looked at once what was built with the two halves, since it shares nobody with them."""
+    again, fit, test = (
+        load(FOLDER / f"one-person-{part}.jsonl") for part in ("again", "fit", "test")
+    )
+    people = [{one.id for one in corpus.conversations} for corpus in (again, fit, test)]
+    assert not people[0] & (people[1] | people[2])
+    for question in again.questions:
+        assert bool(question.evidence) == (question.label == "answerable"), question.text
+
+
 def test_the_halves_of_the_one_person_chats_share_nobody() -> None:
     """What is fitted on one half is measured on people, and prompts, it has not seen."""
     fit, test = (load(FOLDER / f"one-person-{half}.jsonl") for half in ("fit", "test"))
