@@ -32,6 +32,10 @@ class SystemName(StrEnum):
     sqlite = "sqlite"
 
 
+MAKE_BLOCKS = (SystemName.langmemory, SystemName.facts, SystemName.no_embedder)
+"""Systems whose scores and blocks are evaluated."""
+
+
 class Level(StrEnum):
     """What `--granularity` takes."""
 
@@ -82,6 +86,13 @@ def eval_command(
     qrels: Annotated[
         str, typer.Option(metavar="NAME", help="Which judgements of a BEIR folder.")
     ] = "test",
+    asked_before: Annotated[
+        bool,
+        typer.Option(
+            "--asked-before",
+            help='Once more, with every question asked before and answered "I don\'t know."',
+        ),
+    ] = False,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
@@ -89,6 +100,14 @@ def eval_command(
     png: Annotated[
         Path | None,
         typer.Option(metavar="FILE", parser=picture, help="Write a plot to this file."),
+    ] = None,
+    reliability: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            parser=picture,
+            help="Write a plot of what scores are worth to this file.",
+        ),
     ] = None,
     rankings: Annotated[
         bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
@@ -102,15 +121,25 @@ def eval_command(
     import json
 
     from langmemory.cli.screen import Screen
-    from langmemory.evals import SAMPLE, ablations, evaluate, load, named_systems, plot, render
+    from langmemory.evals import (
+        SAMPLE,
+        ablations,
+        evaluate,
+        load,
+        named_systems,
+        plot,
+        plot_reliability,
+        render,
+    )
     from langmemory.evals.table import columns_for
 
-    if png:
-        _require_matplotlib()
+    for option, file in (("--png", png), ("--reliability", reliability)):
+        if file:
+            _require_matplotlib(option)
     _check_json(json_file)
     if rankings and not json_file:
         raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
-    for file in (json_file, png):
+    for file in (json_file, png, reliability):
         if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after
             raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
     names = [str(name) for name in system or SystemName]
@@ -118,9 +147,16 @@ def eval_command(
         raise typer.BadParameter(
             "--ablate compares with langmemory: name --system langmemory first"
         )
+    if reliability and (granularity is Level.session or not set(MAKE_BLOCKS) & set(names)):
+        raise typer.BadParameter(
+            f"--reliability draws the scores of recall: name --system {' or '.join(MAKE_BLOCKS)}, and "
+            "leave out --granularity session"
+        )
     presets = preset or ["balanced"]
     with _reading(data):
         corpus = load(data or SAMPLE, qrels=qrels, limit_questions=limit_questions)
+    if reliability and corpus.kind == "documents":
+        raise typer.BadParameter("--reliability needs prompts to a memory; these are documents")
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
@@ -140,6 +176,7 @@ def eval_command(
             compared,
             ablations=switched_off,
             granularity=granularity.value,
+            asked_before=asked_before,
             progress=progress,
         )
     console = Screen()
@@ -150,6 +187,8 @@ def eval_command(
         json_file.write_text(text + "\n", encoding="utf-8")
     if png:
         plot(report, png)
+    if reliability:
+        plot_reliability(report, reliability)
 
 
 REPORT_BEGINS = '{\n  "corpus"'
@@ -174,7 +213,7 @@ def _check_json(file: Path | None) -> None:
     )
 
 
-def _require_matplotlib() -> None:
+def _require_matplotlib(option: str) -> None:
     """Say so before the evaluation, not after.
 
     Raises:
@@ -183,7 +222,7 @@ def _require_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise ConfigError(f"--png needs matplotlib: {with_extra('evals')}")
+        raise ConfigError(f"{option} needs matplotlib: {with_extra('evals')}")
 
 
 @contextmanager

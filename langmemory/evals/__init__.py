@@ -5,7 +5,7 @@ from __future__ import annotations
 from langmemory.evals.catalogue import ablations, named_systems
 from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
 from langmemory.evals.evaluation import Progress, evaluate
-from langmemory.evals.figure import plot
+from langmemory.evals.figure import plot, plot_reliability
 from langmemory.evals.loaders import SAMPLE, load
 from langmemory.evals.report import Group, Outcome, Report, SystemReport
 from langmemory.evals.systems import System, SystemFactory, SystemUnavailableError
@@ -31,5 +31,6 @@ __all__ = [
     "load",
     "named_systems",
     "plot",
+    "plot_reliability",
     "render",
 ]

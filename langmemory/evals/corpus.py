@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -15,6 +15,17 @@ CorpusKind = Literal["dialogue", "documents"]
 APART = frozenset({"abstention", "adversarial"})
 """Categories reported by themselves and never pooled: their questions have no true answer, the
 evidence is only the turn they were twisted from."""
+
+CHAIN = "chain"
+"""Category of questions answered by two turns said far apart, of which the first leads to the second:
+reported by how often both are found."""
+
+Label = Literal["answerable", "idle", "general", "foreign"]
+"""What a prompt is: one that memories answer, a filler ("ok"), a question whose answer is no memory
+("What is the capital of France?"), or a personal one about what nobody ever told."""
+
+NO_ANSWER = "I don't know."
+"""How a question was answered that is said to have been asked before."""
 
 NAMED = 20
 """Conversations that are named to who asked for another one."""
@@ -86,6 +97,17 @@ class Question:
     """Gain by session id where the data judges sessions by themselves; else those of the turns."""
     at: datetime | None = None
     """When it is asked, timezone-aware; None: after the conversation."""
+    label: Label | None = None
+    """What kind of prompt the data says it is; None where the data does not say."""
+    rivals: tuple[str, ...] = ()
+    """Turns that must not stand before the evidence: outdated ones, or ones about something else."""
+
+    @property
+    def prompt(self) -> Label | None:
+        """The label; "answerable" for a question with evidence and a true answer; else None."""
+        if self.label is None and self.evidence and self.category not in APART:
+            return "answerable"
+        return self.label
 
     @classmethod
     def resolve(
@@ -97,6 +119,8 @@ class Question:
         category: str,
         evidence: Mapping[str, float],
         turn_ids: AbstractSet[str],
+        label: Label | None = None,
+        rivals: tuple[str, ...] = (),
     ) -> Question:
         """The question with its evidence parted into turns that exist and ids that do not."""
         return cls(
@@ -106,6 +130,8 @@ class Question:
             category=category,
             evidence=MappingProxyType({k: v for k, v in evidence.items() if k in turn_ids}),
             missing=tuple(k for k in evidence if k not in turn_ids),
+            label=label,
+            rivals=rivals,
         )
 
 
@@ -150,6 +176,19 @@ class Corpus:
             ),
         )
 
+    def asked_before(self) -> Corpus:
+        """The corpus with every question asked once before, in a thread of its own, without success.
+
+        These threads come after everything that was said. Fillers are not asked.
+        """
+        return replace(
+            self,
+            conversations=tuple(
+                replace(one, sessions=(*one.sessions, *_asked_before(one, self.questions)))
+                for one in self.conversations
+            ),
+        )
+
     def with_tuning(self, tuning: Sequence[str]) -> Corpus:
         """The corpus with other tuning conversations.
 
@@ -169,6 +208,23 @@ class Corpus:
 def evenly(total: int, count: int) -> list[int]:
     """`count` places, evenly spread over `total`; all where there are no more."""
     return [i * total // count for i in range(count)] if count < total else list(range(total))
+
+
+def _asked_before(conversation: Conversation, questions: Sequence[Question]) -> Iterator[Session]:
+    """A session for each question to a conversation: the question, and `NO_ANSWER`."""
+    times = [session.at for session in conversation.sessions if session.at]
+    at = max(times) + timedelta(hours=1) if times else None
+    asked = (q for q in questions if q.conversation == conversation.id and q.label != "idle")
+    for number, question in enumerate(asked):
+        name = f"asked before {number}"
+        yield Session(
+            id=name,
+            at=at,
+            turns=(
+                Turn(id=f"{name}.1", speaker="user", text=question.text),
+                Turn(id=f"{name}.2", speaker="assistant", text=NO_ANSWER),
+            ),
+        )
 
 
 def _sessions(question: Question, conversation: Conversation) -> Mapping[str, float]:

@@ -8,9 +8,16 @@ from time import perf_counter
 
 from langmemory.context.tokens import count_text
 from langmemory.evals.corpus import Conversation, Corpus, Question
-from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, score
+from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, leads, score
+from langmemory.evals.prompts import PromptOutcome, prompt_figures, prompted
 from langmemory.evals.report import Outcome, Report, Split, SystemReport, summarise
-from langmemory.evals.systems import Found, System, SystemFactory, SystemUnavailableError
+from langmemory.evals.systems import (
+    BlockSystem,
+    Found,
+    System,
+    SystemFactory,
+    SystemUnavailableError,
+)
 from langmemory.types import Granularity
 
 SESSION_TURNS = 50
@@ -26,6 +33,7 @@ def evaluate(
     *,
     ablations: Mapping[str, SystemFactory] | None = None,
     granularity: Granularity = "turn",
+    asked_before: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Give every system the whole corpus, ask every question, and score the rankings.
@@ -39,15 +47,24 @@ def evaluate(
         systems: factories by the name the report shows; all are compared with the first.
         ablations: variants of the first system, reported next to the others.
         granularity: "session" ranks each session by its best turn.
+        asked_before: run every system again on `Corpus.asked_before`, reported as a system of its own.
         progress: told when a system begins, and about every question.
     """
 
     asked = corpus if granularity == "turn" else corpus.of_sessions()
 
-    def run(factories: Mapping[str, SystemFactory]) -> tuple[SystemReport, ...]:
+    def run(
+        corpus: Corpus, factories: Mapping[str, SystemFactory], *, blocks: bool = True
+    ) -> tuple[SystemReport, ...]:
         return tuple(
-            _run(asked, name, factory, granularity, progress) for name, factory in factories.items()
+            _run(corpus, name, factory, granularity, blocks, progress)
+            for name, factory in factories.items()
         )
+
+    compared = run(asked, systems)
+    if asked_before:
+        again = {f"{name}, asked before": factory for name, factory in systems.items()}
+        compared += run(asked.asked_before(), again)
 
     return Report(
         corpus=corpus.name,
@@ -55,12 +72,12 @@ def evaluate(
         conversations=len(corpus.conversations),
         turns=sum(len(conversation.turns) for conversation in corpus.conversations),
         questions=len(asked.scored),
-        unanswerable=tuple(q.id for q in asked.questions if not q.evidence),
+        unanswerable=tuple(q.id for q in asked.questions if not q.evidence and not q.label),
         known_by_session=sum(1 for q in asked.questions if q.sessions and not q.evidence),
         missing_evidence={q.id: q.missing for q in asked.questions if q.missing},
         tuning=tuple(c.id for c in corpus.conversations if c.id in corpus.tuning),
-        systems=run(systems),
-        ablations=run(ablations or {}),
+        systems=compared,
+        ablations=run(asked, ablations or {}, blocks=False),
     )
 
 
@@ -69,6 +86,7 @@ def _run(
     name: str,
     factory: SystemFactory,
     granularity: Granularity,
+    blocks: bool,
     progress: Progress | None,
 ) -> SystemReport:
     total = len(corpus.scored)
@@ -76,6 +94,7 @@ def _run(
         progress(name, 0, total)
     ingest_seconds = 0.0
     outcomes: list[Outcome] = []
+    prompts: list[PromptOutcome] = []
     for conversations, questions in _portions(corpus):
         try:
             system = factory()
@@ -87,10 +106,13 @@ def _run(
                 system.ingest(conversation)
             ingest_seconds += perf_counter() - started
             sessions = {c.id: c.session_of for c in conversations} if granularity != "turn" else {}
-            for outcome in _ask(corpus, questions, system, sessions):
+            scored = [question for question in questions if question.evidence]
+            for outcome in _ask(corpus, scored, system, sessions):
                 outcomes.append(outcome)
                 if progress:
                     progress(name, len(outcomes), total)
+            if blocks and isinstance(system, BlockSystem) and system.makes_blocks:
+                prompts.extend(prompted(questions, system))
         finally:
             system.close()
     return SystemReport(
@@ -98,6 +120,7 @@ def _run(
         outcomes=tuple(outcomes),
         groups=summarise(outcomes, corpus.categories),
         ingest_seconds=ingest_seconds,
+        prompts=prompt_figures(prompts) if prompts else None,
     )
 
 
@@ -106,13 +129,14 @@ def _portions(
 ) -> Iterator[tuple[Sequence[Conversation], Sequence[Question]]]:
     """What one system is given and asked: everything, or a conversation at a time."""
     if not corpus.isolated:
-        yield corpus.conversations, corpus.scored
+        yield corpus.conversations, corpus.questions
         return
     questions: dict[str, list[Question]] = defaultdict(list)
-    for question in corpus.scored:
+    for question in corpus.questions:
         questions[question.conversation].append(question)
     for conversation in corpus.conversations:
-        if asked := questions[conversation.id]:
+        asked = questions[conversation.id]
+        if any(question.evidence or question.label for question in asked):
             yield (conversation,), asked
 
 
@@ -140,6 +164,7 @@ def _ask(
             ranking=ranking,
             scores=score(ranking, question.evidence, read),
             milliseconds=milliseconds,
+            leads=leads(ranking, question.evidence, question.rivals) if question.rivals else None,
         )
 
 

@@ -33,15 +33,61 @@ def plot(report: Report, path: Path) -> None:
         ImportError: matplotlib is not installed; the message says how to get it.
         ValueError: no system could run, so there is nothing to draw.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(f"plots need matplotlib: {with_extra('evals')}") from None
     systems = [system for system in report.systems if system.outcomes]
     if not systems:
         raise ValueError("nothing to plot: no system could run, or no question was asked")
     with fonts_of_any_script():
-        _draw(Figure(figsize=(13, 9.5), layout="constrained"), report, systems, path)
+        _draw(_figure(13, 9.5), report, systems, path)
+
+
+def plot_reliability(report: Report, path: Path) -> None:
+    """Write the reliability diagram: the share of evidence among results of similar scores.
+
+    A score that is a probability lies on the diagonal.
+
+    Raises:
+        ImportError: matplotlib is not installed; the message says how to get it.
+        ValueError: no system's scores were evaluated.
+    """
+    curves = [(s.name, s.prompts) for s in report.systems if s.prompts and s.prompts.reliability]
+    if not curves:
+        raise ValueError("nothing to plot: no system's scores were evaluated")
+    with fonts_of_any_script():
+        figure = _figure(6.5, 6.5)
+        axes = figure.subplots()
+        axes.plot((0, 1), (0, 1), color="black", linewidth=0.8, linestyle="dashed")
+        for number, (name, prompts) in enumerate(curves):
+            axes.plot(
+                [one.score for one in prompts.reliability],
+                [one.evidence for one in prompts.reliability],
+                label=f"{name}: calibration error {prompts.calibration_error:.3f}",
+                **_line_style(number),
+            )
+        axes.set(
+            title=f"{report.corpus}: reliability of scores, bins of equal mass",
+            xlabel="mean score",
+            ylabel="share that is evidence",
+            xlim=HEIGHT,
+            ylim=HEIGHT,
+        )
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+        axes.legend(loc="upper left")
+        _save(figure, path)
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(f"plots need matplotlib: {with_extra('evals')}") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _save(figure: Any, path: Path) -> None:
+    # The same figures are the same file, whichever matplotlib wrote it; other kinds know no such key.
+    metadata = {"Software": None} if path.suffix.lower() == ".png" else None
+    figure.savefig(path, dpi=130, metadata=metadata)
 
 
 def _draw(figure: Any, report: Report, systems: list[SystemReport], path: Path) -> None:
@@ -65,9 +111,7 @@ def _draw(figure: Any, report: Report, systems: list[SystemReport], path: Path) 
         parse_math=False,
     )
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
-    # The same figures are the same file, whichever matplotlib wrote it; other kinds know no such key.
-    metadata = {"Software": None} if path.suffix.lower() == ".png" else None
-    figure.savefig(path, dpi=130, metadata=metadata)
+    _save(figure, path)
 
 
 def _by_depth(axes: Any, systems: list[SystemReport]) -> None:
@@ -174,11 +218,13 @@ def _spread(scores: list[Any]) -> list[list[float]]:
 
 
 def _style(number: int) -> dict[str, Any]:
+    return {**_line_style(number), "elinewidth": 1.0, "capsize": 2}
+
+
+def _line_style(number: int) -> dict[str, Any]:
     return {
         "color": COLOURS[number % len(COLOURS)],
         "marker": MARKERS[number % len(MARKERS)],
         "markersize": 5,
         "linewidth": 1.6,
-        "elinewidth": 1.0,
-        "capsize": 2,
     }

@@ -49,6 +49,12 @@ def score(
     }
 
 
+def leads(ranking: Sequence[str], evidence: Collection[str], rivals: Collection[str]) -> bool:
+    """Return whether a piece of evidence is in the ranking and stands before every rival."""
+    first = next((one for one in ranking if one in evidence or one in rivals), None)
+    return first in evidence
+
+
 def _ndcg(ranking: Sequence[str], evidence: Mapping[str, float], depth: int) -> float:
     """Normalised discounted cumulative gain with linear gains, as trec_eval computes it
     (Järvelin & Kekäläinen 2002; ranks start at 1, discount log2(rank + 1))."""

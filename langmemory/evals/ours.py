@@ -11,13 +11,16 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import PutOp
+from typing_extensions import Unpack
 
 from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
 from langmemory.context import is_injected
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
-from langmemory.evals.systems import Found, TurnKeys, spoken
+from langmemory.evals.systems import Block, Found, TurnKeys, spoken
+from langmemory.nodes import RecallNode
 from langmemory.stores import MemoryStore
-from langmemory.types import Granularity, RecallResult, SearchMode
+from langmemory.stores.recalling import RecallOptions
+from langmemory.types import Granularity, Namespace, Recall, RecallResult, SearchMode
 
 DAY = timedelta(days=1)
 
@@ -64,7 +67,7 @@ class MemorySystem:
             search=SearchConfig(mode=mode),
             recall=RecallConfig(presets={preset: dict(overrides)} if overrides else {}),
         )
-        self._store = MemoryStore(
+        self._store = _StoreWithDefaults(
             Path(folder) / "memory.db", index=_index(mode, embed), config=config
         )
         self._resources.callback(self._store.close)
@@ -102,9 +105,27 @@ class MemorySystem:
                 self._keys.found(namespace, [item.key], self._text(item.value)) for item in items
             ]
         return [
-            self._keys.found(namespace, [one.memory.key], spoken(one.speaker, one.text))
+            self._keys.found(namespace, [one.memory.key], spoken(one.speaker, one.text), one.score)
             for one in self._recalled(question, k)
         ]
+
+    @property
+    def makes_blocks(self) -> bool:
+        """Whether it recalls turns of talk."""
+        return self._door == "recall" and self._kind == "dialogue" and self._granularity == "turn"
+
+    def block(self, question: Question) -> Block:
+        """What `RecallNode`, as it is by default, puts into the prompt of a thread that begins so."""
+        namespace = self._keys.namespace(question.conversation)
+        self._store.defaults = {"now": self._asked_at(question), "preset": self._preset}
+        node = RecallNode(namespace, store=self._store, viewer=None, core={})
+        state = node.invoke({"messages": [HumanMessage(question.text)]})["memory_block"]
+        keys = [entry["key"] for entry in state["entries"]]
+        return Block(self._turns_of(namespace, keys), state["tokens"])
+
+    def _turns_of(self, namespace: Namespace, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Ids of the turns that each of these memories speaks of."""
+        return tuple(self._keys.turns(namespace, [key]) for key in keys)
 
     def _text(self, value: Mapping[str, Any]) -> str:
         if self._kind == "documents":
@@ -130,6 +151,16 @@ class MemorySystem:
 
     def close(self) -> None:
         self._resources.close()
+
+
+class _StoreWithDefaults(MemoryStore):
+    """A store whose recalls have other defaults than `MemoryStore`'s, for a node that sets none."""
+
+    defaults: RecallOptions = RecallOptions()
+
+    def recall(self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]) -> Recall:
+        merged: RecallOptions = {**self.defaults, **options}
+        return super().recall(query, namespace, **merged)
 
 
 def said(session: Session) -> list[Turn]:

@@ -7,6 +7,7 @@ that, so that everything behind the model runs as it does with one; elsewhere th
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -20,6 +21,7 @@ from langmemory.evals.ours import MemorySystem, said
 from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.types import Namespace
 
 WHOLE_SESSION = 1_000_000
 """Tokens of a batch: each session is read at once, as the notes were taken."""
@@ -106,5 +108,13 @@ class FactsSystem(MemorySystem):
                 fact = known.by_key(one.memory.key)
                 keys = (one.memory.key,) if fact is None else fact.evidence
                 text = spoken(one.speaker, one.text) if fact is None else one.text
-                found.append(self._keys.found(namespace, keys, text))
+                found.append(self._keys.found(namespace, keys, text, one.score))
         return found
+
+    def _turns_of(self, namespace: Namespace, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        with self._store.knowledge(namespace) as known:
+            facts = [known.by_key(key) for key in keys]
+        return tuple(
+            self._keys.turns(namespace, [key] if fact is None else fact.evidence)
+            for key, fact in zip(keys, facts, strict=True)
+        )

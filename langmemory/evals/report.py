@@ -11,6 +11,7 @@ import numpy as np
 from langmemory.evals.bootstrap import Estimate, estimate
 from langmemory.evals.corpus import APART
 from langmemory.evals.metrics import METRICS
+from langmemory.evals.prompts import PromptFigures
 from langmemory.types import Granularity
 
 Split = Literal["all", "tuning", "held-out"]
@@ -30,6 +31,8 @@ class Outcome:
     ranking: tuple[str, ...]
     scores: Mapping[str, float]
     milliseconds: float
+    leads: bool | None = None
+    """Whether evidence stands before every rival; None for a question without rivals."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +55,8 @@ class SystemReport:
     outcomes: tuple[Outcome, ...] = ()
     groups: tuple[Group, ...] = ()
     ingest_seconds: float = 0.0
+    prompts: PromptFigures | None = None
+    """What prompts get to read; None for a system that makes no blocks."""
 
     def group(self, category: str = POOLED, split: Split = "all") -> Group:
         """The figures of one category.
@@ -63,6 +68,14 @@ class SystemReport:
             if (group.category, group.split) == (category, split):
                 return group
         raise KeyError(f"{self.name} has no {category!r} questions in split {split!r}")
+
+    def leading(self, category: str) -> tuple[int, int]:
+        """Of how many questions of a category evidence stands before all rivals, and how many have
+        rivals."""
+        leads = [
+            one.leads for one in self.outcomes if one.category == category and one.leads is not None
+        ]
+        return sum(leads), len(leads)
 
     def latency_ms(self, percentile: float) -> float:
         """Wall time of one search at a percentile in 0..100."""
@@ -80,7 +93,7 @@ class Report:
     questions: int
     """Scored: with at least one existing piece of evidence."""
     unanswerable: tuple[str, ...]
-    """Questions none of whose evidence exists; not scored."""
+    """Questions none of whose evidence exists, and which have no label; not scored."""
     known_by_session: int
     """How many of these would be scored if sessions were ranked."""
     missing_evidence: Mapping[str, tuple[str, ...]]
@@ -151,6 +164,14 @@ class Report:
                 "ingest_seconds": system.ingest_seconds,
             },
         }
+        leading = {name: system.leading(name) for name in {o.category for o in system.outcomes}}
+        answer["leading"] = {
+            name: {"leads": leads, "questions": count}
+            for name, (leads, count) in sorted(leading.items())
+            if count
+        }
+        if system.prompts:
+            answer["prompts"] = asdict(system.prompts)
         if rankings:
             answer["outcomes"] = [
                 {
@@ -158,6 +179,7 @@ class Report:
                     "category": outcome.category,
                     "ranking": list(outcome.ranking),
                     "scores": dict(outcome.scores),
+                    "leads": outcome.leads,
                 }
                 for outcome in system.outcomes
             ]

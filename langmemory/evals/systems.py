@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, PutOp
@@ -34,6 +34,17 @@ class Found:
     """Ids of what it says: the turn, or the turns a fact rests on."""
     text: str
     """What whoever asked gets to read, with the speaker where it was said by one."""
+    score: float | None = None
+    """How sure the system says it is; None where it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a prompt is given to read."""
+
+    entries: tuple[tuple[str, ...], ...]
+    """Ids of the turns that each memory in it speaks of."""
+    tokens: int
 
 
 class System(Protocol):
@@ -47,6 +58,20 @@ class System(Protocol):
 
     def close(self) -> None:
         """Give back what it holds."""
+
+
+@runtime_checkable
+class BlockSystem(Protocol):
+    """A system that also makes the block of memories an agent's prompt would have."""
+
+    @property
+    def makes_blocks(self) -> bool:
+        """Whether it does in this configuration."""
+
+    def search(self, question: Question, k: int) -> list[Found]: ...
+
+    def block(self, question: Question) -> Block:
+        """The block of the question's conversation for a prompt with this text."""
 
 
 BATCH = 500
@@ -78,9 +103,15 @@ class TurnKeys:
         """Remember which turn the store keeps under its own key."""
         self._turns[namespace, key] = turn.id
 
-    def found(self, namespace: Namespace, keys: Sequence[str], text: str) -> Found:
+    def found(
+        self, namespace: Namespace, keys: Sequence[str], text: str, score: float | None = None
+    ) -> Found:
         """A result that says what the turns under these keys say."""
-        return Found(tuple(self._turns[namespace, key] for key in keys), text)
+        return Found(self.turns(namespace, keys), text, score)
+
+    def turns(self, namespace: Namespace, keys: Sequence[str]) -> tuple[str, ...]:
+        """Ids of the turns that are stored under these keys."""
+        return tuple(self._turns[namespace, key] for key in keys)
 
 
 class StoreSystem:

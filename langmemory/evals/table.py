@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group as Lines
@@ -12,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from langmemory.evals.bootstrap import Estimate
+from langmemory.evals.calibration import BINS
+from langmemory.evals.corpus import CHAIN, Label
 from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Report, Split, SystemReport
 from langmemory.plurals import counted
@@ -53,6 +56,12 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield _by_category(report, "recall@10")
     if report.granularity == "turn":
         yield _by_category(report, WITHIN_BUDGET)
+    if CHAIN in _categories(report):
+        yield _by_category(report, "all@10", [CHAIN])
+    if any(one.leads is not None for system in report.systems for one in system.outcomes):
+        yield _leading(report)
+    if any(system.prompts for system in report.systems):
+        yield _prompts(report)
     if report.tuning:
         yield _by_split(report)
     if report.ablations:
@@ -103,29 +112,84 @@ def _pooled(report: Report) -> Table:
     return table
 
 
-def _by_category(report: Report, metric: str) -> Table:
-    """A line a category, since there may be a dozen of them and there are few systems."""
-    counts = {
+def _categories(report: Report) -> dict[str, int]:
+    """How many questions each category has, by its name."""
+    return {
         group.category: group.questions
         for system in report.systems
         for group in system.groups
         if group.split == "all" and group.category != POOLED
     }
+
+
+def _by_category(report: Report, metric: str, only: Sequence[str] | None = None) -> Table:
+    """A line a category, since there may be a dozen of them and there are few systems."""
     present = [system for system in report.systems if not system.unavailable]
-    table = _table(
-        f"{_short(metric)} by category",
-        "n",
-        *(re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", system.name) for system in present),
-        first="category",
-        gap=2 if len(present) <= INTERVALS_FOR else 1,
-    )
-    for category, questions in counts.items():
+    table = _category_table(f"{_short(metric)} by category", present)
+    for category, questions in _categories(report).items():
+        if only is not None and category not in only:
+            continue
         scores = [system.group(category).metrics[metric] for system in present]
         cells = [Text(_number(score.value)) for score in scores]
         if len(present) <= INTERVALS_FOR:
             for cell, score in zip(cells, scores, strict=True):
                 cell.append(f" {_interval(score)}", style="dim")
         table.add_row(Text(category), str(questions), *cells)
+    return table
+
+
+def _category_table(title: str, systems: Sequence[SystemReport]) -> Table:
+    return _table(
+        title,
+        "n",
+        *(_folded(system.name) for system in systems),
+        first="category",
+        gap=2 if len(systems) <= INTERVALS_FOR else 1,
+    )
+
+
+def _folded(name: str) -> str:
+    """A system's name with a line for each of its words."""
+    return re.sub(r"[ .]|(?<=[a-z])(?=[A-Z])", "\n", name)
+
+
+def _leading(report: Report) -> Table:
+    """How often evidence stands before what the data says must not stand before it."""
+    present = [system for system in report.systems if not system.unavailable]
+    table = _category_table("Evidence before its rivals (outdated, or of something else)", present)
+    for category in _categories(report):
+        counts = [system.leading(category) for system in present]
+        if counts and counts[0][1]:
+            shares = (_number(leads / count) for leads, count in counts)
+            table.add_row(Text(category), str(counts[0][1]), *shares)
+    return table
+
+
+def _prompts(report: Report) -> Table:
+    """What the memory block of an agent's prompt holds, which prompts get one, and how good the
+    scores of the first results are as probabilities."""
+    shown = [(s.name, s.prompts) for s in report.systems if s.prompts]
+    table = _table(
+        "Memory block of an agent's prompt, and scores",
+        *(_folded(name) for name, _ in shown),
+        first="",
+        gap=2 if len(shown) <= INTERVALS_FOR else 1,
+    )
+    rows: list[tuple[str, list[float | None]]] = [
+        ("evidence in the block: precision", [p.precision for _, p in shown]),
+        ("  of answerable prompts alone", [p.precision_answerable for _, p in shown]),
+        ("  recall", [p.recall for _, p in shown]),
+        *(
+            (f"{label} prompts with a block", [p.with_block.get(label) for _, p in shown])
+            for label in get_args(Label)
+            if any(label in p.prompts for _, p in shown)
+        ),
+        ("AUROC of scores", [p.auroc for _, p in shown]),
+        (f"calibration error ({BINS} equal bins)", [p.calibration_error for _, p in shown]),
+    ]
+    for name, values in rows:
+        table.add_row(name, *("" if value is None else _number(value) for value in values))
+    table.add_row("tokens of a block", *(f"{p.tokens or 0:.0f}" for _, p in shown))
     return table
 
 

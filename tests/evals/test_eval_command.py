@@ -51,6 +51,10 @@ def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Pat
         (("--png", "out.txt"), "must end in .png, .svg, .pdf"),
         (("--json", "."), "is no report of an evaluation"),
         (("--rankings",), "name a file with --json"),
+        (("--reliability", "out.txt"), "must end in .png, .svg, .pdf"),
+        (("--reliability", "nofolder/out.png"), "nofolder"),
+        (("--system", "search", "--reliability", "out.png"), "name --system langmemory"),
+        (("--granularity", "session", "--reliability", "out.png"), "leave out --granularity"),
     ],
 )
 def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint: str) -> None:
@@ -58,6 +62,21 @@ def test_wrong_options_are_refused_by_name(arguments: tuple[str, ...], complaint
     result = _run(*arguments)
     assert result.exit_code == 2
     assert complaint in " ".join(result.output.replace("│", " ").split())
+
+
+def test_asked_before_is_beside_asked_once_and_reliability_is_drawn(tmp_path: Path) -> None:
+    """`--asked-before` adds a column, `--reliability` a picture; the JSON has the figures of both."""
+    result = _run(
+        *("--system", "no-embedder", "--asked-before"),
+        *("--json", str(tmp_path / "out.json"), "--reliability", str(tmp_path / "out.png")),
+    )
+    assert result.exit_code == 0, result.output
+    once, again = json.loads((tmp_path / "out.json").read_text())["systems"]
+    assert (once["name"], again["name"]) == ("no embedder", "no embedder, asked before")
+    for system in (once, again):
+        assert system["prompts"]["prompts"] == {"answerable": 7}
+        assert 0 < system["prompts"]["precision"] <= 1
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_data_named_as_json_is_not_written_over(tmp_path: Path) -> None:

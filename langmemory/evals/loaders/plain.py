@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
+from langmemory.evals.corpus import (
+    Conversation,
+    Corpus,
+    Label,
+    Observation,
+    Question,
+    Session,
+    Turn,
+)
 from langmemory.importers.json_stream import iterate_lines
 
 
@@ -27,6 +35,10 @@ def load_jsonl(path: Path) -> Corpus:
     `category` (default "question") may be left out; `evidence` may map ids to gains. Sessions
     keep the order of the file. A session may have `notes`, what a model wrote down of it: facts in
     the form of the extraction prompt, whose `evidence` is ids of its turns.
+
+    A question may have a `label`: "answerable", "idle", "general" or "foreign" (see `Label`), and
+    `evidence` may be empty; what a prompt gets that has none is reported. `rivals` (or `stale`) lists
+    turns that must not stand before the evidence.
     """
     sessions: dict[str, list[Session]] = defaultdict(list)
     asked: list[tuple[str, Mapping[str, Any]]] = []
@@ -93,6 +105,16 @@ def _jsonl_question(
             f"{name!r}, there are {sorted(turn_ids)}"
         )
     evidence = row["evidence"]
+    label = row.get("label")
+    if label is not None and label not in get_args(Label):
+        raise ImportFormatError(
+            f"{where}: 'label' is {label!r}; it must be one of {', '.join(get_args(Label))}"
+        )
+    rivals = row.get("rivals", row.get("stale", ()))
+    if isinstance(rivals, str) or not turn_ids[name].issuperset(rivals):
+        raise ImportFormatError(
+            f"{where}: 'rivals' (or 'stale') must be a list of ids of turns of {name!r}, not {rivals!r}"
+        )
     try:
         if isinstance(evidence, str):
             evidence = [evidence]
@@ -112,4 +134,6 @@ def _jsonl_question(
         category=str(row.get("category", "question")),
         evidence=gains,
         turn_ids=turn_ids[name],
+        label=label,
+        rivals=tuple(rivals),
     )
