@@ -26,10 +26,11 @@ ENGLISH = Language(
             r"\b(latest|newest|most recent|still|any ?more)\b",
         ),
         "before": (
-            r"\b(before|previous(ly)?|former(ly)?|earlier|used to|originally|back then|at first)\b",
+            r"\b(before|previous(ly)?|former(ly)?|earlier|used? to|originally|back then|at first|at the (start|beginning)|first (meant|planned|supposed)|was first)\b",
             r"\b(did|was|were)\b.*\b(live|living|stay|work|working|have|own|drive|date|dating)\b",
             r"\b(lived|worked|ex|my old|had been)\b",
         ),
+        "first": (r"\b(at first|originally|initially|(in|at) the (beginning|start)|to begin with|to start with|first (meant|planned|supposed)|was first)\b",),
         "count": (r"^\W*how (many|much|often)\b",),
         "when": (
             r"^\W*(since |until |by )?when\b",
@@ -153,9 +154,8 @@ ENGLISH = Language(
         show list give name find explain describe"""
     ),
     impersonal=(r"\bhow (?:do|does|can|could|would|should) (?:i|you|we|one)\b",),
-    references=word_set(
-        """i me my mine myself we us our ours ourselves that those again previously"""
-    ),
+    first_person=word_set("i me my mine myself we us our ours ourselves"),
+    references=word_set("that those again previously"),
     corrections=(
         # "No" may also begin a Spanish sentence; `SPANISH` excepts the same.
         r"^\W*(no|nope|nah)\b(?!\W*(thank|problem|worries|need|doubt|matter"

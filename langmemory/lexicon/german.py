@@ -32,6 +32,7 @@ GERMAN = Language(
             r"\b(früher\w*|vorher|davor|zuvor|ehemalig\w*|damals|ursprünglich|einst|bevor|ex)\b",
             r"\b(wohnte|wohntest|gewohnt|lebte|lebtest|gelebt|arbeitete|arbeitetest|gearbeitet|hatte)\b",
         ),
+        "first": (r"\b(zuerst|ursprünglich|anfangs|am anfang|zunächst|anfänglich)\b",),
         "count": (r"^\W*wie (viele?|oft)\b",),
         "when": (
             r"^\W*(seit |bis |ab )?wann\b",
@@ -136,9 +137,12 @@ GERMAN = Language(
         """ist sind war hat habe hast kann kannst könntest soll sollte sag nenne zeig erinnere weißt"""
     ),
     impersonal=(r"\bwie (?:kann|könnte|mache?|bekomme|soll) (?:ich|man|wir)\b",),
-    references=word_set(
+    first_person=word_set(
         """ich mich mir mein meine meinem meinen meiner meines wir uns unser unsere unserem unseren
-        unserer unseres dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"""
+        unserer unseres"""
+    ),
+    references=word_set(
+        "dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"
     ),
     corrections=(
         r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",

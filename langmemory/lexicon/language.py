@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 Question = Literal[
-    "when", "where", "who", "why", "how", "count", "preference", "relation", "now", "before"
+    "when", "where", "who", "why", "how", "count", "preference", "relation", "now", "before", "first"
 ]
-"""What a question asks for; of what changes, ``now`` is what holds at last and ``before`` what held. A
+"""What a question asks for; of what changes, ``now`` is what holds at last, ``before`` what held, and
+``first`` what held at first. A
 statement or an unrecognised question asks for none of them."""
 
 Unit = Literal["day", "weekend", "week", "month", "year"]
@@ -107,8 +108,10 @@ class Language:
     impersonal: tuple[str, ...] = ()
     """Regular expressions (over case-folded text) for questions in the first person that anybody might
     ask: "how do i"."""
+    first_person: frozenset[str] = frozenset()
+    """Words that refer to the person who speaks: "my"."""
     references: frozenset[str] = frozenset()
-    """Words that refer to the person who speaks, or to something both sides know: "my", "that"."""
+    """Words that refer to something both sides know: "that"."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()

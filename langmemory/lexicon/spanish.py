@@ -32,6 +32,7 @@ SPANISH = Language(
             r"\b(antes|anterior(es|mente)?|antigu[oa]s?|previ[oa]s?|al principio|ex)\b",
             r"\b(vivía[ns]?|vivió|viviste|trabajaba[ns]?|trabajó|trabajaste|tenía[ns]?)\b",
         ),
+        "first": (r"\b(al principio|originalmente|inicialmente|en un principio|al comienzo)\b",),
         "count": (r"^\W*(cu[aá]nt[oa]s?|con qu[eé] frecuencia)\b",),
         "when": (
             r"^\W*(desde |hasta )?cu[aá]ndo\b",
@@ -126,11 +127,11 @@ SPANISH = Language(
         """por es está son era fue hay tiene tengo puedes podrías dime recuérdame sabes"""
     ),
     impersonal=(r"\bcómo (?:puedo|se|podría|hago)\b",),
-    references=word_set(
+    first_person=word_set(
         """yo me mí mi mis mío mía míos mías conmigo nos nosotros nosotras nuestro nuestra nuestros
-        nuestras ese esa esos esas eso aquel aquella aquellos aquellas he tengo estoy soy fui era estaba
-        debo puedo voy quiero trabajo vivo"""
+        nuestras he tengo estoy soy fui debo puedo voy quiero trabajo vivo"""
     ),
+    references=word_set("ese esa esos esas eso aquel aquella aquellos aquellas"),
     corrections=(
         # "No" may also begin an English sentence; `ENGLISH` excepts the same.
         r"^\W*no\b(?!\W*(gracias|hay problema|pasa nada|importa|te preocupes"

@@ -75,14 +75,14 @@ def features(query: str, intent: Intent, ranking: Ranking) -> Floats:
     background = np.sort(scores)[::-1][BACKGROUND]
     met = [0.0] * 4
     if reading.met is not None and len(reading.contentless):
-        matches = reading.met.matches[:, ~reading.contentless]
+        matches = np.where(reading.contentless, 0, reading.met.matches)
         exact = np.where(matches >= MET, matches, 0)
         shares = reading.met.shares
         met = [
-            float(shares @ matches.max(axis=1, initial=0)),
-            float(shares @ exact.max(axis=1, initial=0)),
-            float((shares @ matches).max(initial=0)),
-            float((shares @ exact).max(initial=0)),
+            float(shares @ matches.max(axis=1)),
+            float(shares @ exact.max(axis=1)),
+            float((shares @ matches).max()),
+            float((shares @ exact).max()),
         ]
     words = split_words(query)
     return np.array(
@@ -112,9 +112,9 @@ def is_personal(query: str, intent: Intent) -> bool:
             bare = re.sub(pattern, " ", bare)
     words = split_words(bare)
     return any(
-        any(piece in bare for piece in language.references)
+        any(piece in bare for piece in language.first_person | language.references)
         if language.phrases
-        else not language.references.isdisjoint(words)
+        else not (language.first_person | language.references).isdisjoint(words)
         for language in LANGUAGES.values()
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ids import are_in
-from langmemory.recall import scoring
+from langmemory.recall import cues, scoring
 from langmemory.recall.calibration import features, gate, probability
 from langmemory.recall.candidates import EMPTY, Candidates, gather
 from langmemory.recall.choosing import choose, deeper
@@ -32,6 +32,7 @@ from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent
+from langmemory.recall.later_first import by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
@@ -150,6 +151,7 @@ def run(
         "": np.argsort(-ranking.relevance, kind="stable"),
         "scoring": np.lexsort((ids, -ranking.own)),
         "derivation": ranking.settled,
+        "later first": ranking.succession.order,
         "diversity": ranking.order,
         "session": chosen.order,
     }
@@ -281,7 +283,15 @@ def rank(
             families.succeed(score, found)
     order = np.lexsort((pool.rows.ids, -score))
     settled = order[~(folded | reading.contentless)[order]]
-    order = settled
+    times = pool.rows.said_at if families is None else families.said_at(pool.rows.said_at)
+    succession = by_time(
+        settled, pool.rows, times, reading, vocabulary, intent.asks, _until(intent, times)
+    )
+    if succession.order is not settled:
+        # Each place keeps its score.
+        score = score.copy()
+        score[succession.order] = score[settled]
+    order = succession.order
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
     clock.lap("scoring")
@@ -294,6 +304,7 @@ def rank(
         own=own,
         score=score,
         settled=settled,
+        succession=succession,
         order=order,
         channels=candidates.channels | ({"claim": claims.ids} if len(claims.ids) else {}),
         hops=hops,
@@ -448,6 +459,12 @@ class _Clock:
         for (_, before), (stage, after) in zip(self._laps, self._laps[1:], strict=False):
             spent[stage] = spent.get(stage, 0.0) + (after - before) * 1000
         return spent | self.total()
+
+
+def _until(intent: Intent, times: NDArray[np.int64]) -> int | None:
+    """End of the time a query speaks of, microseconds; None where it names none."""
+    spans = intent.spans(cues.years_of(times)) if len(times) else []
+    return max((_micros(end) for _, end in spans), default=None)
 
 
 def _micros(at: datetime) -> int:

@@ -20,6 +20,7 @@ from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
+from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
@@ -59,8 +60,10 @@ class Ranking:
     """float32[n]: as ``own``, or that of the source a derived memory stands for."""
     settled: NDArray[np.int64]
     """int64: candidates by score, best first, without those that another stands for."""
+    succession: Succession
+    """`settled`, versions of one statement in the order of time."""
     order: NDArray[np.int64]
-    """int64: `settled`, its head made diverse where the preset says so."""
+    """int64: the order of `succession`, its head made diverse where the preset says so."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))

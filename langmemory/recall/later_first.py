@@ -1,0 +1,125 @@
+"""Later first: of memories that say nearly the same of the same thing, what was said last leads.
+
+"The standup is at 9:30" and "The standup is at 10 now" meet a question equally well, and only one of
+them still holds. Questions for the past turn the order round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.lexicon import LANGUAGES, Question
+from langmemory.recall.interaction import MET
+from langmemory.recall.source import Rows
+from langmemory.recall.vocabulary import Flags, Vocabulary
+
+if TYPE_CHECKING:
+    from langmemory.recall.ranking import Reading
+
+HEAD: Final = 40
+"""Candidates, by rank, that are compared."""
+SHARED: Final = 0.5
+"""Share of the words of the shorter of two texts that the other has too, from which both say nearly the
+same."""
+FEWEST_WORDS: Final = 3
+"""Words a text needs to be compared."""
+
+Order = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Succession:
+    """An order of n candidates in which versions of one statement stand by time."""
+
+    order: Order
+    """int64: the candidates, best first."""
+    newer: Order
+    """int64[n]: the newest version of what a candidate says, -1 for the newest and those without."""
+
+
+def by_time(
+    order: Order,
+    rows: Rows,
+    said_at: NDArray[np.int64],
+    reading: Reading,
+    vocabulary: Vocabulary | None,
+    asks: frozenset[Question],
+    until: int | None,
+) -> Succession:
+    """Rearrange the head of an order; each group of versions keeps its places.
+
+    Args:
+        order: int64: candidates by rank.
+        rows: Their facets.
+        said_at: int64[n]: when they were said, microseconds.
+        reading: Their words.
+        vocabulary: What the words mean.
+        asks: What the query asks for: "first" puts the oldest version first, "before" the newest last.
+        until: End of the time the query speaks of, microseconds: what was said later stands behind.
+    """
+    newer = np.full(len(rows.ids), -1, dtype=np.int64)
+    head = order[:HEAD]
+    if reading.texts is None or reading.met is None or vocabulary is None or len(head) < 2:
+        return Succession(order=order, newer=newer)
+    same = _versions(head, rows, reading, vocabulary)
+    order = order.copy()
+    for group in _groups(same):
+        members = head[group]  # the places ascend
+        newest_first = members[np.argsort(-said_at[members], kind="stable")]
+        newer[newest_first[1:]] = newest_first[0]
+        if until is not None:
+            late = said_at[newest_first] >= until
+            newest_first = np.concatenate((newest_first[~late], newest_first[late]))
+        elif "first" in asks:
+            newest_first = newest_first[::-1]
+        elif "before" in asks:
+            newest_first = np.roll(newest_first, -1)
+        order[group] = newest_first
+    return Succession(order=order, newer=newer)
+
+
+def _versions(
+    head: Order, rows: Rows, reading: Reading, vocabulary: Vocabulary
+) -> NDArray[np.bool_]:
+    """bool[h, h]: which candidates (columns) say nearly the same as a better one (rows), and meet all
+    the words of the query that it does."""
+    texts, met = reading.texts, reading.met
+    assert texts is not None and met is not None
+    starts, lengths = texts.starts[head], texts.lengths[head]
+    tokens = [texts.tokens[start : start + length] for start, length in zip(starts, lengths, strict=True)]
+    distinct, places = np.unique(np.concatenate(tokens), return_inverse=True)
+    holds = np.zeros((len(head), len(distinct)), dtype=np.float32)
+    holds[np.repeat(np.arange(len(head)), lengths), places] = 1
+    holds[:, vocabulary.marks[distinct]] = 0
+    words = holds.sum(axis=1)
+    shorter = np.minimum(words[:, None], words[None, :])
+    same = (holds @ holds.T >= SHARED * shorter) & (shorter >= FEWEST_WORDS)
+    meets = (met.matches[:, head] >= MET).astype(np.float32)
+    both = meets.T @ meets
+    same &= (both == meets.sum(axis=0)[:, None]) & (both > 0)
+    # What two people say of themselves is never the same.
+    speakers = np.array([rows.speaker[place] or "" for place in head.tolist()])
+    own = holds[:, _first_person(vocabulary)[distinct]].any(axis=1)
+    same &= (speakers[:, None] == speakers[None, :]) | ~(own[:, None] | own[None, :])
+    return np.triu(same, 1)
+
+
+def _groups(same: NDArray[np.bool_]) -> Iterator[Order]:
+    """int64: the places of a candidate and of the versions of what it says, two at least."""
+    left = np.ones(len(same), dtype=np.bool_)
+    for place in np.flatnonzero(same.any(axis=1)).tolist():
+        versions = np.flatnonzero(same[place] & left)
+        if left[place] and len(versions):
+            left[versions] = False
+            yield np.concatenate(([place], versions))
+
+
+@lru_cache(maxsize=4)
+def _first_person(vocabulary: Vocabulary) -> Flags:
+    return vocabulary.flags(frozenset().union(*(one.first_person for one in LANGUAGES.values())))
