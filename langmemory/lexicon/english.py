@@ -225,7 +225,7 @@ ENGLISH = Language(
         "since": r"(?:and |or )?(?:onwards?|later|after(?:wards)?)|at the earliest",
         "around": r"or (?:so|thereabouts)|give or take",
     },
-    fillers=r"(?:about|around|roughly|approximately|at least|at the latest|some ?time|on|in|noon on"
+    between=r"(?:about|around|roughly|approximately|at least|at the latest|some ?time|on|in|noon on"
     r"|midnight on|(?:the )?(?:morning|noon|afternoon|evening|night|day|week|close|date) (?:of|on)"
     r"|\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm|o['’]?clock)? on)",
     parts={

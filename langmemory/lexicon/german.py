@@ -209,7 +209,7 @@ GERMAN = Language(
         "since": r"oder (?:später|danach)|frühestens",
         "around": r"herum",
     },
-    fillers=r"(?:etwa|ungefähr|circa|ca\.|mindestens|spätestens|am|im|in|mittag|mitternacht"
+    between=r"(?:etwa|ungefähr|circa|ca\.|mindestens|spätestens|am|im|in|mittag|mitternacht"
     r"|(?:zum |dem |den )?(?:morgen|mittag|abend|nachmittag|ende|tag) des"
     r"|\d{1,2}(?:[:.]\d\d)?\s*uhr(?: am)?)",
     parts={"first": "anfang|beginn", "middle": "mitte", "last": "ende"},

@@ -97,7 +97,7 @@ class Language:
     other_side: Mapping[Edge, str] = field(default_factory=dict)
     """Edge to a regular expression of what says the same on the other side of the date: "14 May at the
     latest", in a script without spaces "截至5月14日"."""
-    fillers: str = r"(?!)"
+    between: str = r"(?!)"
     """Regular expression of what may stand between these words and the date: "by noon on 14 May"."""
     parts: Mapping[Part, str] = field(default_factory=dict)
     """Regular expressions of what takes a third of the following month, season or year ("the end of");

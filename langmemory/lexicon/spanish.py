@@ -193,7 +193,7 @@ SPANISH = Language(
         "since": r"en adelante|o después",
         "around": r"o así|más o menos|aproximadamente",
     },
-    fillers=r"(?:aproximadamente|alrededor del?|al menos|en|mediodía del?|medianoche del?"
+    between=r"(?:aproximadamente|alrededor del?|al menos|en|mediodía del?|medianoche del?"
     r"|(?:la )?(?:mañana|tarde|noche|día) del?|las? \d{1,2}(?:[:.]\d\d)?(?: horas)? del?)",
     parts={
         "first": r"(?:principios?|comienzos?|inicios?) del?",

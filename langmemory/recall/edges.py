@@ -85,29 +85,29 @@ def _reads(pattern: re.Pattern[str], side: str, other: str, language: Language) 
 
 
 @lru_cache(maxsize=64)
-def _patterns(words: tuple[str, ...], fillers: str, unspaced: bool) -> re.Pattern[str]:
+def _patterns(words: tuple[str, ...], between: str, unspaced: bool) -> re.Pattern[str]:
     """What stands before a date; in a script without spaces, behind it."""
     alternatives = "|".join(words) or "(?!)"
     if unspaced:
         return re.compile(rf"^(?:{alternatives})")
     return re.compile(
-        rf"(?:^|(?<=[\s¿¡(\"“„]))(?:{alternatives})[\s,]+{ARTICLES}(?:{fillers}\s+)?{ARTICLES}$"
+        rf"(?:^|(?<=[\s¿¡(\"“„]))(?:{alternatives})[\s,]+{ARTICLES}(?:{between}\s+)?{ARTICLES}$"
     )
 
 
 def _near_side(words: tuple[str, ...], language: Language) -> re.Pattern[str]:
-    return _patterns(words, language.fillers, _is_unspaced(language))
+    return _patterns(words, language.between, _is_unspaced(language))
 
 
 def _far_side(edge: Edge, language: Language) -> re.Pattern[str]:
-    return _other(language.other_side.get(edge, "(?!)"), language.fillers, _is_unspaced(language))
+    return _other(language.other_side.get(edge, "(?!)"), language.between, _is_unspaced(language))
 
 
 @lru_cache(maxsize=64)
-def _other(pattern: str, fillers: str, unspaced: bool) -> re.Pattern[str]:
+def _other(pattern: str, between: str, unspaced: bool) -> re.Pattern[str]:
     """What stands behind a date; in a script without spaces, before it."""
     if unspaced:
-        return re.compile(rf"(?:{pattern})(?:{fillers})?$")
+        return re.compile(rf"(?:{pattern})(?:{between})?$")
     return re.compile(rf"^[\s,(]+(?:{pattern})(?![^\W\d_])")
 
 
