@@ -8,12 +8,15 @@ from typing import Any
 from langmemory.recall.presets import Preset
 
 NEVER_DOCUMENTS = (1e9, 2e9)
-"""Mean lengths that no candidates reach: the weight of `lead` stays where it is."""
+"""Mean lengths that no candidates reach, or words that no query has: weights stay where they are."""
 
 OFF: Mapping[str, Any] = {
     "context_weight": 0.0,
     "context_depth": 0,
     "document_tokens": NEVER_DOCUMENTS,
+    "document_terms": NEVER_DOCUMENTS,
+    "flat_depth": 0,
+    "session_share": 1.0,
     "stale_factor": 1.0,
     "name_weight": 1,
     "window_channel": False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from langmemory.lexicon.chinese import CHINESE
 from langmemory.lexicon.english import ENGLISH
 from langmemory.lexicon.german import GERMAN
-from langmemory.lexicon.language import Language, Question, Unit, primary
+from langmemory.lexicon.language import Edge, Language, Question, Unit, primary
 from langmemory.lexicon.matching import (
     LANGUAGES,
     detect_language,
@@ -37,6 +37,7 @@ __all__ = [
     "LANGUAGES",
     "SIGNS",
     "SPANISH",
+    "Edge",
     "Language",
     "Question",
     "Unit",

@@ -31,6 +31,12 @@ ENGLISH = Language(
             r"\b(lived|worked|ex|my old|had been)\b",
         ),
         "first": (r"\b(at first|originally|initially|(in|at) the (beginning|start)|to begin with|to start with|first (meant|planned|supposed)|was first)\b",),
+        "change": (
+            r"\bhow\b.*\b(changed?|evolved?|develop(ed)?|progress(ed)?|grown?|grew|improved?|shifted)\b",
+            r"\bover (the )?(years|months|weeks|time|course)\b|\b(timeline|history|course|evolution) of\b",
+            r"\b(changes?|progress|developments?) (in|of|with|to)\b",
+            r"\bfrom (beginning|start) to (end|finish)\b",
+        ),
         "count": (r"^\W*how (many|much|often)\b",),
         "when": (
             r"^\W*(since |until |by )?when\b",
@@ -87,6 +93,7 @@ ENGLISH = Language(
         r"\byour (\w+ )?(advice|recommendations?|suggestions?|proposals?|explanation|answer)\b",
         r"\baccording to you\b|\byou had (a|an|the) (\w+ )?(idea|opinion|tip|recipe|plan|list)\b",
     ),
+    own=r"\b(?:my|our)\s+(\w+(?:\s+\w+)?)",
     courtesies={
         **dict.fromkeys(("hey", "hi"), r"^\W*(?:hey|hi)(?: (?:there|again|all))?(?:[\s,.!…]+|$)"),
         **dict.fromkeys(
@@ -197,10 +204,41 @@ ENGLISH = Language(
         r"\b(?:last|past|previous) {n} {unit}\b": "lately",
     },
     last=frozenset(("last", "past", "previous")),
-    since=("since",),
-    onwards={"from": r"on|onwards?|until|till|through"},
-    after=("after",),
-    before=("before", "until", "till"),
+    since=("since", "on or after", "not before", r"starting(?: from)?", "beginning", "as from"),
+    onwards={"from": r"on|onwards?|until|till|through|forward"},
+    after=("after", "later than", "following"),
+    before=("before", "prior to", "earlier than", "ahead of", "leading up to", "in the run-up to"),
+    until=(
+        "by",
+        "as of",
+        "as at",
+        r"(?:up )?(?:until|till)",
+        r"up to(?: and including)?",
+        r"(?:up )?through",
+        "on or before",
+        r"(?:no|not) later than",
+        "not after",
+    ),
+    around=("around", "about", "roughly", "approximately", "circa", "near", "close to"),
+    other_side={
+        "until": r"at the (?:very )?latest|(?:or|and) (?:before|earlier)",
+        "since": r"(?:and |or )?(?:onwards?|later|after(?:wards)?)|at the earliest",
+        "around": r"or (?:so|thereabouts)|give or take",
+    },
+    between=r"(?:about|around|roughly|approximately|at least|at the latest|some ?time|on|in|noon on"
+    r"|midnight on|(?:the )?(?:morning|noon|afternoon|evening|night|day|week|close|date) (?:of|on)"
+    r"|\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm|o['’]?clock)? on)",
+    parts={
+        "first": r"(?:very )?(?:beginning|start) of|early(?: in)?",
+        "middle": r"middle of|mid(?:dle)?",
+        "last": r"(?:very )?end of|late(?: in)?",
+    },
+    shifted={
+        r"(?:{n} |\bthe ){unit} (?:before|prior to)": -1,
+        r"(?:{n} |\bthe ){unit} after": 1,
+    },
+    coming=r"\b(?:must|should|shall|will|need(?:s|ed)? to|ha(?:ve|s) to|due|deadline|going to|plan(?:s|ned)?"
+    r"|upcoming|supposed)\b",
     ranges={"between": "and", "from": "to|until|till|through", "": "to|through|[-–—]"},
     verbs={
         "may": word_set("in of from during between by"),

@@ -33,6 +33,11 @@ GERMAN = Language(
             r"\b(wohnte|wohntest|gewohnt|lebte|lebtest|gelebt|arbeitete|arbeitetest|gearbeitet|hatte)\b",
         ),
         "first": (r"\b(zuerst|ursprünglich|anfangs|am anfang|zunächst|anfänglich)\b",),
+        "change": (
+            r"\bwie\b.*\b(verändert\w*|geändert|änderte\w*|entwickelt\w*|gewandelt|verlaufen|verlief)\b",
+            r"\b(im lauf(e)?|im laufe) der\b|\büber die (jahre|monate|wochen|zeit)\b",
+            r"\b(verlauf|entwicklung|geschichte|veränderung(en)?) (der|des|von|vom)\b",
+        ),
         "count": (r"^\W*wie (viele?|oft)\b",),
         "when": (
             r"^\W*(seit |bis |ab )?wann\b",
@@ -89,6 +94,8 @@ GERMAN = Language(
         r"\bdeine[mnr]? (rat|tipp|tipps|vorschl[aä]ge?|empfehlung(en)?|erklärung|antwort)\b"
         r"|\bdein (rat|tipp|vorschlag|rezept)\b|\blaut dir\b|\bdeiner (meinung|ansicht) nach\b",
     ),
+    capital_nouns=True,
+    own=r"\b(?:mein|unser)\w*\s+(\w+(?:\s+\w+)?)",
     courtesies={
         **dict.fromkeys(
             ("hallo", "servus", "moin", "grüß", "guten "),
@@ -128,7 +135,9 @@ GERMAN = Language(
         finde gefunden gesagt gespeichert gespräch information informationen keinerlei leider mitgeteilt
         sagen sicher unbekannt weiß wissen wüsste worüber zugriff"""
     ),
-    negations=word_set("kein keine keinen keiner keinerlei leider nein nicht nichts nie noch unbekannt"),
+    negations=word_set(
+        "kein keine keinen keiner keinerlei leider nein nicht nichts nie noch unbekannt"
+    ),
     question_words=word_set(
         """was wann wo wohin woher wer wem wen wessen welche welcher welches welchen wie warum weshalb
         wieso"""
@@ -186,10 +195,33 @@ GERMAN = Language(
         r"\b(?:letzten|vergangenen) {n} {unit}\b": "lately",
     },
     persons=r"\b(?:ist|hat|hatte|hei(?:ß|ss)t|der|die|mit|frau|herrn?)\s+{month}\b(?!\s+\d)",
-    since=("seit", "ab"),
-    onwards={"von": "an|bis", "vom": "an|bis"},
-    after=("nach",),
-    before=("vor", "bis"),
+    since=("seit", "ab", "nicht vor", "frühestens"),
+    onwards={"von": "an|bis|ab", "vom": "an|bis|ab", "am": "oder (?:später|danach)"},
+    after=("nach", "später als"),
+    before=("vor", "früher als"),
+    until=(
+        r"bis(?: spätestens| einschließlich| inklusive)?",
+        "spätestens",
+        r"nicht (?:später als|nach)",
+        r"(?:mit )?stand(?: vom)?",
+        "zum",
+        "per",
+    ),
+    around=("um", "gegen", "rund um", "etwa", "ungefähr", "circa", r"ca\.", "um die zeit"),
+    other_side={
+        "until": r"spätestens|oder (?:früher|davor|vorher)",
+        "since": r"oder (?:später|danach)|frühestens",
+        "around": r"herum",
+    },
+    between=r"(?:etwa|ungefähr|circa|ca\.|mindestens|spätestens|am|im|in|mittag|mitternacht"
+    r"|(?:zum |dem |den )?(?:morgen|mittag|abend|nachmittag|ende|tag) des"
+    r"|\d{1,2}(?:[:.]\d\d)?\s*uhr(?: am)?)",
+    parts={"first": "anfang|beginn", "middle": "mitte", "last": "ende"},
+    shifted={
+        r"(?:{n} |\b(?:die|der|das|dem|den|am) ){unit} vor": -1,
+        r"(?:{n} |\b(?:die|der|das|dem|den|am) ){unit} nach": 1,
+    },
+    coming=r"\b(?:muss|müssen|musst|soll|sollen|sollst|wird|werden|wirst|fällig|geplant|frist|abgabe)\b",
     ranges={"zwischen": "und", "von": "bis", "": "bis|[-–—]"},
     temporal_words=word_set(
         """gestern heute morgen vorgestern übermorgen neulich kürzlich bald letzte letzten letzter

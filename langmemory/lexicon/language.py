@@ -11,13 +11,31 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 Question = Literal[
-    "when", "where", "who", "why", "how", "count", "preference", "relation", "now", "before", "first"
+    "when",
+    "where",
+    "who",
+    "why",
+    "how",
+    "count",
+    "preference",
+    "relation",
+    "now",
+    "before",
+    "first",
+    "present",
+    "change",
 ]
-"""What a question asks for; of what changes, ``now`` is what holds at last, ``before`` what held, and
-``first`` what held at first. A
-statement or an unrecognised question asks for none of them."""
+"""What a question asks for; of what changes, ``now`` is what holds at last, ``before`` what held, ``first``
+what held at first, ``present`` what holds without saying so, and ``change`` how one became the other. A statement or an unrecognised question asks for none of them."""
 
 Unit = Literal["day", "weekend", "week", "month", "year"]
+
+Edge = Literal["until", "since", "after", "before", "around"]
+"""What a date is to a stretch of time: its last part ("by May"), its first ("since May"), what ends just
+before it or begins just after, or the middle of a neighbourhood."""
+
+Part = Literal["first", "middle", "last"]
+"""A third of a stretch of time: "early May", "mid-May", "the end of May"."""
 
 Counted = Literal["ago", "lately"]
 """Whether counted units lead to a time ("two weeks ago") or fill the time until now ("the last two
@@ -65,15 +83,32 @@ class Language:
     last: frozenset[str] = frozenset()
     """Words that put a month, season or weekday beside them into the past ("last spring")."""
     since: tuple[str, ...] = ()
-    """Words that open a range at the beginning of the following date ("since May"); in a script
-    without spaces of the date before them, as in the next two."""
+    """Regular expressions of what opens a range at the beginning of the following date ("since May");
+    in a script without spaces of the date before it, as in the next ones."""
     onwards: Mapping[str, str] = field(default_factory=dict)
     """Words that do so only where something behind the date does, too, a regular expression:
     ``"from"`` to ``"on"``."""
     after: tuple[str, ...] = ()
-    """Words that open a range at the end of a date ("after May")."""
+    """What opens a range at the end of a date ("after May")."""
     before: tuple[str, ...] = ()
-    """Words that end a range at the beginning of a date ("before May")."""
+    """What ends a range at the beginning of a date ("before May")."""
+    until: tuple[str, ...] = ()
+    """What ends a range at the end of a date ("by May", "as of May")."""
+    around: tuple[str, ...] = ()
+    """What means the time around a date ("around May")."""
+    other_side: Mapping[Edge, str] = field(default_factory=dict)
+    """Edge to a regular expression of what says the same on the other side of the date: "14 May at the
+    latest", in a script without spaces "截至5月14日"."""
+    between: str = r"(?!)"
+    """Regular expression of what may stand between these words and the date: "by noon on 14 May"."""
+    parts: Mapping[Part, str] = field(default_factory=dict)
+    """Regular expressions of what takes a third of the following month, season or year ("the end of");
+    in a script without spaces of that before it."""
+    shifted: Mapping[str, int] = field(default_factory=dict)
+    """Regular expression with ``{n}`` and ``{unit}`` before a date, in a script without spaces behind it,
+    to -1 or 1 for so many units before or after it: "two weeks before 11 August"."""
+    coming: str = r"(?!)"
+    """Regular expression of what shows that a date without a year is still to come: "must", "due"."""
     ranges: Mapping[str, str] = field(default_factory=dict)
     """Regular expression before the first of two dates to the one between them, where both are the
     ends of a range: ``"between"`` to ``"and"``."""
@@ -90,6 +125,10 @@ class Language:
     asks_listener: tuple[str, ...] = ()
     """Regular expressions by which somebody asks the other side what it said before ("did you
     recommend"), not what it would say now ("can you recommend")."""
+    capital_nouns: bool = False
+    """Whether every noun is written with a capital letter, so that one tells no name."""
+    own: str = r"(?!)"
+    """Regular expression whose one group is what belongs to whom asks: "dog" in "my dog"."""
     courtesies: Mapping[str, str] = field(default_factory=dict)
     """What people say around a question and do not ask ("Good morning!", "could you tell me", "if you
     remember", "thanks"): a piece that is in it, in small letters, to a regular expression for it,
@@ -118,6 +157,17 @@ class Language:
     """For languages without spaces: function phrases cut out of a query, longest first."""
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Word for a kind of thing to things of that kind: ``"city"`` to ``"rome"`` and others."""
+
+    @property
+    def edges(self) -> Mapping[Edge, tuple[str, ...]]:
+        """What makes a date each edge, in the order to look: "not later than" before "later than"."""
+        return {
+            "until": self.until,
+            "since": self.since,
+            "after": self.after,
+            "before": self.before,
+            "around": self.around,
+        }
 
 
 def word_set(text: str) -> frozenset[str]:

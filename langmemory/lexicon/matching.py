@@ -63,8 +63,10 @@ def is_correction(text: str) -> bool:
     )
 
 
-def keyword_terms(query: str, language: Language | None = None) -> tuple[str, ...]:
-    """Distinct words of a query worth looking up, in order, at most `MAX_TERMS`.
+def keyword_terms(
+    query: str, language: Language | None = None, *, limit: int = MAX_TERMS
+) -> tuple[str, ...]:
+    """Distinct words of a query worth looking up, in order, at most ``limit``.
 
     Stop words of the query's language are left out, unless nothing else would be left.
     """
@@ -76,7 +78,7 @@ def keyword_terms(query: str, language: Language | None = None) -> tuple[str, ..
     words = dict.fromkeys(w for w in split_words(spoken) if w not in language.stop_words)
     if not words:
         words = dict.fromkeys(split_words(query))
-    return tuple(words)[:MAX_TERMS]
+    return tuple(words)[:limit]
 
 
 SHORTEST_STEM = 4

@@ -33,6 +33,10 @@ SPANISH = Language(
             r"\b(vivía[ns]?|vivió|viviste|trabajaba[ns]?|trabajó|trabajaste|tenía[ns]?)\b",
         ),
         "first": (r"\b(al principio|originalmente|inicialmente|en un principio|al comienzo)\b",),
+        "change": (
+            r"\bc[oó]mo\b.*\b(cambi\w+|evolucion\w+|desarroll\w+|progres\w+|avanz\w+|mejor(ó|ado))\b",
+            r"\ba lo largo del?\b|\bcon el (paso del )?tiempo\b|\b(evolución|historia|cambios) (de|del|en)\b",
+        ),
         "count": (r"^\W*(cu[aá]nt[oa]s?|con qu[eé] frecuencia)\b",),
         "when": (
             r"^\W*(desde |hasta )?cu[aá]ndo\b",
@@ -79,6 +83,7 @@ SPANISH = Language(
         r"|escrito|contado|calculado)\b",
         r"\bsegún tú\b|\btus? (consejos?|recomendaci(ón|ones)|sugerencias?|propuestas?)\b",
     ),
+    own=r"\b(?:mis?|nuestr[oa]s?)\s+(\w+)",
     courtesies={
         **dict.fromkeys(
             ("hola", "buen"),
@@ -170,10 +175,38 @@ SPANISH = Language(
         r"\búltim[oa]s {n} {unit}\b": "lately",
     },
     persons=r"\b(?:es|era|fue|llama|llamaba|con|doña)\s+{month}\b(?!\s+del?\s+\d)",
-    since=("desde", "a partir de", "a partir del"),
+    since=("desde", "a partir del?", "no antes del?"),
     onwards={"de": "en adelante", "del": "en adelante"},
-    after=("después de", "después del"),
-    before=("antes de", "antes del", "hasta"),
+    after=("después del?", "tras", "posterior(?:es)? al?"),
+    before=("antes del?", "previo al?", "anterior(?:es)? al?"),
+    until=(
+        "hasta",
+        "para",
+        r"(?:no )?más tarde (?:que|del?)",
+        "a más tardar(?: en)?",
+        "no después del?",
+        "a fecha del?",
+        "al",
+    ),
+    around=("alrededor del?", "hacia", "en torno al?", "cerca del?", "aproximadamente", "sobre"),
+    other_side={
+        "until": r"a más tardar|como (?:muy tarde|máximo)|o antes",
+        "since": r"en adelante|o después",
+        "around": r"o así|más o menos|aproximadamente",
+    },
+    between=r"(?:aproximadamente|alrededor del?|al menos|en|mediodía del?|medianoche del?"
+    r"|(?:la )?(?:mañana|tarde|noche|día) del?|las? \d{1,2}(?:[:.]\d\d)?(?: horas)? del?)",
+    parts={
+        "first": r"(?:principios?|comienzos?|inicios?) del?",
+        "middle": r"mediados del?",
+        "last": r"(?:finales|fines|el final|fin) del?",
+    },
+    shifted={
+        r"(?:{n} |\b(?:el|la) ){unit} (?:antes|anterior) (?:del?|al?)": -1,
+        r"(?:{n} |\b(?:el|la) ){unit} (?:después|siguiente|posterior) (?:del?|al?)": 1,
+    },
+    coming=r"\b(?:debo|debe|deben|debemos|tengo que|tiene que|tienen que|tenemos que|será|estará|vence"
+    r"|plazo|va a|voy a|vamos a|hay que|previst[oa])\b",
     ranges={"entre": "y|e", "desde": "hasta|a", "de": "a", "del": "al", "": "hasta|[-–—]"},
     temporal_words=word_set(
         """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto seguimos sigue sigamos

@@ -14,6 +14,34 @@ EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Flat:
+    """When the words of a query tell so little among so much that more items have to be looked at."""
+
+    depth: int
+    """From each channel, then."""
+    share: float
+    """0..1: of the best score, what the last item found has at least."""
+    spread: float
+    """0..1: sessions among the items found, for each of them, from which there are many sessions."""
+    turns: int
+    """Of the sessions found together, as far as they are known, from which these are long."""
+
+    def holds(self, source: CandidateSource, found: Found) -> bool:
+        """Whether the scores are flat, and what was found is of many sessions or of long ones: in a short
+        talk, more candidates are only more that can be mistaken for the answer."""
+        if found.scores[-1] < self.share * found.scores[0]:
+            return False
+        rows = source.rows(found.ids)
+        alone = rows.thread < 0
+        threads, number = np.unique(rows.thread[~alone], return_inverse=True)
+        if len(threads) + alone.sum() >= self.spread * len(rows.ids):
+            return True
+        last = np.zeros(len(threads), np.int64)
+        np.maximum.at(last, number, rows.position[~alone] + 1)
+        return int(last.sum()) >= self.turns
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
     """n distinct items in ascending order of id, and what the channels say of them."""
 
@@ -47,6 +75,7 @@ def gather(
     keyword: KeywordQuery | None,
     window: tuple[int, int] | None,
     depth: int,
+    flat: Flat | None = None,
     kin: KeywordQuery | None = None,
     kin_depth: int = 0,
     names: Iterable[str] = (),
@@ -54,13 +83,16 @@ def gather(
 ) -> Candidates:
     """Asks every channel that has a question for ``depth`` items and joins the answers.
 
+    Words and vectors hand on more items where ``flat`` says so.
     ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
     found gets its exact cosine as well, so that the scores of two channels are comparable. What is
     found by ``kin`` (at most ``kin_depth``), or only speaks of somebody with one of the ``names``
     (at most ``entity_depth``), is a candidate without a keyword score.
     """
+    by_words = EMPTY
+    if keyword is not None:
+        by_words, depth = _by_words(source, keyword, depth, flat)
     by_vector = source.dense(vector, depth) if vector is not None else EMPTY
-    by_words = source.keyword(keyword, depth) if keyword is not None else EMPTY
     by_time = source.window(*window, depth) if window is not None else EMPTY.ids
     by_kin = source.keyword(kin, kin_depth) if kin is not None and kin_depth else EMPTY
     ids = distinct(by_vector.ids, by_words.ids, by_time, by_kin.ids)
@@ -87,3 +119,16 @@ def gather(
         named=by_name,
         channels={name: found for name, found in channels.items() if len(found)},
     )
+
+
+def _by_words(
+    source: CandidateSource, keyword: KeywordQuery, depth: int, flat: Flat | None
+) -> tuple[Found, int]:
+    """What the words find, and how many items the vectors are to find."""
+    if flat is None or flat.depth <= depth:
+        return source.keyword(keyword, depth), depth
+    found = source.keyword(keyword, flat.depth)
+    first = Found(found.ids[:depth], found.scores[:depth])
+    if len(found.ids) > depth and flat.holds(source, first):
+        return found, flat.depth
+    return first, depth

@@ -8,12 +8,16 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import compared, split_words
+from langmemory.lexicon import Edge, compared, split_words
+from langmemory.recall.edges import UPPER
 from langmemory.recall.interaction import Texts
 from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
 
 _DAY_US = 86_400_000_000
+AROUND_SHARE = 0.25
+"""Share of a stretch of time by which its neighbourhood exceeds it on either side, if that is more than
+the lag."""
 _SHORTEST_GENITIVE = 3
 
 
@@ -60,24 +64,48 @@ def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     return asking
 
 
-def latest(said_at: NDArray[np.int64], *, half_life_days: float) -> Floats:
-    """1 for what was said last of n >= 1 times, half as much for every half-life before."""
-    age = (said_at.max() - said_at) / (half_life_days * _DAY_US)
-    newest: Floats = np.exp2(-age).astype(np.float32)
+def latest(
+    said_at: NDArray[np.int64], *, half_life_days: float, horizon: datetime | None = None
+) -> Floats:
+    """1 for what was said last of n >= 1 times, half as much for every half-life before; 0 for what was
+    said from ``horizon`` on."""
+    known = np.ones(len(said_at), np.bool_) if horizon is None else said_at < _micros(horizon)
+    if not known.any():
+        return np.zeros(len(said_at), np.float32)
+    age = (said_at[known].max() - said_at) / (half_life_days * _DAY_US)
+    newest: Floats = (np.exp2(-np.maximum(age, 0)) * known).astype(np.float32)
     return newest
 
 
 def within(
-    said_at: NDArray[np.int64], spans: Iterable[tuple[datetime, datetime]], *, lag_days: float
+    said_at: NDArray[np.int64],
+    spans: Iterable[tuple[datetime, datetime]],
+    *,
+    lag_days: float,
+    edge: Edge | None = None,
 ) -> Floats:
-    """1 for what was said within a time the query names, falling to 0 over the days after it:
-    people tell of a thing shortly after it happened."""
+    """1 for what was said within a time the query names, falling to 0 over the days after it: people
+    tell of a thing shortly after it happened. Over the days before it as well where the query asks for
+    what was around it; over none where it asks for what was before it."""
     near = np.zeros(len(said_at), dtype=np.float32)
     for since, until in spans:
-        start, end = int(since.timestamp() * 1e6), int(until.timestamp() * 1e6)
-        late = np.maximum(said_at - end, 0) / (lag_days * _DAY_US)
-        near = np.maximum(near, np.where(said_at >= start, np.maximum(1 - late, 0), 0))
+        start, end = _micros(since), _micros(until)
+        lag = lag_days * _DAY_US
+        if edge == "around":
+            lag = max(lag, (end - start) * AROUND_SHARE)
+            away = np.maximum(np.maximum(start - said_at, said_at - end), 0) / lag
+            here = np.maximum(1 - away, 0)
+        elif edge in UPPER:
+            here = ((said_at >= start) & (said_at < end)).astype(np.float32)
+        else:
+            late = np.maximum(said_at - end, 0) / lag
+            here = np.where(said_at >= start, np.maximum(1 - late, 0), 0)
+        near = np.maximum(near, here)
     return near.astype(np.float32)
+
+
+def _micros(at: datetime) -> int:
+    return int(at.timestamp() * 1e6)
 
 
 def years_of(said_at: NDArray[np.int64]) -> range:

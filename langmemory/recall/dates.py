@@ -16,7 +16,7 @@ from langmemory.recall.patterns import any_name, compiled
 Window = tuple[datetime, datetime]
 """``[since, until)``."""
 
-ARTICLES = r"(?:(?:the|dem|zum|el|la)\s+)?"
+ARTICLES = r"(?:(?:the|dem|den|der|zum|el|la)\s+)?"
 """Of what may stand between a preposition and a date."""
 LETTERS = re.compile(r"[^\W\d]+")
 
@@ -125,9 +125,8 @@ def _is_verb(text: str, folded: str, name: re.Match[str], language: Language) ->
     if led_by is None or name[0] not in LETTERS.findall(text):  # not written small
         return False
     before = re.sub(rf"\b{ARTICLES}$", "", folded[: name.start()])
-    return not led(
-        {*led_by, *language.last, *language.since, *language.after, *language.before}, before
-    )
+    edges = (word for words in language.edges.values() for word in words)
+    return not led({*led_by, *language.last, *edges}, before)
 
 
 def _other_day(folded: str, one: Named, language: Language) -> Named | None:

@@ -54,6 +54,19 @@ def mmr(score: Floats, vectors: Floats, *, lambda_: float, limit: int) -> NDArra
     return np.array(order, dtype=np.int64)
 
 
+def spread(order: NDArray[np.int64], session: NDArray[np.int64], cap: int) -> NDArray[np.int64]:
+    """The order with what exceeds ``cap`` of one session behind all else; ``session`` int64[n], -1 for
+    what was said in none."""
+    seen: dict[int, int] = {}
+    first: list[int] = []
+    later: list[int] = []
+    for place in order.tolist():
+        one = int(session[place])
+        seen[one] = seen.get(one, 0) + 1
+        (first if one < 0 or seen[one] <= cap else later).append(place)
+    return np.array(first + later, np.int64)
+
+
 class Folding:
     """Decides, from the best result down, whether a text says what an earlier one said."""
 

@@ -164,7 +164,9 @@ def intent_facts(intent: Intent, query: Query, meant: Meant) -> Json:
             if part is not None
         )
     if intent.window is not None:
-        facts["window"] = [edge.isoformat() for edge in intent.window]
+        facts["window"] = [end.isoformat() for end in intent.window]
+    if intent.edge is not None:
+        facts["edge"] = intent.edge
     if meant:
         facts["spelling"] = {typed: list(words) for typed, words in meant.items()}
     return facts

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
-from langmemory.lexicon import Language, Question, detect_language, split_words
+from langmemory.lexicon import Edge, Language, Question, detect_language, split_words
 from langmemory.recall.dates import Period, Window
+from langmemory.recall.edges import UPPER
 from langmemory.recall.patterns import any_of
 from langmemory.recall.periods import read_times
 
@@ -37,12 +38,23 @@ class Intent:
     """The stretch of calendar the query names."""
     window: Window | None = None
     """``[since, until)``, where the query fixes it: "last week", "in May 2023", "since 2024"."""
+    edge: Edge | None = None
+    """Whether that time ends ("by May"), begins ("since May") or lies around where the query says; None
+    where it is meant itself."""
+    horizon: datetime | None = None
+    """End, in the past, of what the query asks about: "as of 14 May" is not answered by what was said
+    later."""
     time_words: frozenset[str] = frozenset()
     """Words by which the query fixes a time relative to now. A memory that holds them means
     another time, so they are not looked up."""
 
     zone: tzinfo | None = UTC
     """Where days begin at midnight."""
+
+    @property
+    def asks_state(self) -> bool:
+        """Whether it asks what held at a time: "as of 14 May", "by 14 May"."""
+        return self.horizon is not None and self.edge == "until"
 
     def spans(self, years: range) -> list[Window]:
         """The stretches of time the query speaks of, given the years at hand; often none."""
@@ -51,12 +63,25 @@ class Intent:
         return [] if self.period is None else self.period.ranges(years, self.zone)
 
 
+def searched(intent: Intent, lag_days: float) -> Window | None:
+    """The stretch of time whose items are looked at too: the one the query fixes, with the days on either
+    side where it asks for its neighbourhood."""
+    if intent.window is None or intent.edge != "around":
+        return intent.window
+    try:
+        lag = timedelta(days=lag_days)
+        return intent.window[0] - lag, intent.window[1] + lag
+    except OverflowError:  # the year 1, or 9999
+        return intent.window
+
+
 def read_intent(query: str, now: datetime) -> Intent:
     """The intent of a query; only its first 2,000 characters count. Never fails."""
     text = query[:_MAX_LENGTH]
     language = detect_language(text)
     folded = text.casefold()
     times = read_times(text, folded, language, now)
+    bounded = times.edge in UPPER and times.window is not None and times.window[1] <= now
     return Intent(
         language=language,
         asks=frozenset(
@@ -69,6 +94,8 @@ def read_intent(query: str, now: datetime) -> Intent:
         phrases=tuple(next(filter(None, found.groups())) for found in _PHRASE.finditer(text)),
         period=times.period,
         window=times.window,
+        edge=times.edge,
+        horizon=times.window[1] if bounded and times.window else None,
         time_words=frozenset(word for words in times.words for word in split_words(words)),
         zone=now.tzinfo,
     )

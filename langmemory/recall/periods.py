@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
-from langmemory.lexicon import Language, Unit, is_unspaced
+from langmemory.lexicon import Edge, Language, Unit, is_unspaced
 from langmemory.recall.dates import (
     ARTICLES,
     LETTERS,
@@ -23,10 +23,9 @@ from langmemory.recall.dates import (
     led,
     named_periods,
 )
+from langmemory.recall.edges import UPPER, edge_of, edged, part_of
 from langmemory.recall.patterns import alternatives, any_name, any_of, compiled
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-"""Where "before May" begins."""
 _NEAR = 8
 """At most so many characters stand between the two parts of "Friday of June"."""
 
@@ -37,6 +36,8 @@ class Times:
 
     period: Period | None = None
     window: Window | None = None
+    edge: Edge | None = None
+    """Whether the time ends or begins there; None where it is meant itself."""
     words: tuple[str, ...] = ()
     """The parts of the query that fix it relative to now."""
 
@@ -65,7 +66,54 @@ def _read_times(text: str, folded: str, language: Language, now: datetime) -> Ti
     if main.period.year is None:
         years = (one.period.year for one in named if one.period.month is None)
         main = replace(main, period=replace(main.period, year=next(years, None)))
-    return Times(period=main.period, window=_window(folded, main, language, now))
+    if (near := _shifted(folded, main, language, now)) is not None:
+        return Times(period=main.period, window=near)
+    return _enclosed(folded, named, language, now) or _fixed(folded, main, language, now)
+
+
+def _enclosed(folded: str, named: list[Named], language: Language, now: datetime) -> Times | None:
+    """From one date to another that are not written as a range: "after 3 May but before 9 May"."""
+    if len(named) < 2:
+        return None
+    year = next((one.period.year for one in reversed(named) if one.period.year), None)
+    dated = [
+        one
+        if one.period.year or one.period.month is None
+        else replace(one, period=replace(one.period, year=year))
+        for one in named
+    ]
+    read = [_fixed(folded, one, language, now) for one in dated]
+    begins = [one.window[0] for one in read if one.window and one.edge in ("since", "after")]
+    ends = [one.window[1] for one in read if one.window and one.edge in UPPER]
+    if begins and ends and begins[0] < ends[0]:
+        return Times(period=read[0].period, window=(begins[0], ends[0]))
+    return None
+
+
+def _shifted(folded: str, named: Named, language: Language, now: datetime) -> Window | None:
+    """So long before or after a date: "two weeks before 11 August 2023", "the week after"."""
+    spans = named.period.ranges(range(now.year - 2, now.year + 1), now.tzinfo)
+    begun = [span for span in spans if span[0] <= now]
+    if not begun:
+        return None
+    before, after = folded[: named.start], folded[named.end :]
+    for pattern, direction in language.shifted.items():
+        found = (
+            _counted(pattern, language).match(after)
+            if is_unspaced(next(iter(language.weekdays), ""))
+            else _counted(rf"{pattern}\s+{ARTICLES}$", language).search(before)
+        )
+        if found:
+            number = found["n"]
+            count = 1 if number is None else language.numbers.get(number) or int(number)
+            since, until = begun[-1]
+            start = since if direction < 0 else until - timedelta(days=1)
+            unit = language.units[found["unit"]]
+            if count == 1 and unit == "week":  # the seven days beside it
+                week = timedelta(days=7)
+                return (since - week, since) if direction < 0 else (until, until + week)
+            return _unit_window(start, unit, direction * count)
+    return None
 
 
 def _relative(folded: str, language: Language, named: list[Named], now: datetime) -> Times | None:
@@ -76,14 +124,10 @@ def _relative(folded: str, language: Language, named: list[Named], now: datetime
             unit = language.units[found["unit"]]
             if kind == "lately":
                 return Times(window=_lately(now, unit, count))
-            window = _unit_window(now, unit, -count)
-            before, after = folded[: found.start()], folded[found.end() :]
-            return Times(window=_edged(window, before, after, language, now))
+            return _beside(_unit_window(now, unit, -count), folded, *found.span(), language, now)
     if weekday := _last_weekday(folded, language, named):
         back = (now.weekday() + 1 - language.weekdays[weekday[0]]) % 7 or 7
-        before, _ = _last_before(folded[: weekday.start()], language)
-        window, after = _unit_window(now, "day", -back), folded[weekday.end() :]
-        return Times(window=_edged(window, before, after, language, now))
+        return _beside(_unit_window(now, "day", -back), folded, *weekday.span(), language, now)
     if not any_of(tuple(language.relative)).search(folded):  # most queries, in one look
         return None
     for pattern, (unit, offset) in language.relative.items():
@@ -100,8 +144,8 @@ def _relative(folded: str, language: Language, named: list[Named], now: datetime
                 window = since, since + timedelta(days=1)
             # A weekend is talked about as well.
             words = () if unit == "weekend" else (found[0],)
-            before, after = folded[: found.start()], folded[found.end() :]
-            return Times(window=_edged(window, before, after, language, now), words=words)
+            divided = unit not in ("day", "weekend")
+            return _beside(window, folded, *found.span(), language, now, words, divided=divided)
     return None
 
 
@@ -128,50 +172,52 @@ def _range(first: Period, second: Period, now: datetime) -> Times:
     return Times(window=(starts[0][0], ends[0][1]))
 
 
-def _window(folded: str, named: Named, language: Language, now: datetime) -> Window | None:
-    """The stretch that a period with its preposition fixes, if it does."""
+def _fixed(folded: str, named: Named, language: Language, now: datetime) -> Times:
+    """A period, with the stretch that it and what stands beside it fix, if they do."""
     before, last = _last_before(folded[: named.start], language)
     after = folded[named.end :]
+    edge = edge_of(before, after, language)
     last = last or not language.last.isdisjoint(LETTERS.findall(after)[:1])
-    spans = named.period.ranges(range(now.year - 2, now.year + 1), now.tzinfo)
+    spans = named.period.ranges(range(now.year - 2, now.year + 2), now.tzinfo)
     if named.period.year is None:
         begun = [span for span in spans if span[0] <= now]
-        edges = (*language.after, *language.before)
-        is_edge = any(_leads(word, before, after) for word in edges)
-        if not last and (is_edge or _opens(before, after, language)):
+        if edge in UPPER and not last and _is_coming(folded, language):
+            spans = [span for span in spans if span[1] > now][:1]
+        elif edge and edge != "around" and not last:
             spans = begun[-1:]
         elif last or language.last & set(LETTERS.findall(folded)):
             spans = [span for span in begun if span[1] <= now][-1:]
         else:
-            return None
-    return _edged(spans[0], before, after, language, now) if spans else None
+            return Times(period=named.period, edge=edge)
+    if not spans:
+        return Times(period=named.period)
+    window = spans[0]
+    if named.period.day is None:
+        window = part_of(window, before, after, edge, language)
+    return Times(period=named.period, window=edged(window, edge, now), edge=edge)
 
 
-def _edged(window: Window, before: str, after: str, language: Language, now: datetime) -> Window:
-    """From or up to a stretch of time, where a preposition before it says so, or that itself."""
-    since, until = window
-    if _opens(before, after, language):
-        return since, max(now, until)
-    if any(_leads(word, before, after) for word in language.after):
-        return until, max(now, until)
-    if any(_leads(word, before, after) for word in language.before):
-        return EARLIEST, since
-    return window
+def _is_coming(folded: str, language: Language) -> bool:
+    return compiled(language.coming).search(folded) is not None
 
 
-def _opens(before: str, after: str, language: Language) -> bool:
-    """Whether a date is where a stretch begins: "since May", "from May on"."""
-    return any(_leads(word, before, after) for word in language.since) or any(
-        _leads(word, before, after) and compiled(rf"\s+(?:{more})\b").match(after)
-        for word, more in language.onwards.items()
-    )
-
-
-def _leads(word: str, before: str, after: str) -> bool:
-    """Whether a preposition stands by a date: before it, or behind in a script without spaces."""
-    if is_unspaced(word):
-        return after.startswith(word)
-    return compiled(rf"\b{word}\s+{ARTICLES}$").search(before) is not None
+def _beside(
+    window: Window,
+    text: str,
+    start: int,
+    end: int,
+    language: Language,
+    now: datetime,
+    words: tuple[str, ...] = (),
+    *,
+    divided: bool = False,
+) -> Times:
+    """A stretch of time relative to now with what stands beside it in a text."""
+    before, _ = _last_before(text[:start], language)
+    edge = edge_of(before, text[end:], language)
+    if divided:
+        window = part_of(window, before, text[end:], edge, language)
+    return Times(window=edged(window, edge, now), edge=edge, words=words)
 
 
 def _last_before(before: str, language: Language) -> tuple[str, bool]:
@@ -183,7 +229,7 @@ def _last_before(before: str, language: Language) -> tuple[str, bool]:
 
 
 def _last_weekday(folded: str, language: Language, named: list[Named]) -> re.Match[str] | None:
-    """A weekday with a word for the past before or behind it."""
+    """A weekday with a word for the past before or behind it, or one that it is led by: "since Monday"."""
     for found in any_name(language.weekdays).finditer(folded):
         if any(0 <= one.start - found.end() <= _NEAR for one in named):
             continue  # "the last Friday of June"
@@ -191,6 +237,9 @@ def _last_weekday(folded: str, language: Language, named: list[Named]) -> re.Mat
         for word in (*before, *behind):
             if word.strip("¿?!.,;") in language.last:
                 return found
+        edge = edge_of(folded[: found.start()], folded[found.end() :], language)
+        if edge and not (edge in UPPER and _is_coming(folded, language)):
+            return found
     return None
 
 

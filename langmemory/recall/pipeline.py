@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import ceil
 from time import perf_counter
 from typing import Final
 
@@ -21,17 +22,18 @@ from numpy.typing import NDArray
 from langmemory.ids import are_in
 from langmemory.recall import cues, scoring
 from langmemory.recall.calibration import features, gate, probability
-from langmemory.recall.candidates import EMPTY, Candidates, gather
+from langmemory.recall.candidates import EMPTY, Candidates, Flat, gather
 from langmemory.recall.choosing import choose, deeper
 from langmemory.recall.contentless import is_idle
+from langmemory.recall.context import sessions
 from langmemory.recall.derivation import Families
-from langmemory.recall.diversity import mmr
+from langmemory.recall.diversity import mmr, spread
 from langmemory.recall.entities import possible_names
 from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
-from langmemory.recall.intent import Intent, read_intent
+from langmemory.recall.intent import Intent, read_intent, searched
 from langmemory.recall.later_first import by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
@@ -103,7 +105,7 @@ def run(
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     spelling, intent = _read(text, now, source, vocabulary)
     mode = mode if vector is not None else "keyword"
-    query = _query(spelling.text, intent, preset, mode)
+    query = _query(spelling.text, intent, preset, vocabulary, mode)
     clock.lap("intent")
 
     def ranked(query: Query, preset: Preset) -> Ranking:
@@ -117,7 +119,7 @@ def run(
         if failure:
             degraded = (*degraded, failure)
         elif expansions:
-            query = _query(spelling.text, intent, preset, mode, expansions)
+            query = _query(spelling.text, intent, preset, vocabulary, mode, expansions)
             ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
     estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
@@ -185,7 +187,7 @@ def order(
     Arguments as for `run`. The cosine is 0 for an item without a vector.
     """
     spelling, intent = _read(text, now, source, vocabulary)
-    query = _query(spelling.text, intent, preset)
+    query = _query(spelling.text, intent, preset, vocabulary)
     clock = _Clock()
     ranking = rank(
         query, intent, source, vector, now, preset, vocabulary, clock, limit, every_turn=True
@@ -206,7 +208,12 @@ def _read(
 
 
 def _query(
-    text: str, intent: Intent, preset: Preset, mode: SearchMode = "hybrid", expansions: str = ""
+    text: str,
+    intent: Intent,
+    preset: Preset,
+    vocabulary: Vocabulary | None,
+    mode: SearchMode = "hybrid",
+    expansions: str = "",
 ) -> Query:
     query = read_query(
         text,
@@ -214,6 +221,7 @@ def _query(
         context_weight=preset.context_weight,
         name_weight=preset.name_weight,
         expansions=expansions,
+        vocabulary=vocabulary,
     )
     return replace(query, keyword=None, kin_keyword=None) if mode == "semantic" else query
 
@@ -248,7 +256,7 @@ def rank(
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     if len(claims.ids):
         found["claim"] = claims.among(pool.rows.ids)
-    weights = weights_among(pool, intent, preset)
+    weights = weights_among(pool, intent, preset, len(query.terms))
     relevant = scoring.relevance(found, weights)
     clock.lap("signals")
     wanted = {name for name, spread in preset.spreads.items() if spread}
@@ -259,8 +267,8 @@ def rank(
         pool.rows, uses, _micros(now), half_life_days=preset.half_life_days, wanted=wanted
     )
     factors = scoring.multipliers(properties, preset.spreads)
-    old = stale(pool.rows, _micros(now))
-    of_now = "before" not in intent.asks
+    old = stale(pool.rows, _micros(intent.horizon or now))
+    of_now = "before" not in intent.asks and intent.horizon is None
     if preset.families and preset.stale_factor < 1 and of_now:
         old = np.maximum(old, are_in(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
@@ -294,6 +302,9 @@ def rank(
     order = succession.order
     if preset.mmr_lambda < 1:
         order = _diverse(source, pool, score, order, preset, limit)
+    if "change" in intent.asks and preset.session_share < 1:
+        session = sessions(pool.rows.thread, pool.rows.said_at)
+        order = spread(order, session, ceil(preset.session_share * limit))
     clock.lap("scoring")
     return Ranking(
         pool=pool,
@@ -339,13 +350,21 @@ def _look_up(
 ) -> _LookedUp:
     """Candidates of every channel but those ``without``, what surrounds them and what was made of
     them, and their words."""
-    window = intent.window if preset.window_channel else None
+    window = searched(intent, preset.period_lag_days) if preset.window_channel else None
+    # What is out of a bound takes places of what is within it.
+    bounded = intent.edge is not None and intent.edge != "around"
     candidates = gather(
         source,
         vector=vector,
         keyword=query.keyword,
         window=(_micros(window[0]), _micros(window[1])) if window else None,
-        depth=max(preset.depth, limit),
+        depth=max(preset.depth, limit, preset.flat_depth if bounded else 0),
+        flat=Flat(
+            depth=preset.flat_depth,
+            share=preset.flat_share,
+            spread=preset.flat_spread,
+            turns=preset.flat_turns,
+        ),
         kin=query.kin_keyword,
         kin_depth=preset.kin_depth,
         names=possible_names(query.text, intent),
@@ -463,6 +482,8 @@ class _Clock:
 
 def _until(intent: Intent, times: NDArray[np.int64]) -> int | None:
     """End of the time a query speaks of, microseconds; None where it names none."""
+    if intent.horizon is not None:
+        return _micros(intent.horizon)
     spans = intent.spans(cues.years_of(times)) if len(times) else []
     return max((_micros(end) for _, end in spans), default=None)
 

@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from langmemory.lexicon import Question, keyword_terms, match_expression, word_forms
+from langmemory.lexicon import (
+    Question,
+    is_unspaced,
+    keyword_terms,
+    match_expression,
+    word_forms,
+)
+from langmemory.lexicon.matching import MAX_TERMS
 from langmemory.recall.expansion import kin_of
 from langmemory.recall.intent import Intent
 from langmemory.recall.source import KeywordQuery
+from langmemory.recall.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +27,7 @@ class Query:
 
     text: str
     terms: tuple[str, ...]
-    """Case-folded words worth looking up, distinct, in order; at most `lexicon.MAX_TERMS`."""
+    """Case-folded words worth looking up, distinct, in order; of a long text the rarest."""
     keyword: KeywordQuery | None
     """None when there is nothing to look up."""
     kin: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -36,15 +44,33 @@ NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
 (R@10 is the same with and without them)."""
 
 
+RARE_TERMS = 32
+"""Of a text with more words, so many of the rarest are looked up. Where 600 sections of documentation ask
+for the other sections of theirs, the 32 rarest have an NDCG@10 of .372 and the first 64 one of .359."""
+READ_TERMS = 512
+"""Words that are read of a text."""
+
+
 def read_query(
-    text: str, intent: Intent, *, context_weight: float, name_weight: int, expansions: str = ""
+    text: str,
+    intent: Intent,
+    *,
+    context_weight: float,
+    name_weight: int,
+    expansions: str = "",
+    vocabulary: Vocabulary | None = None,
 ) -> Query:
     """The query to ask; ``expansions`` are further words, which stand for every term.
 
     Text in quotation marks is looked up as a phrase too. BM25 counts a phrase that stands n times
     in an expression n times, so names stand ``name_weight`` times: rare proper nouns decide.
     """
-    terms = keyword_terms(text, intent.language)
+    if vocabulary is None:
+        terms = keyword_terms(text, intent.language)
+    else:
+        words = keyword_terms(text, intent.language, limit=READ_TERMS)
+        # Of what is written without spaces the terms are pairs of characters: none of them is a word.
+        terms = vocabulary.rarest(words, MAX_TERMS if is_unspaced(text) else RARE_TERMS)
     if called := _stop_names(intent):
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:

@@ -30,6 +30,9 @@ SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """What makes a turn count for its session; who said it does not."""
 
 
+OF_WHOLE_TEXTS = {"keyword": 0.9, "dense": 0.1}
+"""Shares of the relevance where a whole text asks for documents: each of its words meets something akin in
+each of them, so late interaction tells nothing, and its mean vector little."""
 TOKEN_BYTES = 2
 """Of a token in `Rows.tokens`."""
 
@@ -68,6 +71,7 @@ class Ranking:
     hops: Reached = field(default_factory=Reached)
     folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""
+
     @property
     def contentless(self) -> Ids:
         """Candidates that say nothing the query does not; not in the order."""
@@ -207,9 +211,7 @@ def read(
             further=np.setdiff1d(vocabulary.encode(query.text), tokens),
         )
     if not every_turn:
-        nothing = contentless(
-            source, rows, texts, met, vocabulary, asks_when="when" in intent.asks
-        )
+        nothing = contentless(source, rows, texts, met, vocabulary, asks_when="when" in intent.asks)
     return Reading(named=named, texts=texts, met=met, contentless=nothing)
 
 
@@ -248,10 +250,14 @@ def signals(
     if pool.dense.any():
         found["dense"] = normalised(pool.dense)
     if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
-        found["period"] = cues.within(rows.said_at, spans, lag_days=preset.period_lag_days)
-    if len(rows.ids) and "now" in intent.asks:
+        found["period"] = cues.within(
+            rows.said_at, spans, lag_days=preset.period_lag_days, edge=intent.edge
+        )
+    if len(rows.ids) and ("now" in intent.asks or intent.asks_state):
         said_at = rows.said_at if families is None else families.said_at(rows.said_at)
-        found["latest"] = cues.latest(said_at, half_life_days=preset.half_life_days)
+        found["latest"] = cues.latest(
+            said_at, half_life_days=preset.half_life_days, horizon=intent.horizon
+        )
     if vocabulary is not None and texts is not None:
         found |= _text_signals(texts, rows, reading, intent, vocabulary, preset, origins)
     session = context.sessions(rows.thread, rows.said_at)
@@ -262,17 +268,30 @@ def signals(
     return found
 
 
-def weights_among(pool: Pool, intent: Intent, preset: Preset) -> dict[str, float]:
-    """The signal weights of a query among these candidates: those of the preset, of what it asks for,
-    and of documents as far as the candidates are some (see `Preset.document_tokens`)."""
+def weights_among(pool: Pool, intent: Intent, preset: Preset, terms: int = 0) -> dict[str, float]:
+    """The signal weights of a query with so many terms among these candidates: those of the preset, of
+    what it asks for, and of documents as far as the candidates are some (see `Preset.document_tokens`)."""
     weights = preset.weights_for(intent.asks)
     rows = pool.rows
     if (rows.thread >= 0).any() or not any(rows.tokens) or not pool.keyword.any():
         return weights
     mean = sum(len(blob or b"") for blob in rows.tokens) / len(rows.tokens) / TOKEN_BYTES
-    long = np.interp(np.log(max(mean, 1)), np.log(preset.document_tokens), (0, 1))
-    moved = weights["lead"] * float(long)
-    return weights | {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
+    long = _share(mean, preset.document_tokens)
+    moved = weights["lead"] * long
+    weights |= {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
+    whole = long * _share(terms, preset.document_terms)
+    if not whole:
+        return weights
+    total = sum(weights.values())
+    return {
+        name: (1 - whole) * weight + whole * total * OF_WHOLE_TEXTS.get(name, 0.0) * (weight > 0)
+        for name, weight in weights.items()
+    }
+
+
+def _share(size: float, bounds: tuple[float, float]) -> float:
+    """0 up to the lower bound, 1 from the upper one on, by the logarithm between them."""
+    return float(np.interp(np.log(max(size, 1)), np.log(bounds), (0, 1)))
 
 
 def _text_signals(

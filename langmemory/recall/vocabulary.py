@@ -28,6 +28,11 @@ Flags = NDArray[np.bool_]
 _WORD_SETS = 128
 """Sets of words whose flags are kept, 65 kB each."""
 
+_WORDS = 16_384
+"""Words whose rarity is kept."""
+UNKNOWN_RARITY: Final = 450.0
+"""Of a word that is no token of the table: of the table's tokens 95 of 100 are more frequent."""
+
 HASHED: Final = 1 << 15
 """Token ids from here on are hashes of words; the table ends before."""
 _IDS: Final = 1 << 16
@@ -61,6 +66,7 @@ class Vocabulary:
     temporal: Flags
     """Words that say when something happens."""
     _of_words: dict[frozenset[str], Flags] = field(default_factory=dict, repr=False)
+    _of_word: dict[str, float] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str) -> TokenIds:
         """uint16[n]: the token ids of a text that carry meaning."""
@@ -83,6 +89,25 @@ class Vocabulary:
             True
         )
         return found
+
+    def rarity(self, word: str) -> float:
+        """How rare a word is in general language; one that the table has only in pieces is rarer than
+        most of those that it has."""
+        found = self._of_word.get(word)
+        if found is None:
+            ids = self.embedder.tokenize([word])[0]
+            found = float(self.weights[ids[0]]) if len(ids) == 1 else UNKNOWN_RARITY
+            if len(self._of_word) >= _WORDS:
+                self._of_word.clear()
+            self._of_word[word] = found
+        return found
+
+    def rarest(self, words: Sequence[str], count: int) -> tuple[str, ...]:
+        """The rarest of distinct words, at most ``count``, in their order."""
+        if len(words) <= count:
+            return tuple(words)
+        kept = set(sorted(words, key=self.rarity, reverse=True)[:count])
+        return tuple(word for word in words if word in kept)
 
     def flags(self, words: frozenset[str]) -> Flags:
         """bool[v]: the tokens that are one of these words; kept for the next query."""
@@ -107,7 +132,9 @@ def default_vocabulary() -> Vocabulary:
     weights[HASHED:] = np.median(known)  # as a word of middling rarity
 
     marks = np.zeros(_IDS, dtype=np.bool_)
-    marks[_single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))] = True
+    marks[_single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))] = (
+        True
+    )
     meaning = (weights > 0) & ~marks
     marks[_single_tokens(embedder, list("’‘“”„«»¿¡"))] = True
     meaning[_single_tokens(embedder, sorted(_stop_words()))] = False
