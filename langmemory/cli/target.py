@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "memories/me"
 """Where `import` writes and `chat` remembers, unless told otherwise."""
+
+NAMESPACE_VARIABLE = "LANGMEMORY_NAMESPACE"
+"""Names the namespace where no option does."""
 
 NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
@@ -40,7 +44,7 @@ NamespaceOption = Annotated[
         "--namespace",
         "-n",
         metavar="A/B",
-        help="Namespace as a/b, or one whole label at a time: -n a -n b.",
+        help="Namespace as a/b, or one whole label at a time: -n a -n b; else LANGMEMORY_NAMESPACE.",
         show_default=False,
     ),
 ]
@@ -129,26 +133,41 @@ class Target:
 
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
-        may have a `/` in it.
+        may have a `/` in it. Without it those of `NAMESPACE_VARIABLE`, else of the default.
 
         Raises:
             ConfigError: A label is empty or has a period in it.
         """
-        given = self.labels if self.labels is not None else ([default] if default else [])
+        configured = os.environ.get(NAMESPACE_VARIABLE) or default
+        given = self.labels if self.labels is not None else ([configured] if configured else [])
         labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
+        source = "--namespace" if self.labels is not None else NAMESPACE_VARIABLE
         for label in labels:
             if not label or "." in label:
                 raise ConfigError(
-                    f"--namespace {'/'.join(given)}: label {label!r} is empty or has a period; "
+                    f"{source} {'/'.join(given)}: label {label!r} is empty or has a period; "
                     "write it as a/b"
                 )
         return labels
 
     def elsewhere(self, store: MemoryStore) -> str:
         """To be said where nothing was found and no namespace was named: which others there are."""
-        found = store.list_namespaces(limit=2 * NAMED_NAMESPACES)
-        names = ["/".join(each) for each in found if each[-1] != "core"]  # core memory is no place
-        others = [name for name in names if name != DEFAULT_NAMESPACE][:NAMED_NAMESPACES]
+        others = _others(store, self.namespace(DEFAULT_NAMESPACE))
         if self.labels or not others:
             return ""
         return f" --namespace looks elsewhere, for example in {', '.join(others)}."
+
+    def unknown(self, store: MemoryStore, namespace: Namespace) -> str | None:
+        """Return what to say of a namespace that the file does not have; None if it has it."""
+        if not namespace or store.list_namespaces(prefix=namespace, limit=1):
+            return None
+        others = _others(store, namespace)
+        there = f" It has, for example, {', '.join(others)}." if others else " It is empty."
+        return f"{store.path} has no namespace {'/'.join(namespace)}.{there}"
+
+
+def _others(store: MemoryStore, namespace: Namespace) -> list[str]:
+    """Return some namespaces of the file but for this one."""
+    found = store.list_namespaces(limit=2 * NAMED_NAMESPACES)
+    names = ["/".join(each) for each in found if each != namespace and each[-1] != "core"]
+    return names[:NAMED_NAMESPACES]  # core memory is no place
