@@ -22,6 +22,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
     frozenset({"graphs"}),
     frozenset({"cli", "server", "evals", "templates"}),
+    frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 

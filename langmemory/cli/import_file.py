@@ -78,6 +78,9 @@ def import_file(
         typer.echo(json_text(asdict(report) | {"namespace": where}))
     else:
         typer.echo(_summary(report, stream.name, where))
+        if report.added and format != "export":
+            search, reflect = target.command('search "…"'), target.command("reflect")
+            typer.echo(f"Next: `{search}` finds it, `{reflect}` turns it into facts")
 
 
 def import_conversations(

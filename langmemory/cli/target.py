@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.values import count, moment
+from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
 
 if TYPE_CHECKING:
@@ -61,10 +62,41 @@ KnownAtOption = Annotated[
         "--known-at", metavar="DAY", parser=moment, help="As memory stood on this day (UTC)."
     ),
 ]
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--since", metavar="DAY", parser=moment, help="Only what was said from this day on (UTC)."
+    ),
+]
+UntilOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--until",
+        metavar="DAY",
+        parser=until,
+        help="Only what was said up to this day's end (UTC).",
+    ),
+]
+KindOption = Annotated[
+    list[Any] | None,  # of `Kind`, which older typers take for no type of an option
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        parser=kind,
+        help="Only this kind of memory, such as episodic (what was said) or semantic (facts); may be "
+        "repeated.",
+    ),
+]
 LimitOption = Annotated[
     int, typer.Option("--limit", "-k", metavar="N", parser=count, help="At most so many.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def check_span(since: datetime | None, until: datetime | None) -> None:
+    """Raises typer.BadParameter where nothing can lie between two times."""
+    if since is not None and until is not None and since >= until:
+        raise typer.BadParameter("--since is after --until: nothing can be between them.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +162,12 @@ class Target:
         for own in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
             if own.exists() and file.exists() and file.samefile(own):
                 raise ConfigError(f"{file} is the memory file. Name another one to write to.")
+
+    def command(self, words: str) -> str:
+        """Return a command that works on the same file and namespace, for a shell."""
+        place = [] if self.labels is None else [f"-n {shlex.quote(one)}" for one in self.labels]
+        file = [] if self.db is None else [f"--db {shlex.quote(str(self.db))}"]
+        return " ".join(["langmemory", words, *file, *place])
 
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
