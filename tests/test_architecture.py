@@ -16,7 +16,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "ids", "moments", "plurals"}),
     frozenset({"types", "lexicon"}),
     frozenset({"config", "changes"}),
-    frozenset({"sqlite", "embeddings", "chat_models"}),
+    frozenset({"sqlite", "embeddings", "chat_models", "schemas"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"stores"}),
     frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
