@@ -69,6 +69,8 @@ def chat(
     with ThreadPoolExecutor(1) as loading:
         conversation = loading.submit(opened)
         try:
+            if not name.startswith("ollama:"):  # whether it can be used is known when it is loaded
+                conversation.result()
             if thread and (said_before := conversation.result().said_before):
                 messages = counted(said_before, "message")
                 console.print(f"It goes on after {messages}.", style="dim")

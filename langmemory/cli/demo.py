@@ -35,7 +35,7 @@ ANSWER_TOKENS = 200
 def demo() -> None:
     """Try it on ten months of talk: recall, facts, undo, a prompt."""
     from langmemory.cli.screen import Screen
-    from langmemory.config import load_config
+    from langmemory.config import Config, load_config
     from langmemory.stores import MemoryStore
 
     console = Screen()
@@ -43,7 +43,8 @@ def demo() -> None:
     with tempfile.TemporaryDirectory(prefix="langmemory-demo-") as folder:
         path = Path(folder) / "memory.db"
         config = load_config()
-        with MemoryStore.from_conn_string(str(path)) as store:
+        # Of the configuration it takes the chat model alone: no journal is to tell of Lena.
+        with MemoryStore(path, config=Config()) as store:
             remember(store, console)
             ask(store, console)
             know(store, console)
@@ -111,14 +112,23 @@ def know(store: MemoryStore, console: Screen) -> None:
 
 def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     """Search the same file from a second process and compare."""
+    from langmemory.config import ENVIRONMENT
+
     _heading(console, 4, "Reopen", "the same file from a second process")
     question = questions()[0].question
     command = [
         *(sys.executable, "-m", "langmemory.cli", "--db", str(path)),
         *("search", question, "--namespace", "/".join(NAMESPACE), "--limit", str(TOP), "--json"),
     ]
+    defaults = path.with_name("memory.json")
+    defaults.write_text("{}")
+    own = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
     started = time.perf_counter()
-    process = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+    process = subprocess.run(
+        command,
+        env={**own, "LANGMEMORY_CONFIG": str(defaults)},
+        capture_output=True, text=True, encoding="utf-8", timeout=60,
+    )  # fmt: skip
     seconds = time.perf_counter() - started
     if process.returncode:
         raise LangMemoryError(f"the second process failed: {process.stderr.strip()}")

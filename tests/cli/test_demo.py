@@ -128,6 +128,19 @@ def test_the_recorded_answer_rests_on_the_sample() -> None:
         assert word in said
 
 
+def test_the_demo_takes_no_settings_but_the_chat_model(tmp_path: Path) -> None:
+    """A configured model reads nothing of the sample, a configured embedder embeds nothing of it, and a
+    configured journal tells nothing of it."""
+    journal, settings = tmp_path / "journal", tmp_path / "settings.json"
+    models = {"deep": "anthropic:x", "embedding": "mock"}
+    settings.write_text(json.dumps({"models": models, "journal": {"path": str(journal)}}))
+    own = {"LANGMEMORY_CONFIG": str(settings), "MOCK_EMBEDDINGS": "1"}
+    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT, **own)
+    assert "the same 3 memories in the same order" in shown
+    assert "facts about" in shown
+    assert not journal.exists()
+
+
 def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
     """In 60 columns no answer is cut: they stand under each other. A picture that cannot be written,
     as over another user's, does not end it."""
