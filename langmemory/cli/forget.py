@@ -73,6 +73,8 @@ def forget(
             where, owner=owner, entity=entity, keys=key, everything=everything, dry_run=True
         )
         nothing = not (found.memories or found.history or found.entities or found.notes)
+        if nothing and target.labels:
+            target.note_unknown(store, where)
         if not as_json:
             typer.echo(printable("\n".join(_preview(found))))
         if as_json and nothing:

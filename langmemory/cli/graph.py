@@ -101,6 +101,8 @@ def graph(
         elif name is not None:
             _show_entity(console, store, found, where, name)
         else:
+            if target.labels and not found.entities():
+                target.note_unknown(store, where)
             _show_everyone(console, found, where, target.elsewhere(store))
 
 

@@ -15,7 +15,7 @@ import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def import_file(
                 report = import_export(store, stream, advance)
             else:
                 report = import_conversations(store, where, stream, format, advance)
+    if not report.read:
+        raise ImportFormatError(f"{stream.name} holds no messages.")
     if as_json:
         typer.echo(json_text(asdict(report) | {"namespace": where}))
     else:

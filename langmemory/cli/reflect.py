@@ -77,6 +77,8 @@ def reflect(
             unread = store.unread_threads(target.namespace())
             to_read = [_Reading(one.namespace, one.thread_id) for one in unread]
         to_read = [one for one in to_read if thread in (None, one.thread_id)]
+        if not to_read:
+            target.note_unknown(store, target.namespace())
         if dry_run:
             _show_plans(console, store, to_read, as_json)
             return

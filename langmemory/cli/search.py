@@ -64,6 +64,8 @@ def search(
             known_at=known_at,
             explain=True,
         )
+        if not recall.results:
+            target.note_unknown(store, place)
     if as_json:
         typer.echo(json_text(to_json(recall)))
         return

@@ -87,3 +87,25 @@ def test_an_export_goes_back_whatever_the_environment_names(
     two("export", "out.jsonl")
     monkeypatch.setenv("LANGMEMORY_NAMESPACE", "elsewhere")
     assert "Restored 2 memories" in two("import", "out.jsonl", "--db", "new.db").stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["search tea", "reflect", "journal", "reviews", "runs", "usage", "graph", "forget --owner ada"],
+)
+def test_nothing_there_is_told_from_nowhere(two: Run, command: str) -> None:
+    """A command that finds nothing because the namespace is misspelt says so beside its answer."""
+    answer = two(*command.split(), "-n", "memories/add")
+    assert answer.exit_code == 0
+    assert answer.stdout
+    assert "has no namespace memories/add. It has, for example, memories/ada" in answer.stderr
+    assert two(*command.split(), "-n", "memories/ada", input="n\n").stderr == ""
+
+
+def test_an_empty_file_and_an_empty_block_say_so(run: Run) -> None:
+    """A list without messages is no import that worked, and an empty core block is told from a wrong one."""
+    empty = run("import", "-", input="[]")
+    assert (empty.exit_code, empty.stderr) == (1, "langmemory: stdin holds no messages.\n")
+    block = run("core", "show", "human")
+    assert (block.exit_code, block.stdout) == (0, "\n")
+    assert 'Block human is empty; `langmemory core set human "…"` writes it' in block.stderr
