@@ -61,11 +61,25 @@ def as_chat_model(model: str | BaseChatModel, models: ModelsConfig | None = None
     """The model, also by its name; Ollama's as `models` say, which is as configured if not given.
 
     Raises:
-        ConfigError: See `named_chat_model`.
+        ConfigError: It is no model; or see `named_chat_model`.
     """
-    if not isinstance(model, str):
-        return model
-    return named_chat_model(model, models or load_config().models)
+    if isinstance(model, str):
+        return named_chat_model(model, models or load_config().models)
+    check_model(model)
+    return model
+
+
+def check_model(model: object) -> None:
+    """Raises ConfigError for what cannot be asked, such as None or a class of models."""
+    from langchain_core.runnables import Runnable
+
+    if isinstance(model, Runnable):
+        return
+    given = f"the class {model.__name__}" if isinstance(model, type) else repr(model)
+    raise ConfigError(
+        f"model is {given:.80}; pass a LangChain chat model, or the name of one such as "
+        '"ollama:qwen3:8b". Without any, langmemory.graphs.NoModel() answers with what memory knows.'
+    )
 
 
 def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:

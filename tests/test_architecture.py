@@ -16,12 +16,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "ids", "moments", "plurals"}),
     frozenset({"types", "lexicon"}),
     frozenset({"config", "changes"}),
-    frozenset({"sqlite", "embeddings", "chat_models"}),
+    frozenset({"sqlite", "embeddings", "chat_models", "schemas"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"stores"}),
     frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
     frozenset({"graphs"}),
     frozenset({"cli", "server", "evals", "templates"}),
+    frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 

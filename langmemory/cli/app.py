@@ -19,12 +19,14 @@ from langmemory.cli.doctor import doctor
 from langmemory.cli.eval import eval_command
 from langmemory.cli.export import export
 from langmemory.cli.forget import forget
+from langmemory.cli.get import get
 from langmemory.cli.graph import graph
 from langmemory.cli.history import history
 from langmemory.cli.import_file import import_file
 from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
+from langmemory.cli.list import list_memories
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -71,6 +73,8 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "What was said": {
         "import": import_file,
         "search": search,
+        "list": list_memories,
+        "get": get,
         "core": core,
         "export": export,
         "forget": forget,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,13 +16,20 @@ from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import read_any_bytes
 from langmemory.errors import ConfigError
+from langmemory.plurals import counted
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-
+    from langmemory.cli.conversation import Conversation
+    from langmemory.cli.screen import Screen
     from langmemory.config import ModelsConfig
 
-HELP = "/memory shows what the model was given from memory, /quit or Ctrl-D ends."
+HELP = (
+    "/memory shows what the model was given from memory; Ctrl-C stops an answer; /quit or Ctrl-D "
+    "ends."
+)
+
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C ended."""
 
 
 def chat(
@@ -28,7 +37,9 @@ def chat(
     thread: Annotated[
         str | None,
         typer.Option(
-            "--thread", metavar="NAME", help="Name of the conversation; else the time it began."
+            "--thread",
+            metavar="NAME",
+            help="Name of the conversation, which goes on if there is one; else the time it began.",
         ),
     ] = None,
     db: DbOption = None,
@@ -36,54 +47,73 @@ def chat(
 ) -> None:
     """Chat with the configured model; it remembers across conversations."""
     target = Target.of(context, db, namespace)
+    place = target.namespace(DEFAULT_NAMESPACE)
     models = target.config().models
     name = _checked_model(models)
 
     with suppress(ImportError):
         import readline  # noqa: F401  # line editing and history for input()
 
-    from langgraph.checkpoint.memory import InMemorySaver  # takes a second: after what may be wrong
-
     from langmemory.cli.screen import Screen
-    from langmemory.graphs import build_chat_graph, chat_model
 
-    place = target.namespace(DEFAULT_NAMESPACE)
+    def opened() -> Conversation:
+        from langmemory.cli.conversation import Conversation
+
+        return Conversation(target, place, thread_id, goes_on=thread is not None)
+
     console = Screen()
-    with target.open(create=True) as store:
-        graph = build_chat_graph(
-            chat_model(models),
-            namespace=place,
-            store=store,
-            checkpointer=InMemorySaver(),
-        )
-        thread_id = thread or f"chat-{datetime.now():%Y-%m-%dT%H-%M-%S}"
-        config: RunnableConfig = {
-            "configurable": {"thread_id": thread_id, "user_id": place[-1]},
-        }
-        console.print(f"{name}, thread {thread_id}. {HELP}", style="dim")
-        failed = False
-        read_any_bytes()
-        for line in _lines(console):
-            if line == "/memory":
-                block = graph.get_state(config).values.get("memory_block") or {}
-                console.print(block.get("text") or "Nothing.", style="dim")
-                continue
-            failed = True
-            try:
-                for piece in _answer(graph, line, config):
-                    console.print(piece, end="")
-                console.print()
-                failed = False
-            except Exception as error:  # the model is anybody's, and the chat goes on without it
-                if os.environ.get(DEBUG_VARIABLE) == "1":
-                    raise
-                typer.echo(f"\nNo answer: {line_of(error)}", err=True)
-            finally:
-                if failed:  # what was said is remembered, also when nothing is said after it
-                    said = graph.get_state(config).values.get("messages", [])[-1:]
-                    store.remember(place, said, thread_id=thread_id, owner=place[-1])
-    if failed:
-        raise typer.Exit(1)
+    thread_id = thread or f"chat-{datetime.now():%Y-%m-%dT%H-%M-%S}"
+    console.print(f"{name}, thread {thread_id}. {HELP}", style="dim")
+    read_any_bytes()
+    # LangGraph takes a second or two to import: the person types meanwhile.
+    with ThreadPoolExecutor(1) as loading:
+        conversation = loading.submit(opened)
+        try:
+            if not name.startswith("ollama:"):  # whether it can be used is known when it is loaded
+                conversation.result()
+            if thread and (said_before := conversation.result().said_before):
+                messages = counted(said_before, "message")
+                console.print(f"It goes on after {messages}.", style="dim")
+            code = _talk(console, conversation.result)
+        finally:
+            if conversation.exception() is None:
+                conversation.result().close()
+    if code:
+        raise typer.Exit(code)
+
+
+def _talk(console: Screen, opened: Callable[[], Conversation]) -> int:
+    """Answer line by line. Returns the exit code: whether the last line was answered."""
+    code = 0
+    for line in _lines(console):
+        try:
+            conversation = opened()
+        except KeyboardInterrupt:  # while it is still being loaded
+            opened().keep(line)
+            raise
+        if line == "/memory":
+            console.print(conversation.block or "Nothing.", style="dim")
+            continue
+        code = 1
+        try:
+            conversation.answer(line, lambda piece: console.print(piece, end=""))
+            console.print()
+            code = 0
+        except KeyboardInterrupt:
+            console.print("\nStopped. What you said is kept, this answer is not.", style="dim")
+            if not at_a_terminal():  # nobody is there to go on
+                return INTERRUPTED
+            code = 0
+        except Exception as error:  # the model is anybody's, and the chat goes on without it
+            if os.environ.get(DEBUG_VARIABLE) == "1":
+                raise
+            typer.echo(f"\nNo answer: {line_of(error)}", err=True)
+    return code
+
+
+def at_a_terminal() -> bool:
+    """Return whether a person types the lines."""
+    return sys.stdin.isatty()
 
 
 def _lines(console: Any) -> Iterator[str]:
@@ -100,15 +130,6 @@ def _lines(console: Any) -> Iterator[str]:
             return
         if line:
             yield line
-
-
-def _answer(graph: Any, line: str, config: RunnableConfig) -> Iterator[str]:
-    """The model's answer in the pieces it arrives in."""
-    turn = {"messages": [{"role": "user", "content": line}]}
-    for chunk, metadata in graph.stream(turn, config, stream_mode="messages"):
-        # Other nodes have models, too: a configured reranker answers within "recall".
-        if metadata["langgraph_node"] == "model" and chunk.type in ("ai", "AIMessageChunk"):
-            yield chunk.text
 
 
 def _checked_model(models: ModelsConfig) -> str:

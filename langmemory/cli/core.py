@@ -78,6 +78,9 @@ def show(
     """Print a block as it stands."""
     with _core_memory(context, db, namespace) as memory:
         block = memory.block(name)
+    if not block.content and not as_json:
+        again = f'`langmemory core set {name} "…"` writes it'
+        typer.echo(printable(f"Block {name} is empty; {again}"), err=True)
     typer.echo(json_text(asdict(block)) if as_json else printable(block.content))
 
 

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from langmemory.cli.demo_questions import TOP, answer, questions, show, their_places
+from langmemory.cli.demo_sample import NAMESPACE, recorded_answer, sample_folder
 from langmemory.errors import LangMemoryError
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_ollama import ChatOllama
-    from rich.text import Text
 
     from langmemory.cli.screen import Screen
     from langmemory.config import Config
     from langmemory.stores import MemoryStore
-    from langmemory.types import Recall, RecallResult
-
-NAMESPACE = ("memories", "lena")
-
-TOP = 3
-"""The expected memory should be among the first three."""
-
-PLACES = {1: ("✓", "green"), 2: ("2nd", "green"), 3: ("3rd", "green")}
-"""How the place of an expected memory is shown, and its style."""
-
-LEGEND = "✓ found first, else its place. meaning: cosine; words: BM25; +: what else spoke for it.\n"
-
-EXCERPT_CHARACTERS = 140
 
 CHAT_MESSAGE = "I want to bake a cake for Emil and Juna. What do I have to watch out for?"
 
@@ -47,29 +32,10 @@ ANSWER_SECONDS = 40.0
 ANSWER_TOKENS = 200
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
-    """A question of `questions.jsonl` and the messages that answer it."""
-
-    question: str
-    expected: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What recall found for a question."""
-
-    question: Question
-    shown: RecallResult
-    rank: int | None
-    """1-based place of the first expected message among the first `TOP`, else None."""
-    milliseconds: float
-
-
 def demo() -> None:
     """Try it on ten months of talk: recall, facts, undo, a prompt."""
     from langmemory.cli.screen import Screen
-    from langmemory.config import load_config
+    from langmemory.config import Config, load_config
     from langmemory.stores import MemoryStore
 
     console = Screen()
@@ -77,7 +43,8 @@ def demo() -> None:
     with tempfile.TemporaryDirectory(prefix="langmemory-demo-") as folder:
         path = Path(folder) / "memory.db"
         config = load_config()
-        with MemoryStore.from_conn_string(str(path)) as store:
+        # Of the configuration it takes the chat model alone: no journal is to tell of Lena.
+        with MemoryStore(path, config=Config()) as store:
             remember(store, console)
             ask(store, console)
             know(store, console)
@@ -127,88 +94,12 @@ def remember(store: MemoryStore, console: Screen) -> None:
 
 
 def ask(store: MemoryStore, console: Screen) -> None:
-    """Ask every question and show what was found and why."""
+    """Ask every question of `langmemory` and of LangGraph's store, and show who found what."""
+    _heading(
+        console, 2, "Recall", "the same questions to langmemory and to LangGraph's InMemoryStore"
+    )
     answers = [answer(store, question) for question in questions()]
-    _heading(console, 2, "Recall", "by meaning and by words at once, each result explained")
-    shown = answers_list if console.narrow else answers_table
-    console.print(shown(answers))
-    console.print(LEGEND, style="dim")
-    found = [a for a in answers if a.rank]
-    first = sum(a.rank == 1 for a in found)
-    median = statistics.median(a.milliseconds for a in answers)
-    console.print(
-        f"{len(found)} of {len(answers)} answers among the first {TOP} of {store.stats().items} "
-        f"memories, {first} of them first; {median:.1f} ms a question (median)."
-    )
-
-
-def answer(store: MemoryStore, question: Question) -> Answer:
-    started = time.perf_counter()
-    recall = store.recall(question.question, NAMESPACE, limit=TOP, explain=True)
-    milliseconds = (time.perf_counter() - started) * 1000
-    rank = rank_of(recall, question.expected)
-    shown = recall.results[(rank or 1) - 1]
-    return Answer(question=question, shown=shown, rank=rank, milliseconds=milliseconds)
-
-
-def rank_of(recall: Recall, expected: tuple[str, ...]) -> int | None:
-    for rank, result in enumerate(recall.results, start=1):
-        if message_id(result) in expected:
-            return rank
-    return None
-
-
-def message_id(result: RecallResult) -> str:
-    """The id the message had in the file it was imported from."""
-    return str(result.memory.value.get("message_id"))
-
-
-def answers_table(answers: list[Answer]) -> Any:
-    from rich.console import Group
-    from rich.table import Table
-
-    from langmemory.cli.results import excerpt, when, who, why
-
-    table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim", expand=True)
-    table.add_column("what", ratio=1, overflow="fold")
-    table.add_column("when", no_wrap=True)
-    table.add_column("who", no_wrap=True)
-    table.add_column("why it was found", max_width=26)
-    table.add_column("ms", justify="right", no_wrap=True)
-    for found in answers:
-        result = found.shown
-        table.add_row(
-            Group(heading(found), excerpt(result, EXCERPT_CHARACTERS)),
-            when(result),
-            who(result),
-            why(result),
-            f"{found.milliseconds:.1f}",
-        )
-    return table
-
-
-def answers_list(answers: list[Answer]) -> Any:
-    """As `answers_table`, for terminals too narrow for it."""
-    from rich.console import Group
-
-    from langmemory.cli.results import result_lines
-
-    lines = (
-        [
-            heading(found),
-            *result_lines(found.shown, f"{found.milliseconds:.1f} ms", limit=EXCERPT_CHARACTERS),
-        ]
-        for found in answers
-    )
-    return Group(*itertools.chain.from_iterable(lines))
-
-
-def heading(found: Answer) -> Text:
-    """The question, and at which place its answer was found."""
-    from rich.text import Text
-
-    question = Text(f"{found.question.question} ", "bold")
-    return question.append(*PLACES.get(found.rank or 0, ("not found", "red")))
+    show(answers, their_places(store), store.stats().items, console)
 
 
 def know(store: MemoryStore, console: Screen) -> None:
@@ -221,14 +112,23 @@ def know(store: MemoryStore, console: Screen) -> None:
 
 def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     """Search the same file from a second process and compare."""
+    from langmemory.config import ENVIRONMENT
+
     _heading(console, 4, "Reopen", "the same file from a second process")
     question = questions()[0].question
     command = [
         *(sys.executable, "-m", "langmemory.cli", "--db", str(path)),
         *("search", question, "--namespace", "/".join(NAMESPACE), "--limit", str(TOP), "--json"),
     ]
+    defaults = path.with_name("memory.json")
+    defaults.write_text("{}")
+    own = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
     started = time.perf_counter()
-    process = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+    process = subprocess.run(
+        command,
+        env={**own, "LANGMEMORY_CONFIG": str(defaults)},
+        capture_output=True, text=True, encoding="utf-8", timeout=60,
+    )  # fmt: skip
     seconds = time.perf_counter() - started
     if process.returncode:
         raise LangMemoryError(f"the second process failed: {process.stderr.strip()}")
@@ -250,6 +150,7 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
     from rich.panel import Panel
     from rich.text import Text
 
+    from langmemory.context.citations import without_citations
     from langmemory.graphs import NoModel, build_chat_graph
 
     _heading(console, 5, "Chat", "a new thread; this is what the model gets to see")
@@ -258,18 +159,26 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
     graph = build_chat_graph(model or NoModel(), namespace=NAMESPACE, store=store)
     turn = {"messages": [{"role": "user", "content": CHAT_MESSAGE}]}
     run: RunnableConfig = {"configurable": {"thread_id": "demo", "user_id": NAMESPACE[-1]}}
+    said = ""
     try:
         for update in graph.stream(turn, run, stream_mode="updates"):
             if block := (update.get("recall") or {}).get("memory_block"):
                 title = f"from memory, {block['tokens']} tokens"
                 console.print(Panel(Text(block["text"]), title=title, border_style="cyan"))
             if model is not None and "model" in update:
-                said = update["model"]["messages"][-1].text.strip()
-                console.print(Text.assemble((f"\n{model.model}:", "bold"), f" {said}"))
+                said = without_citations(update["model"]["messages"][-1].text).strip()
     except (httpx.HTTPError, ResponseError, ConnectionError) as error:
         console.print(f"\nOllama did not answer: {type(error).__name__}.", style="yellow")
-    if model is None:
-        console.print("\nWith Ollama running, a model's answer would stand here.", style="dim")
+    if model is not None and said:
+        console.print(Text.assemble((f"\n{model.model}:", "bold"), f" {said}"))
+        return
+    console.print(
+        Text.assemble(
+            ("\nA model's answer", "bold"),
+            (" (recorded; with Ollama running, it is your model's own):", "dim"),
+            f"\n{' '.join(recorded_answer().split())}",
+        )
+    )
 
 
 def ollama_model(config: Config) -> ChatOllama | None:
@@ -289,27 +198,6 @@ def ollama_model(config: Config) -> ChatOllama | None:
         base_url=config.models.ollama_url,
         num_predict=ANSWER_TOKENS,
         client_kwargs={"timeout": ANSWER_SECONDS},
-    )
-
-
-def questions() -> list[Question]:
-    lines = (sample_folder() / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    return [Question(**{**row, "expected": tuple(row["expected"])}) for row in rows]
-
-
-def sample_folder() -> Path:
-    """`examples/data` of the repository, or its copy in the installed package.
-
-    Raises:
-        LangMemoryError: Neither is there.
-    """
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package.parent / "examples" / "data", package / "examples"):
-        if (folder / "lena.jsonl").is_file():
-            return folder
-    raise LangMemoryError(
-        "the sample conversation is not installed: clone the repository and run the demo there"
     )
 
 

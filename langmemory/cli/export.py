@@ -9,13 +9,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
+from langmemory.errors import ConfigError
 from langmemory.plurals import counted
 
 
@@ -37,17 +39,26 @@ def export(
     prefix = target.namespace()
     if file:
         target.check_output(file)
-    with (
-        target.open(vectors=False) as store,
-        _whole(file) if file else nullcontext(sys.stdout) as lines,
-    ):
-        rows = 0
-        for row in store.iter_export(prefix):
-            lines.write((json.dumps(row, ensure_ascii=False) if file else json_text(row)) + "\n")
-            rows += 1
+    with target.open(vectors=False) as store:
+        exported = store.iter_export(prefix)
+        begin = list(islice(exported, 2))  # the first row tells of the export itself
+        if prefix and len(begin) < 2:
+            problem = target.unknown(store, prefix) or f"{'/'.join(prefix)} holds nothing."
+            raise ConfigError(f"{problem} Nothing was written.")
+        rows = _write(chain(begin, exported), file)
     if file:
         again = f"langmemory import {shlex.quote(str(file))}"
         typer.echo(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
+
+
+def _write(exported: Iterator[dict[str, Any]], file: Path | None) -> int:
+    """Write the rows to the file or to stdout. Returns how many."""
+    with _whole(file) if file else nullcontext(sys.stdout) as lines:
+        rows = 0
+        for row in exported:
+            lines.write((json.dumps(row, ensure_ascii=False) if file else json_text(row)) + "\n")
+            rows += 1
+    return rows
 
 
 @contextmanager

@@ -31,11 +31,11 @@ def forget(
         ),
     ] = None,
     entity: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--entity",
             metavar="NAME",
-            help="Everything that speaks of this person or thing, by name.",
+            help="Everything that speaks of this person or thing, by name; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -60,7 +60,7 @@ def forget(
 
     Without --namespace, --owner and --entity mean the whole file, --key the namespace memories/me.
     """
-    if owner is None and entity is None and not (key or everything):
+    if owner is None and not (entity or key or everything):
         raise ConfigError(
             "forget needs to know what: --owner NAME, --entity NAME, --key KEY, or --everything"
         )
@@ -73,6 +73,8 @@ def forget(
             where, owner=owner, entity=entity, keys=key, everything=everything, dry_run=True
         )
         nothing = not (found.memories or found.history or found.entities or found.notes)
+        if nothing and target.labels:
+            target.note_unknown(store, where)
         if not as_json:
             typer.echo(printable("\n".join(_preview(found))))
         if as_json and nothing:
@@ -80,7 +82,7 @@ def forget(
             return
         if nothing:
             hint = target.elsewhere(store) if key else ""
-            if owner is not None and entity is None and not key:
+            if owner is not None and not (entity or key):
                 hint = f" Imported talk has no owner: --entity {owner!r} finds what they said."
             typer.echo(f"Nothing was changed.{hint}")
             return

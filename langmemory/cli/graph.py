@@ -86,6 +86,8 @@ def graph(
             _show_paths(console, found, name, path_to, as_json)
         elif png is not None or graphml is not None or as_json:
             part = found.subgraph(name, depth, past=True)
+            if not part.entities and (png is not None or graphml is not None):
+                raise ConfigError(_nothing_to_write(target, store, where))
             _write_files(part, png, graphml)
             if as_json:
                 typer.echo(json_text(part.to_json()))
@@ -99,6 +101,8 @@ def graph(
         elif name is not None:
             _show_entity(console, store, found, where, name)
         else:
+            if target.labels and not found.entities():
+                target.note_unknown(store, where)
             _show_everyone(console, found, where, target.elsewhere(store))
 
 
@@ -109,6 +113,13 @@ def _hinting(target: Target, store: MemoryStore) -> Iterator[None]:
         yield
     except EntityNameError as error:
         raise EntityNameError(f"{error}{target.elsewhere(store)}") from None
+
+
+def _nothing_to_write(target: Target, store: MemoryStore, where: Namespace) -> str:
+    problem = target.unknown(store, where) or (
+        f"No people or things are known in {'/'.join(where)} yet: `langmemory reflect` finds them."
+    )
+    return f"{problem} Nothing was written."
 
 
 def _write_files(part: Subgraph, png: Path | None, graphml: Path | None) -> None:

@@ -42,7 +42,7 @@ def history(
     if not entries:
         raise ConfigError(
             f"There never was a memory {key!r} in {'/'.join(where)}.{hint} "
-            "`langmemory search --explain` shows the keys of what it finds."
+            "`langmemory list` shows the keys of what is there."
         )
     if as_json:
         typer.echo(json_text([_row(entry) for entry in entries]))

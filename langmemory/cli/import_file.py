@@ -15,7 +15,7 @@ import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.plurals import counted, memories
 
 if TYPE_CHECKING:
@@ -74,10 +74,15 @@ def import_file(
                 report = import_export(store, stream, advance)
             else:
                 report = import_conversations(store, where, stream, format, advance)
+    if not report.read:
+        raise ImportFormatError(f"{stream.name} holds no messages.")
     if as_json:
         typer.echo(json_text(asdict(report) | {"namespace": where}))
     else:
         typer.echo(_summary(report, stream.name, where))
+        if report.added and format != "export":
+            search, reflect = target.command('search "…"'), target.command("reflect")
+            typer.echo(f"Next: `{search}` finds it, `{reflect}` turns it into facts")
 
 
 def import_conversations(

@@ -71,7 +71,10 @@ def journal(
             else:
                 typer.echo(f"Changed {counted(different, 'file')} of {folder}")
             return
-        pages = store.journal(target.namespace(), days=None if day is None else {day})
+        place = target.namespace()
+        pages = store.journal(place, days=None if day is None else {day})
+        if not pages:
+            target.note_unknown(store, place)
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
     if as_json:
         typer.echo(json_text([asdict(page) for page in last.values()]))

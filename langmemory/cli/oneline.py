@@ -29,6 +29,9 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return _switches_without_type(super().get_params(ctx))
 
+    def make_parser(self, ctx: Any) -> Any:
+        return _refusing_twice(super().make_parser(ctx), ctx)
+
 
 class CommandLine(TyperGroup):
     """A group of commands. As the outermost, it ends the process: with one line on stderr where
@@ -36,6 +39,9 @@ class CommandLine(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _switches_without_type(super().get_params(ctx))
+
+    def make_parser(self, ctx: Any) -> Any:
+        return _refusing_twice(super().make_parser(ctx), ctx)
 
     def main(
         self,
@@ -64,6 +70,23 @@ def _switches_without_type(params: list[Any]) -> list[Any]:
         if getattr(param, "is_flag", False):
             param.metavar = ""
     return params
+
+
+def _refusing_twice(parser: Any, ctx: Any) -> Any:
+    """Return the parser, which refuses an option that takes one value and is given two: the first
+    would be left unheeded."""
+    parse = parser.parse_args
+
+    def parse_args(args: list[str]) -> Any:
+        options, rest, order = parse(args)
+        given = [param for param in order if not (param.multiple or getattr(param, "is_flag", 0))]
+        for param in given:
+            if param.param_type_name == "option" and given.count(param) > 1:
+                raise USAGE_ERROR(f"{param.opts[0]} is given twice; it takes one value.", ctx)
+        return options, rest, order
+
+    parser.parse_args = parse_args
+    return parser
 
 
 @contextmanager

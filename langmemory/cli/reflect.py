@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
+from langmemory.errors import ExtractionError
 from langmemory.plurals import counted
 
 if TYPE_CHECKING:
@@ -62,48 +64,99 @@ def reflect(
         raise typer.BadParameter("--again changes what is unread; it has no --dry-run.")
     target = Target.of(context, db, namespace)
     console = Screen()
+    totals = dict.fromkeys(("runs", "added", "superseded", "reviews", "model_calls"), 0)
+    problems: list[str] = []
+    started = time.perf_counter()
     with target.open() as store:
         if again:
-            runs = store.read_again(target.namespace(), thread_id=thread, run_id=run)
+            to_read = _let_go(store, target.namespace(), thread, run)
             if not as_json:
-                console.print(
-                    f"{counted(len(runs), 'batch', 'batches')} to be read again", style="dim"
-                )
-        waiting = [
-            (one.namespace, one.thread_id)
-            for one in store.unread_threads(target.namespace())
-            if thread in (None, one.thread_id)
-        ]
+                again_read = counted(len(to_read), "batch", "batches")
+                console.print(f"{again_read} to be read again", style="dim")
+        if run is None:  # else nothing but what it read
+            unread = store.unread_threads(target.namespace())
+            to_read = [_Reading(one.namespace, one.thread_id) for one in unread]
+        to_read = [one for one in to_read if thread in (None, one.thread_id)]
+        if not to_read:
+            target.note_unknown(store, target.namespace())
         if dry_run:
-            _show_plans(console, store, waiting, as_json)
+            _show_plans(console, store, to_read, as_json)
             return
-        totals = dict.fromkeys(("runs", "added", "superseded", "reviews", "model_calls"), 0)
-        started = time.perf_counter()
-        for where in dict.fromkeys(namespace for namespace, _ in waiting):
-            for batch, done in batches(store, where, thread):
+        for each in _together(to_read, thread):
+            for batch, done in batches(store, each.namespace, each.thread_id, each.turns):
                 _add(totals, done)
+                problems += filter(None, [done.get("problem")])
                 if not as_json:
                     show_batch(console, store, batch, done)
     if as_json:
         typer.echo(json_text(totals))
-        return
-    if not waiting:
+    elif totals["runs"]:
+        seconds = time.perf_counter() - started
+        console.print(f"\n{_came_to(totals)}, {seconds:.1f} s", style="dim")
+    else:
         console.print(f"Nothing is unread in {thread}." if thread else "Everything has been read.")
-        return
-    seconds = time.perf_counter() - started
-    console.print(f"\n{_came_to(totals)}, {seconds:.1f} s", style="dim")
+    _check(problems, totals["runs"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What is to be read: a conversation, or some turns of one."""
+
+    namespace: Namespace
+    thread_id: str | None
+    """None is every conversation there."""
+    turns: list[str] | None = None
+    """Their keys; None is all that nobody has read."""
+
+
+def _together(to_read: list[_Reading], thread: str | None) -> Iterator[_Reading]:
+    """Yield one reading for each namespace, which goes by when the turns were said, and what is
+    limited to some turns as it is."""
+    seen: set[Namespace] = set()
+    for one in to_read:
+        if one.turns is not None:
+            yield one
+        elif one.namespace not in seen:
+            seen.add(one.namespace)
+            yield _Reading(one.namespace, thread)
+
+
+def _let_go(
+    store: MemoryStore, place: Namespace, thread: str | None, run: str | None
+) -> list[_Reading]:
+    """Let turns be read once more. Returns those that can be, by the run that read them before."""
+    read = store.turns_read(run) if run is not None else []
+    runs = store.read_again(place, thread_id=thread, run_id=run)
+    if run is None:
+        return [_Reading(one.namespace, str(one.note.get("thread_id"))) for one in runs]
+    return [_Reading(one.namespace, str(one.note.get("thread_id")), read) for one in runs if read]
+
+
+def _check(problems: list[str], batches: int) -> None:
+    """Raises ExtractionError where a model could make nothing of some of the batches."""
+    if problems:
+        raise ExtractionError(
+            f"{len(problems)} of {counted(batches, 'batch', 'batches')} could not be extracted: "
+            f"{problems[0]} What was said is kept word for word; `langmemory reflect --again` reads "
+            "it once more."
+        )
 
 
 def batches(
-    store: MemoryStore, namespace: Namespace, thread: str | None = None
+    store: MemoryStore,
+    namespace: Namespace,
+    thread: str | None = None,
+    turns: list[str] | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Reflect a namespace, or one conversation in it: each batch, and what came of it."""
+    """Reflect a namespace, one conversation in it, or some turns of one: each batch, and what came of
+    it."""
     from langmemory.graphs.reflection import build_reflection_graph
 
     graph = build_reflection_graph(store)
     batch: dict[str, Any] = {}
     plan: dict[str, Any] = {}
-    for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
+    asked = {"namespace": [*namespace], "thread_id": thread, "turns": turns}
+    for update in graph.stream(asked):
         batch = (update.get("gather") or {}).get("batch") or batch
         plan = (update.get("plan") or {}).get("plan") or plan
         applied = (update.get("apply") or {}).get("applied")
@@ -116,6 +169,8 @@ def show_batch(
 ) -> None:
     """What a batch taught: facts, what they replaced, and questions."""
     from rich.text import Text
+
+    from langmemory.formation.facts import EXTRACTION_FAILED
 
     namespace = tuple(batch["namespace"])
     console.print(
@@ -133,7 +188,8 @@ def show_batch(
         style = "strike dim" if key in gone else ""
         console.print(Text.assemble(mark, (text_of(store, namespace, key), style)))
     for failure in done.get("failures", ()):
-        console.print(f"  ! {failure}", style="red")
+        why = f": {done['problem']}" if failure == EXTRACTION_FAILED and "problem" in done else ""
+        console.print(Text(f"  ! {failure}{why}", "red"))
     if questions := len(done.get("reviews", ())):
         console.print(f"  ? {questions} to be answered: langmemory reviews", style="cyan")
 
@@ -159,18 +215,21 @@ def _add(totals: dict[str, int], done: dict[str, Any]) -> None:
 
 
 def _show_plans(
-    console: Console, store: MemoryStore, waiting: list[tuple[Namespace, str]], as_json: bool
+    console: Console, store: MemoryStore, to_read: list[_Reading], as_json: bool
 ) -> None:
+    """Show what a reflection would do. Raises ExtractionError as `_check` does."""
     from rich.text import Text
 
     from langmemory.graphs.reflection import build_reflection_graph
 
     graph = build_reflection_graph(store, dry_run=True)
     plans: dict[str, list[str]] = {}
-    for namespace, thread in waiting:
-        for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
+    problems: list[str] = []
+    for one in to_read:
+        for update in graph.stream({"namespace": [*one.namespace], "thread_id": one.thread_id}):
+            problems += filter(None, [(update.get("extract") or {}).get("problem")])
             if applied := (update.get("apply") or {}).get("applied"):
-                name = "/".join((*namespace, thread))
+                name = "/".join((*one.namespace, str(one.thread_id)))
                 plans[name] = applied["lines"]
                 if not as_json:
                     console.print(Text(name, "bold"))
@@ -179,3 +238,4 @@ def _show_plans(
         typer.echo(json_text(plans))
     else:
         console.print("Nothing was written." if plans else "Everything has been read.", style="dim")
+    _check(problems, len(plans))

@@ -54,7 +54,9 @@ def reviews(
                 f"Decided; to take it back: langmemory undo {done.run_id}", soft_wrap=True
             )
             return
-        found = store.reviews(target.namespace(), open_only=not everything)
+        found = store.reviews(place := target.namespace(), open_only=not everything)
+        if not found:
+            target.note_unknown(store, place)
         if as_json:
             typer.echo(json_text([asdict(one) for one in found]))
             return

@@ -28,7 +28,9 @@ def runs(
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
-        found = store.runs(target.namespace(), limit=limit)
+        found = store.runs(place := target.namespace(), limit=limit)
+        if not found:
+            target.note_unknown(store, place)
     if as_json:
         typer.echo(json_text([asdict(run) for run in found]))
         return

@@ -10,11 +10,15 @@ from langmemory.cli.target import (
     AsOfOption,
     DbOption,
     JsonOption,
+    KindOption,
     KnownAtOption,
     LimitOption,
     NamespaceOption,
+    SinceOption,
     Target,
+    UntilOption,
     ViewerOption,
+    check_span,
 )
 from langmemory.cli.terminal import json_text
 from langmemory.plurals import counted
@@ -29,6 +33,9 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
     ] = False,
+    kind: KindOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
@@ -41,6 +48,7 @@ def search(
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json
 
+    check_span(since, until)
     target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open() as store:
@@ -48,11 +56,16 @@ def search(
             query,
             place,
             limit=limit,
+            kinds=kind,
+            since=since,
+            until=until,
             viewer=viewer,
             as_of=as_of,
             known_at=known_at,
             explain=True,
         )
+        if not recall.results:
+            target.note_unknown(store, place)
     if as_json:
         typer.echo(json_text(to_json(recall)))
         return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.values import count, moment
+from langmemory.cli.terminal import printable
+from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "memories/me"
 """Where `import` writes and `chat` remembers, unless told otherwise."""
+
+NAMESPACE_VARIABLE = "LANGMEMORY_NAMESPACE"
+"""Names the namespace where no option does."""
 
 NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
@@ -40,7 +46,7 @@ NamespaceOption = Annotated[
         "--namespace",
         "-n",
         metavar="A/B",
-        help="Namespace as a/b, or one whole label at a time: -n a -n b.",
+        help="Namespace as a/b, or one whole label at a time: -n a -n b; else LANGMEMORY_NAMESPACE.",
         show_default=False,
     ),
 ]
@@ -57,10 +63,41 @@ KnownAtOption = Annotated[
         "--known-at", metavar="DAY", parser=moment, help="As memory stood on this day (UTC)."
     ),
 ]
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--since", metavar="DAY", parser=moment, help="Only what was said from this day on (UTC)."
+    ),
+]
+UntilOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--until",
+        metavar="DAY",
+        parser=until,
+        help="Only what was said up to this day's end (UTC).",
+    ),
+]
+KindOption = Annotated[
+    list[Any] | None,  # of `Kind`, which older typers take for no type of an option
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        parser=kind,
+        help="Only this kind of memory, such as episodic (what was said) or semantic (facts); may be "
+        "repeated.",
+    ),
+]
 LimitOption = Annotated[
     int, typer.Option("--limit", "-k", metavar="N", parser=count, help="At most so many.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def check_span(since: datetime | None, until: datetime | None) -> None:
+    """Raises typer.BadParameter where nothing can lie between two times."""
+    if since is not None and until is not None and since >= until:
+        raise typer.BadParameter("--since is after --until: nothing can be between them.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,28 +164,54 @@ class Target:
             if own.exists() and file.exists() and file.samefile(own):
                 raise ConfigError(f"{file} is the memory file. Name another one to write to.")
 
+    def command(self, words: str) -> str:
+        """Return a command that works on the same file and namespace, for a shell."""
+        place = [] if self.labels is None else [f"-n {shlex.quote(one)}" for one in self.labels]
+        file = [] if self.db is None else [f"--db {shlex.quote(str(self.db))}"]
+        return " ".join(["langmemory", words, *file, *place])
+
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
-        may have a `/` in it.
+        may have a `/` in it. Without it those of `NAMESPACE_VARIABLE`, else of the default.
 
         Raises:
             ConfigError: A label is empty or has a period in it.
         """
-        given = self.labels if self.labels is not None else ([default] if default else [])
+        configured = os.environ.get(NAMESPACE_VARIABLE) or default
+        given = self.labels if self.labels is not None else ([configured] if configured else [])
         labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
+        source = "--namespace" if self.labels is not None else NAMESPACE_VARIABLE
         for label in labels:
             if not label or "." in label:
                 raise ConfigError(
-                    f"--namespace {'/'.join(given)}: label {label!r} is empty or has a period; "
+                    f"{source} {'/'.join(given)}: label {label!r} is empty or has a period; "
                     "write it as a/b"
                 )
         return labels
 
+    def note_unknown(self, store: MemoryStore, namespace: Namespace) -> None:
+        """Say on stderr that the file does not have a namespace, where that is why nothing is there."""
+        if problem := self.unknown(store, namespace):
+            typer.echo(printable(problem), err=True)
+
     def elsewhere(self, store: MemoryStore) -> str:
         """To be said where nothing was found and no namespace was named: which others there are."""
-        found = store.list_namespaces(limit=2 * NAMED_NAMESPACES)
-        names = ["/".join(each) for each in found if each[-1] != "core"]  # core memory is no place
-        others = [name for name in names if name != DEFAULT_NAMESPACE][:NAMED_NAMESPACES]
+        others = _others(store, self.namespace(DEFAULT_NAMESPACE))
         if self.labels or not others:
             return ""
         return f" --namespace looks elsewhere, for example in {', '.join(others)}."
+
+    def unknown(self, store: MemoryStore, namespace: Namespace) -> str | None:
+        """Return what to say of a namespace that the file does not have; None if it has it."""
+        if not namespace or store.list_namespaces(prefix=namespace, limit=1):
+            return None
+        others = _others(store, namespace)
+        there = f" It has, for example, {', '.join(others)}." if others else " It is empty."
+        return f"{store.path} has no namespace {'/'.join(namespace)}.{there}"
+
+
+def _others(store: MemoryStore, namespace: Namespace) -> list[str]:
+    """Return some namespaces of the file but for this one."""
+    found = store.list_namespaces(limit=2 * NAMED_NAMESPACES)
+    names = ["/".join(each) for each in found if each != namespace and each[-1] != "core"]
+    return names[:NAMED_NAMESPACES]  # core memory is no place

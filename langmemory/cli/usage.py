@@ -35,7 +35,9 @@ def usage(
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
-        found = store.usage(target.namespace(), viewer=viewer, limit=limit)
+        found = store.usage(place := target.namespace(), viewer=viewer, limit=limit)
+        if not found:
+            target.note_unknown(store, place)
     if as_json:
         typer.echo(json_text([asdict(one) for one in found]))
         return

@@ -6,14 +6,20 @@ day ``2026`` for seconds since 1970.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import get_args
 
 import typer
 
 from langmemory import moments
+from langmemory.types import Kind
+
+DAY = re.compile(r"\d{4}-?(\d{2}-?\d{2}|W\d{2}(-?\d)?)")
+"""What is written of a day alone, as ISO 8601 has it."""
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -31,6 +37,21 @@ def day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no day; write it as 2026-05-02.") from None
+
+
+def until(text: str) -> datetime:
+    """Return the end of a day, or a time as it is written."""
+    at = moment(text)
+    return at + timedelta(days=1) if DAY.fullmatch(text.strip()) else at
+
+
+def kind(text: str) -> Kind:
+    """A kind of memory."""
+    known: tuple[Kind, ...] = get_args(Kind)
+    for one in known:
+        if one == text.strip().lower():
+            return one
+    raise typer.BadParameter(f"{text!r} is no kind of memory; there are {', '.join(known)}.")
 
 
 def count(text: str) -> int:

@@ -15,6 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,7 +33,7 @@ from langmemory.embeddings.local import LocalEmbedder, LocalEmbeddings, Vectors
 from langmemory.embeddings.mock import MockEmbedder
 from langmemory.embeddings.private_loop import wait_for
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.errors import ConfigError, EmbeddingError
+from langmemory.errors import ConfigError, EmbeddingError, with_extra
 from langmemory.plurals import counted
 
 logger = logging.getLogger("langmemory.embeddings")
@@ -150,6 +151,11 @@ def _from_name(name: str, dims: int | None, config: Config) -> Embeddings | Loca
             )
         return ensure_embeddings(name)
     except Exception as error:  # whatever a provider's constructor raises
+        if model and find_spec("langchain") is None:
+            raise EmbeddingError(
+                f"The embedding model {name!r} needs langchain: {with_extra('agents')}, and "
+                f'langchain-{provider.replace("_", "-")}; or use "static" or "ollama:<model>".'
+            ) from error
         raise EmbeddingError(
             f"Cannot set up the embedding model {name!r} ({error}). "
             'Use "static", "ollama:<model>", or install the package of its provider.'

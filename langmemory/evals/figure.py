@@ -36,8 +36,9 @@ def plot(report: Report, path: Path) -> None:
     systems = [system for system in report.systems if system.outcomes]
     if not systems:
         raise ValueError("nothing to plot: no system could run, or no question was asked")
+    figure = _figure(13, 9.5)  # first: what is missing is named for this command
     with fonts_of_any_script():
-        _draw(_figure(13, 9.5), report, systems, path)
+        _draw(figure, report, systems, path)
 
 
 def plot_reliability(report: Report, path: Path) -> None:
@@ -52,8 +53,8 @@ def plot_reliability(report: Report, path: Path) -> None:
     curves = [(s.name, s.prompts) for s in report.systems if s.prompts and s.prompts.reliability]
     if not curves:
         raise ValueError("nothing to plot: no system's scores were evaluated")
+    figure = _figure(6.5, 6.5)
     with fonts_of_any_script():
-        figure = _figure(6.5, 6.5)
         axes = figure.subplots()
         axes.plot((0, 1), (0, 1), color="black", linewidth=0.8, linestyle="dashed")
         for number, (name, prompts) in enumerate(curves):

@@ -11,6 +11,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
+from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
@@ -41,6 +42,9 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         token_counter: counts the prompt.
 
     State it writes: the answer, and ``budget``: how full the window was.
+
+    Raises:
+        ConfigError: the model is none.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         token_counter: TokenCounter = DEFAULT_COUNTER,
         name: str = "model",
     ) -> None:
+        check_model(model)
         self.model: Runnable[LanguageModelInput, BaseMessage] = (
             model.bind_tools(list(tools)) if tools else model
         )

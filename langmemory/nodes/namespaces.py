@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, ensure_config
 
 from langmemory.errors import ConfigError
 from langmemory.types import Namespace
@@ -39,6 +39,8 @@ class RunScope:
     configurable: Mapping[str, Any]
     thread_id: str | None = None
     """None where the caller named no thread."""
+    config_first: bool = False
+    """Whether ``configurable`` wins over the context: it was passed by hand."""
     from_checkpoint: bool = False
     """Whether the caller named the checkpoint to go on from, as for an edited message."""
 
@@ -60,10 +62,10 @@ class RunScope:
     def value(self, name: str) -> Any:
         """A variable of the run, None if it is missing or empty: ``context`` first."""
         context = self.context
-        found = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
-        if found is None or found == "":
-            found = self.configurable.get(name)
-        return None if found == "" else found
+        told = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+        places = (told, self.configurable.get(name))
+        found = (one for one in (places[::-1] if self.config_first else places))
+        return next((one for one in found if one is not None and one != ""), None)
 
 
 def _is_stateless(runtime: Any, configurable: Mapping[str, Any]) -> bool:
@@ -106,6 +108,23 @@ class NamespaceTemplate:
 
     def __repr__(self) -> str:
         return f"NamespaceTemplate({self.labels!r})"
+
+    def __call__(self, config: RunnableConfig | None = None) -> Namespace:
+        """Return the namespace of a run, as LangMem's template does: of the run with this config, or of
+        the run under way.
+
+        Raises:
+            ConfigError: a variable is missing, or its value cannot be a namespace label.
+        """
+        from langmemory.nodes.node import current_runtime  # it imports this module
+
+        scope = RunScope.of(current_runtime(), ensure_config(config))
+        return self.resolve(replace(scope, config_first=config is not None))
+
+    @property
+    def template(self) -> Namespace:
+        """The labels, under the name that LangMem gives them."""
+        return self.labels
 
     @property
     def varies(self) -> bool:

@@ -26,6 +26,8 @@ class ReflectionInput(TypedDict, total=False):
     """Whose memory; without it, the graph's template is filled in from the run."""
     thread_id: str
     """One conversation; without it, all of the namespace."""
+    turns: list[str]
+    """Keys of the only turns to be read, with their ``thread_id``; without them, all that are unread."""
     messages: list[AnyMessage]
     """A conversation that is not remembered yet: it is, first."""
 
@@ -54,6 +56,8 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
     batch: dict[str, Any] | None
     """Turns under way; None when everything has been read."""
     extraction: dict[str, Any]
+    problem: str | None
+    """Why nothing could be extracted from the batch."""
     resolution: dict[str, Any]
     division: dict[str, Any]
     identities: dict[str, Any] | None

@@ -48,6 +48,7 @@ from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.reflection.failures import reason
 from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.stores import MemoryStore
@@ -139,12 +140,14 @@ class Steps:
         store, _ = self._run(config)
         namespace, thread_id = _namespace(state), state.get("thread_id")
         before = _batch(state) if more_to_read(state) else None  # by this run
-        batch = store.next_batch(namespace, thread_id, batch_tokens=self.batch_tokens, after=before)
+        meant: dict[str, Any] = {"batch_tokens": self.batch_tokens, "only": _only(state)}
+        batch = store.next_batch(namespace, thread_id, after=before, **meant)
         if batch is None and before is not None:  # but for what was edited or came late meanwhile
-            batch = store.next_batch(namespace, thread_id, batch_tokens=self.batch_tokens)
+            batch = store.next_batch(namespace, thread_id, **meant)
         return {
             "batch": packed(replace(batch, tokens=self.batch_tokens)) if batch else None,
             "plans": 0,
+            "problem": None,
             "identities": None,
             "verdicts": [],
         }
@@ -297,15 +300,19 @@ class Steps:
                 now=self.now(),
                 failures=failures,
             )
+        note = dict(change_set.note)
+        if problem := state.get("problem"):
+            note["problem"] = problem
         # What was compared was compared with an earlier state than the plan itself saw.
-        change_set = change_set.model_copy(update={"planned_at": state["planned_at"]})
+        known = {"planned_at": state["planned_at"], "note": note}
+        change_set = change_set.model_copy(update=known)
         return {"plan": change_set.model_dump(mode="json")}
 
     def apply(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """All of it in one transaction, or nothing."""
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
-        if self._read_meanwhile(store, _batch(state)):
+        if self._read_meanwhile(store, _batch(state), _only(state)):
             return _read_by_another(change_set)
         try:
             applied = store.apply(change_set, dry_run=self.dry_run)
@@ -318,7 +325,7 @@ class Steps:
     async def aapply(self, state: ReflectionState, config: RunnableConfig) -> Update:
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
-        if await asyncio.to_thread(self._read_meanwhile, store, _batch(state)):
+        if await asyncio.to_thread(self._read_meanwhile, store, _batch(state), _only(state)):
             return _read_by_another(change_set)
         try:
             applied = await store.aapply(change_set, dry_run=self.dry_run)
@@ -328,12 +335,14 @@ class Steps:
             return _stale(state)
         return _applied(state, change_set, applied)
 
-    def _read_meanwhile(self, store: MemoryStore, batch: Batch) -> bool:
+    def _read_meanwhile(
+        self, store: MemoryStore, batch: Batch, only: frozenset[str] | None
+    ) -> bool:
         """Whether turns that are there were read while a model was asked: by a run that gathered
         another batch of them, or by this one in another process."""
         unread = store.next_batch(
             batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0,
-            after=batch,
+            after=batch, only=only,
         )  # fmt: skip
         left = {turn.key for turn in unread.turns} if unread else set[str]()
         read = {turn.key for turn in batch.turns} - left
@@ -398,6 +407,12 @@ def _batch(state: ReflectionState) -> Batch:
     return unpacked(Batch, state["batch"])
 
 
+def _only(state: ReflectionState) -> frozenset[str] | None:
+    """Return the keys of the turns that are meant, None for all."""
+    turns = state.get("turns")
+    return None if turns is None else frozenset(turns)
+
+
 def _thread_of(messages: Sequence[Any]) -> str:
     """A name for a conversation without a thread: the same for the same beginning, so that a job
     that is done twice remembers it once."""
@@ -409,7 +424,7 @@ def _thread_of(messages: Sequence[Any]) -> str:
 def _folded(batch: Batch, error: ExtractionError) -> Update:
     logger.warning("%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns))
     nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
-    return {"extraction": packed(nothing)}
+    return {"extraction": packed(nothing), "problem": reason(error)}
 
 
 def _gone(store: MemoryStore, batch: Batch) -> set[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 
@@ -17,10 +19,12 @@ from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, labels, standing, usage
+from langmemory.sqlite.search import candidates
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.stores.operations import whole_number
+from langmemory.stores.recalling import RecallOptions, scope_of
 from langmemory.stores.usage import UsageCounts, write
-from langmemory.types import Memory, MemoryUsage, Namespace
+from langmemory.types import Kind, Memory, MemoryUsage, Namespace
 
 logger = logging.getLogger("langmemory.store")
 
@@ -34,6 +38,43 @@ class Conversing(SQLiteBaseStore):
     __slots__ = ()
 
     _counts: UsageCounts
+
+    def memories(
+        self,
+        namespace: Namespace = (),
+        *,
+        kinds: Collection[Kind] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        viewer: str | None = None,
+        past: bool = False,
+        limit: int = 20,
+    ) -> list[Memory]:
+        """Return memories with their facets, what was said or became true last first.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            kinds: Only these kinds of memory; None is every kind.
+            since: Only what was said, or became true, at or after this time.
+            until: Only what was said, or became true, before this time.
+            viewer: Who is asking; None is the application, which sees everything.
+            past: Include what no longer holds: superseded, archived, not yet active.
+            limit: At most so many.
+
+        Raises:
+            ConfigError: There is no such kind.
+        """
+        prefix = self._check_namespace(namespace, may_be_empty=True)
+        options: RecallOptions = {
+            "kinds": kinds, "since": since, "until": until, "viewer": viewer,
+        }  # fmt: skip
+        scope = scope_of(prefix, options, frozenset())
+        if past:
+            scope = replace(scope, statuses=None)
+        with self._engine.read() as snapshot:
+            compiled = snapshot.scoped(scope, alive_at_us=self._searching.alive_at_us())
+            ids = candidates.newest(snapshot.connection, compiled, whole_number("limit", limit))
+            return items.memories(snapshot.connection, ids, viewer=viewer)
 
     def mandates(
         self, namespace: Namespace, *, viewer: str | None = None, limit: int = 100

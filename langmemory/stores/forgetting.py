@@ -44,7 +44,7 @@ class Forgetting:
 
     namespace: Namespace
     owner: str | None
-    entity: str | None
+    entities: tuple[str, ...]
     keys: tuple[str, ...]
     everything: bool
 
@@ -54,7 +54,7 @@ class Forgetting:
         namespace: Namespace,
         *,
         owner: str | None,
-        entity: str | None,
+        entity: str | Iterable[str] | None,
         keys: Iterable[str] | None,
         everything: bool,
     ) -> Forgetting:
@@ -67,7 +67,8 @@ class Forgetting:
         if isinstance(keys, str):
             raise ConfigError(f"keys is the string {keys!r}; pass a list of keys.")
         named = tuple(keys or ())
-        chosen = owner is not None or entity is not None or bool(named)
+        entities = (entity,) if isinstance(entity, str) else tuple(entity or ())
+        chosen = owner is not None or bool(entities) or bool(named)
         if not chosen and not everything:
             raise ConfigError(
                 "forget needs an owner, an entity, keys or everything=True: what is to be forgotten?"
@@ -79,11 +80,11 @@ class Forgetting:
                 "everything needs a namespace; to be rid of all memories close the store and delete "
                 "the file."
             )
-        for name, given in (("owner", owner), ("entity", entity)):
+        for name, given in (("owner", owner), *(("entity", each) for each in entities)):
             if given is not None and not given.strip():
                 raise ConfigError(f"{name} is empty; pass whom or what to forget.")
         return cls(
-            namespace=namespace, owner=owner, entity=entity, keys=named, everything=everything
+            namespace=namespace, owner=owner, entities=entities, keys=named, everything=everything
         )
 
     def preview(self, engine: Engine) -> Forgotten:
@@ -153,10 +154,10 @@ class Forgetting:
             namespace = find(connection, self.namespace)
             if namespace is not None:
                 parts.append(concerned.named(connection, namespace, self.keys))
-        if self.entity is not None:
-            norms = list(dict.fromkeys((normalised(self.entity), self.entity)))
+        for entity in self.entities:
+            norms = list(dict.fromkeys((normalised(entity), entity)))
             parts.append(
-                concerned.speaking_of(connection, self.namespace, self.entity, norms, _telling_of)
+                concerned.speaking_of(connection, self.namespace, entity, norms, _telling_of)
             )
         return concerned.with_derived(connection, Concerned.together(parts))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -56,6 +56,12 @@ class Gathering(SQLiteBaseStore):
                 for row in reflected.threads(snapshot.connection, prefix, now_us())
             ]
 
+    def turns_read(self, run_id: str) -> list[str]:
+        """Return the keys of the turns that a reflection has read, as far as they are there and were
+        not let go since by `read_again`."""
+        with self._engine.read() as snapshot:
+            return reflected.read_by(snapshot.connection, run_id)
+
     def next_batch(
         self,
         namespace: Namespace,
@@ -64,6 +70,7 @@ class Gathering(SQLiteBaseStore):
         batch_tokens: int = BATCH_TOKENS,
         turns_before: int = TURNS_BEFORE,
         after: Batch | None = None,
+        only: Collection[str] | None = None,
     ) -> Batch | None:
         """The next turns to reflect on: unread, of one thread, in order, of so many tokens.
 
@@ -74,6 +81,7 @@ class Gathering(SQLiteBaseStore):
             turns_before: So many turns before them go along, for understanding.
             after: A batch that was next a moment ago: what comes before its first turn is taken to
                 be read, so that a long conversation is not looked through for each of its batches.
+            only: Keys of the turns that are meant; None means every unread one.
 
         Returns:
             None when everything has been read; with ``after``, when everything from there on has.
@@ -105,7 +113,9 @@ class Gathering(SQLiteBaseStore):
             begin = (
                 reflected.position(connection, thread, found, after.turns[0].key) if after else 0
             )
-            rows = _fitting(reflected.unread(connection, thread, now, begin), batch_tokens)
+            unread = reflected.unread(connection, thread, now, begin)
+            meant = (row for row in unread if only is None or row.key in only)
+            rows = _fitting(meant, batch_tokens)
             if not rows:
                 return None
             earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)

@@ -463,7 +463,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         namespace: Namespace,
         *,
         owner: str | None = None,
-        entity: str | None = None,
+        entity: str | Iterable[str] | None = None,
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,
@@ -482,7 +482,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
                 itself.
             owner: Everything this person owns, or owned.
-            entity: Everything that speaks of this person or thing, given by a name or key.
+            entity: Everything that speaks of this person or thing, given by a name or key; or of
+                each of several.
             keys: The memories of these keys, of before and now.
             everything: All of the namespace and of those below it, whoever owns it.
             dry_run: Only say what would go, and how it begins.
@@ -538,7 +539,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         namespace: Namespace,
         *,
         owner: str | None = None,
-        entity: str | None = None,
+        entity: str | Iterable[str] | None = None,
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from langmemory.nodes.access import adelete, delete
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
+from langmemory.schemas import as_pydantic
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Namespace
 
@@ -33,7 +34,7 @@ def create_manage_memory_tool(
     namespace: tuple[str, ...] | str,
     *,
     instructions: str = INSTRUCTIONS,
-    schema: type = str,
+    schema: Any = str,
     actions_permitted: tuple[Action, ...] | None = ("create", "update", "delete"),
     viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
@@ -48,7 +49,8 @@ def create_manage_memory_tool(
         namespace: template of where they go; its variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         instructions: tells the model when to use it.
-        schema: type of a memory's content: ``str``, a pydantic model, or any JSON type.
+        schema: type of a memory's content: ``str``, a pydantic model, a TypedDict, a JSON schema with
+            a title, or any JSON type.
         actions_permitted: what the model may do.
         viewer: template of the person on whose behalf it acts, whose the memories become; None is
             the application. Where the store knows viewers, others' private memories are out of reach.
@@ -56,6 +58,7 @@ def create_manage_memory_tool(
 
     Raises:
         ValueError: no action is permitted, or one that there is not.
+        ConfigError: the JSON schema has no title or no fields.
     """
     if not actions_permitted:
         raise ValueError("actions_permitted cannot be empty")
@@ -71,7 +74,7 @@ def create_manage_memory_tool(
     reason = f"deleted by the tool {name}"
     default: Action = "create" if "create" in permitted else permitted[0]
     fields: dict[str, Any] = {
-        "content": (schema | None, None),
+        "content": (as_pydantic(schema) | None, None),
         "action": (Literal[permitted], default),
         "id": (Annotated[uuid.UUID | None, BeforeValidator(_as_uuid)], None),
     }

@@ -18,7 +18,9 @@ from tests.ollama_server import OllamaServer
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No configuration, no environment and no Ollama of the machine reach a test."""
     monkeypatch.chdir(tmp_path)
-    for name in ("LANGMEMORY_CONFIG", "MEMORY_DB_PATH", "MOCK_EMBEDDINGS", "LANGMEMORY_DEBUG"):
+    for name in ("CONFIG", "DEBUG", "NAMESPACE"):
+        monkeypatch.delenv(f"LANGMEMORY_{name}", raising=False)
+    for name in ("MEMORY_DB_PATH", "MOCK_EMBEDDINGS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OLLAMA_URL", CLOSED_PORT)
     monkeypatch.setenv("COLUMNS", "100")

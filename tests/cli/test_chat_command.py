@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
 
+import pytest
+
+from langmemory.cli import conversation
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer, Reply
 
@@ -75,7 +84,7 @@ def test_what_got_no_answer_is_remembered_once(
     configure(fast="ollama:llama-test")
     ollama.script(Reply(fault="http_500"), "Fine.", Reply(fault="http_500"))
     run("chat", input="My cat is called Momo.\nAre you there?\nShe likes tuna.\n")
-    told = [row["text"] for row in found(run, "Momo tuna") if row["speaker"] == "user"]
+    told = [row["text"] for row in stored(run) if row["speaker"] == "user"]
     assert sorted(told) == ["Are you there?", "My cat is called Momo.", "She likes tuna."]
 
 
@@ -102,5 +111,101 @@ def test_what_a_reranker_says_is_no_part_of_the_answer(
     assert chat.stdout.count("is my ranking") == 1
 
 
+def stored(run: Run) -> list[dict[str, str]]:
+    """Everything there is."""
+    return list(json.loads(run("list", "--json").stdout))
+
+
 def found(run: Run, query: str) -> list[dict[str, str]]:
     return list(json.loads(run("search", query, "--json").stdout)["results"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process there gets a single Ctrl-C")
+def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """A person who stops an answer has still said their part; what nobody saw is not remembered."""
+    configure(fast="ollama:llama-test")
+    ollama.script(Reply(content="It will rain until Sunday", delay_seconds=0.5))
+    chat = subprocess.Popen(
+        [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "chat", "--thread", "t"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert chat.stdin is not None
+    assert chat.stdout is not None
+    chat.stdin.write(b"My cat is called Momo.\n")
+    chat.stdin.flush()
+    while b"will" not in chat.stdout.read1():
+        pass
+    chat.send_signal(signal.SIGINT)
+    shown, errors = chat.communicate(timeout=60)
+    assert chat.returncode == 130, errors
+    assert b"Sunday" not in shown
+    assert [row["text"] for row in stored(run)] == ["My cat is called Momo."]
+
+
+def test_a_person_goes_on_after_ctrl_c(
+    run: Run, ollama: OllamaServer, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a terminal Ctrl-C ends an answer, not the chat: the next line is answered, and the thread
+    holds what was said without the answer that was stopped."""
+    configure(fast="ollama:llama-test")
+    monkeypatch.setattr("langmemory.cli.chat.at_a_terminal", lambda: True)
+    ollama.script(Reply(content="It will rain until Sunday"), "Fine.")
+    stopped = iter([True])
+    whole = conversation._answer
+
+    async def answer(*arguments: Any) -> AsyncIterator[str]:
+        async for piece in whole(*arguments):
+            yield piece
+            if next(stopped, False):
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(conversation, "_answer", answer)
+    chat = run("chat", input="My cat is called Momo.\nAre you there?\n")
+    assert chat.exit_code == 0, chat.output
+    assert "Fine." in chat.stdout
+    sent = [one["content"] for one in ollama.chats()[-1]["messages"] if one["role"] != "system"]
+    assert sent == ["My cat is called Momo.", "Are you there?"]
+    told = {row["text"] for row in stored(run)}
+    assert told == {"My cat is called Momo.", "Are you there?", "Fine."}
+
+
+def test_a_named_thread_goes_on(run: Run, ollama: OllamaServer, configure: Configure) -> None:
+    """`--thread` with a name from before: the model sees what was said then, and it is stored once."""
+    configure(fast="ollama:llama-test")
+    run("chat", "--thread", "boat", input="The boat is called Otter.\nShe leaks.\n")
+    again = run("chat", "--thread", "boat", input="What is she called?\n")
+    assert "goes on after 4 messages" in again.stdout
+    sent = [one["content"] for one in ollama.chats()[-1]["messages"] if one["role"] != "system"]
+    assert sent == [
+        "The boat is called Otter.", "You said: The boat is called Otter.",
+        "She leaks.", "You said: She leaks.", "What is she called?",
+    ]  # fmt: skip
+    assert json.loads(run("stats", "--json").stdout)["items"] == 6
+    other = run("chat", "--thread", "car", input="What is she called?\n")
+    assert "goes on" not in other.stdout
+
+
+def test_the_person_types_while_the_chat_is_loaded(
+    run: Run, ollama: OllamaServer, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prompt waits for no import: here loading ends only after the first line was typed."""
+    configure(fast="ollama:llama-test")
+    typed = threading.Event()
+    lines = iter(["The boat is called Otter.", "/quit"])
+
+    def slow(*arguments: Any, **options: Any) -> conversation.Conversation:
+        assert typed.wait(30), "the prompt waited"
+        return whole(*arguments, **options)
+
+    def type_line(*_: object) -> str:
+        typed.set()
+        return next(lines)
+
+    whole = conversation.Conversation
+    monkeypatch.setattr(conversation, "Conversation", slow)
+    monkeypatch.setattr("builtins.input", type_line)
+    assert "You said: The boat" in run("chat").stdout

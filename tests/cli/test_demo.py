@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.cli.demo import NAMESPACE, TOP, answer, program, questions
+from langmemory.cli.demo import NAMESPACE, TOP, answer, ask, program, questions
 from langmemory.cli.demo_knowledge import show_picture
+from langmemory.cli.demo_sample import recorded_answer
 from langmemory.cli.import_file import import_conversations
 from langmemory.cli.screen import Screen
 from langmemory.stores import MemoryStore
@@ -79,6 +80,8 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     for question in questions():
         assert question.question.split()[0] in shown
     assert re.search(r"1[12] of 12 answers among the first 3", shown)
+    assert "A model's answer (recorded;" in shown
+    assert "EpiPen" in shown.partition("A model's answer (recorded;")[2]
     reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
@@ -91,6 +94,51 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     assert "the same 3 memories in the same order" in shown
     assert "hazelnuts" in shown.split("Chat")[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_begins_with_a_hit_and_counts_what_it_shows(tmp_path: Path) -> None:
+    """The first question shown is answered first, each has a mark for either store, and the sums under
+    them are those of the marks."""
+    screen = Screen(file=StringIO(), record=True, width=80)
+    with MemoryStore(tmp_path / "memory.db") as store:
+        with SAMPLE.open("rb") as stream:
+            import_conversations(store, NAMESPACE, stream, "messages")
+        ask(store, screen)
+    shown = screen.export_text()
+    rows = re.findall(r"(✓|2nd|3rd|–) +(✓|2nd|3rd|–) *$", shown, re.MULTILINE)
+    assert len(rows) == len(questions())
+    ours, theirs = zip(*rows, strict=True)
+    assert ours[0] == "✓"
+    assert list(ours) == sorted(ours, key=["✓", "2nd", "3rd", "–"].index)
+    found = len(rows) - ours.count("–")
+    told = " ".join(shown.split())
+    assert f"langmemory: {found} of 12 answers among the first 3 of 190 memories" in told
+    assert f"190 memories, {ours.count('✓')} of them first." in told
+    same, first = len(rows) - theirs.count("–"), theirs.count("✓")
+    assert f"same embedding model: {same} of 12 among them, {first} of them first." in told
+    assert len(re.findall("found instead: |Nothing was found", shown)) == ours.count("–")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_recorded_answer_rests_on_the_sample() -> None:
+    """What is shown as a model's answer, where none runs, says what Lena said, and no more."""
+    said = SAMPLE.read_text(encoding="utf-8")
+    for word in ("Emil", "hazelnuts", "EpiPen", "Juna", "Katrin"):
+        assert word in recorded_answer()
+        assert word in said
+
+
+def test_the_demo_takes_no_settings_but_the_chat_model(tmp_path: Path) -> None:
+    """A configured model reads nothing of the sample, a configured embedder embeds nothing of it, and a
+    configured journal tells nothing of it."""
+    journal, settings = tmp_path / "journal", tmp_path / "settings.json"
+    models = {"deep": "anthropic:x", "embedding": "mock"}
+    settings.write_text(json.dumps({"models": models, "journal": {"path": str(journal)}}))
+    own = {"LANGMEMORY_CONFIG": str(settings), "MOCK_EMBEDDINGS": "1"}
+    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT, **own)
+    assert "the same 3 memories in the same order" in shown
+    assert "facts about" in shown
+    assert not journal.exists()
 
 
 def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
@@ -147,6 +195,7 @@ def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServ
     """With Ollama reachable, its model gets the context and its answer is shown."""
     shown = demo(tmp_path)
     assert "You said: " in shown
+    assert "recorded" not in shown
     assert "hazelnuts" in ollama.chats()[0]["messages"][0]["content"]
 
 

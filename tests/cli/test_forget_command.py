@@ -79,3 +79,36 @@ def test_nothing_to_forget(run: Run, home: Path) -> None:
     assert run("runs").stdout.startswith("Nothing has changed")
     assert run("forget", "--owner", "alice", "--json").exit_code == 1
     assert len(keys(home)) == 9
+
+
+def test_several_entities_at_once(run: Run, home: Path) -> None:
+    """`--entity A --entity B` forgets both, and what is told before names both."""
+    with MemoryStore(home) as store:
+        store.put(("home",), "c", {"text": "Carla likes Qwervin."})
+        store.put(("home",), "d", {"text": "The bins go out on Monday."})
+    words = ("forget", "--entity", "Zqxlena", "--entity", "Qwervin")
+    shown = run(*words, input="n\n").output
+    assert "Bob saw Zqxlena" in shown
+    assert "Carla likes Qwervin." in shown
+    done = json.loads(run(*words, "--yes", "--json").output)
+    assert done["memories"] == 2
+    assert keys(home) == {"d", "k", *(f"a{number}" for number in range(7))}
+    assert b"Zqxlena" not in home.read_bytes()
+    assert b"Qwervin" not in home.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("forget", "--owner", "alice", "--owner", "bob", "--yes"),
+        ("reflect", "--thread", "a", "--thread", "b"),
+        ("search", "tea", "--limit", "3", "-k", "4"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_value_is_left_unheeded(run: Run, home: Path, words: tuple[str, ...]) -> None:
+    """An option that takes one value and is given two is named, and nothing is done."""
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "is given twice; it takes one value." in refused.stderr
+    assert len(keys(home)) == 9

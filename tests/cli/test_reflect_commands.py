@@ -10,7 +10,8 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.changes import AddMemory, Change, ChangeSet, Invalidate, OpenReview
-from tests.cli.place import Run
+from tests.cli.place import Configure, Run
+from tests.ollama_server import OllamaServer
 
 
 @pytest.fixture
@@ -258,3 +259,46 @@ def test_undo_and_reviews_keep_the_configured_journal(filled: Run, tmp_path: Pat
     assert "Lena lives in Valencia." in page.read_text()
     filled("undo", moved(filled))
     assert not page.exists()
+
+
+def test_a_run_that_is_read_again_brings_nothing_else_along(reflected: Run, tmp_path: Path) -> None:
+    """`--again --run X` reads what X read: neither other conversations that wait, nor later turns of
+    its own."""
+    run = moved(reflected)
+    thread = next(
+        row["note"]["thread_id"]
+        for row in json.loads(reflected("runs", "--json").stdout)
+        if row["id"] == run
+    )
+    with MemoryStore(tmp_path / "memory.db") as store:
+        for where in (thread, "another"):
+            said = {"role": "user", "name": "Lena", "content": "I have a cat called Zorro."}
+            store.remember(("memories", "me"), [said], thread_id=where)
+    reflected("undo", run)
+    again = shown(reflected("reflect", "--again", "--run", run).stdout)
+    assert "1 batch to be read again" in again
+    assert "1 batch, " in again
+    assert "+ Lena lives in Valencia." in again
+    assert "Zorro" not in again
+    assert "0 batches to be read again Everything has been read." in shown(
+        reflected("reflect", "--again", "--run", run).stdout
+    )
+    assert "Zorro" in reflected("reflect").stdout
+
+
+def test_an_extraction_that_failed_is_an_error_with_its_reason(
+    filled: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """Where a model's answers cannot be used, the exit code is 1 and stderr says why and what to do;
+    the run keeps the reason, and a dry run tells it as well."""
+    configure(deep="ollama:llama-test")
+    ollama.always("I would rather not.")
+    for options in (("--dry-run",), (), ("--again", "--json")):
+        failed = filled("reflect", "--thread", "2026-01-11-hello", *options)
+        assert failed.exit_code == 1, options
+        assert "1 of 1 batch could not be extracted: ExtractionError: llama-test" in failed.stderr
+        assert "`langmemory reflect --again` reads it once more" in failed.stderr
+    notes = [row["note"] for row in json.loads(filled("runs", "--json").stdout)]
+    assert (
+        "llama-test answered twice" in next(note for note in notes if "problem" in note)["problem"]
+    )

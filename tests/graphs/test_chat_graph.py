@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,13 @@ from langmemory.context import ContextBudget, note_id
 from langmemory.context.tool_outputs import NO_RESULT
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
-from langmemory.nodes import RecallNode, RememberNode
+from langmemory.nodes import ModelNode, RecallNode, RememberNode, SummarizationNode
+from langmemory.reflection import (
+    create_memory_manager,
+    create_memory_searcher,
+    create_memory_store_manager,
+    create_thread_extractor,
+)
 from langmemory.reflection.queue import on_loop
 from langmemory.tools import create_memory_tools
 from langmemory.types import Namespace
@@ -37,6 +43,26 @@ from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
 
 NAMESPACE = ("memories", "{user_id}")
+
+BUILDERS: dict[str, Callable[[Any], object]] = {
+    "chat graph": build_chat_graph,
+    "model node": ModelNode,
+    "summarization node": lambda model: SummarizationNode(
+        model=model, max_tokens=100, max_summary_tokens=20
+    ),
+    "memory manager": create_memory_manager,
+    "store manager": create_memory_store_manager,
+    "searcher": create_memory_searcher,
+    "thread extractor": create_thread_extractor,
+}
+
+
+@pytest.mark.parametrize("what", BUILDERS)
+@pytest.mark.parametrize("model", [None, NoModel, 7], ids=["None", "a class", "a number"])
+def test_what_is_no_model_is_refused_at_once(what: str, model: Any) -> None:
+    """A forgotten model is an error where it was forgotten, and not in the middle of a run."""
+    with pytest.raises(ConfigError, match="pass a LangChain chat model"):
+        BUILDERS[what](model)
 
 
 @pytest.fixture(params=STORES)

@@ -12,10 +12,12 @@ import langmem
 import pytest
 from langgraph.func import entrypoint
 from langgraph.store.base import BaseStore
+from langmem.utils import NamespaceTemplate as LangMemTemplate
 
 import langmemory
 from langmemory import MemoryStore, reflection
 from langmemory.errors import ConfigError, ExtractionError
+from langmemory.nodes import NamespaceTemplate
 from langmemory.reflection import (
     Memory,
     create_memory_searcher,
@@ -174,3 +176,40 @@ def test_the_import_line_is_all_that_changes() -> None:
     optimizers = {"Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"}
     for name in set(langmem.__all__) - optimizers:
         assert callable(getattr(langmemory, name))
+
+
+@pytest.mark.parametrize(
+    ("template", "config"),
+    [
+        ("user_123", None),
+        ("user_123", {"configurable": {"user_id": "anna"}}),
+        (("org", "{user_id}"), {"configurable": {"user_id": "anna"}}),
+        ("{user_id}", {"configurable": {"user_id": "anna"}}),
+        (("a", "b"), None),
+    ],
+)
+def test_a_template_is_called_as_langmems(template: Any, config: Any) -> None:
+    """`NamespaceTemplate(template)(config)` is the same namespace as in LangMem, also of a template made
+    from a template."""
+    theirs, ours = LangMemTemplate(template), NamespaceTemplate(template)
+    assert ours(config) == theirs(config)
+    assert NamespaceTemplate(ours)(config) == theirs(config)
+    assert ours.template == theirs.template
+
+
+async def test_a_template_takes_the_run_under_way(store: BaseStore) -> None:
+    """Without a config it is that of the run; a config passed by hand wins over it, and over its
+    context; a variable that nobody names is an error that says which."""
+    template = NamespaceTemplate(("org", "{user_id}"))
+    with pytest.raises(ConfigError, match="'user_id' is missing"):
+        template()
+    with pytest.raises(ConfigError, match="'user_id' is missing"):
+        template({"configurable": {}})
+
+    @entrypoint(store=store, context_schema=dict)
+    async def app(_: str) -> list[Any]:
+        return [template(), template({"configurable": {"user_id": "bert"}})]
+
+    expected = [("org", "anna"), ("org", "bert")]
+    assert await app.ainvoke("", {"configurable": {"user_id": "anna"}}) == expected
+    assert await app.ainvoke("", context={"user_id": "anna"}) == expected

@@ -24,10 +24,10 @@ from langmemory.formation.prompts import prompt
 from langmemory.reflection.managers.proposals import Changes, Permits, Proposals
 from langmemory.reflection.managers.schemas import (
     ExtractedMemory,
+    Given,
     Known,
     Memory,
     RemoveDoc,
-    Schema,
     checked_schemas,
 )
 from langmemory.stores import verbatim
@@ -49,7 +49,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         self,
         model: BaseChatModel,
         *,
-        schemas: Sequence[Schema],
+        schemas: Sequence[Given],
         instructions: str,
         permits: Permits,
     ) -> None:
@@ -152,7 +152,7 @@ def create_memory_manager(
     model: str | BaseChatModel,
     /,
     *,
-    schemas: Sequence[Schema] = (Memory,),
+    schemas: Sequence[Given] = (Memory,),
     instructions: str = INSTRUCTIONS,
     enable_inserts: bool = True,
     enable_updates: bool = True,
@@ -162,7 +162,8 @@ def create_memory_manager(
 
     Args:
         model: A chat model, or its name as ``langchain`` knows it ("ollama:qwen3:8b").
-        schemas: Pydantic classes; each memory is an instance of one. Their docstrings and field
+        schemas: Pydantic classes, TypedDicts or JSON schemas with a title; each memory is an instance
+            of one, of the class made of it where it is none. Their docstrings and field
             descriptions tell the model what they are for.
         instructions: What is worth a memory.
         enable_inserts: False: existing memories are updated, and only the first is new (a profile).
@@ -170,7 +171,7 @@ def create_memory_manager(
         enable_deletes: True: memories that became wrong are returned as `RemoveDoc`.
 
     Raises:
-        ConfigError: A schema is no pydantic class, two have one name, or the model's package is
+        ConfigError: A schema is none of these, two have one name, or the model's package is
             missing.
     """
     return MemoryManager(

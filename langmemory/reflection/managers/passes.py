@@ -11,7 +11,7 @@ from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
-from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc
+from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -25,10 +25,13 @@ class Pass:
 
     store: BaseStore
     namespace: Namespace
+    schemas: Sequence[Schema]
     found: dict[str, Item] = field(default_factory=dict)
     """Stored memories, by the id the model's changes come back with."""
     current: dict[str, tuple[str, Any]] = field(default_factory=dict)
     """Kind and content of each memory as it is to be."""
+    before: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    """The same as it was found."""
     removed: dict[str, None] = field(default_factory=dict)
     seen: int | None = None
     """`ChangeSet.planned_at` of what becomes of it."""
@@ -43,7 +46,7 @@ class Pass:
         """The best of what was found; the same item once, as the earlier search found it."""
         items: dict[tuple[Namespace, str], SearchItem] = {}
         for item in (item for each in results for item in each):
-            if "content" in item.value:  # others call what they keep by such kinds, too
+            if kind_of(item.value, self.schemas):  # others call what they keep by such kinds, too
                 items.setdefault((tuple(item.namespace), item.key), item)
 
         def score(item: SearchItem) -> float:
@@ -55,7 +58,8 @@ class Pass:
     def add(self, item: Item) -> None:
         id = "/".join((*item.namespace, item.key))
         self.found[id] = item
-        self.current[id] = (item.value["kind"], item.value["content"])
+        kind = kind_of(item.value, self.schemas) or self.schemas[0].__name__
+        self.current[id] = self.before[id] = (kind, item.value["content"])
 
     def existing(self) -> list[tuple[str, str, Any]]:
         return [(id, kind, content) for id, (kind, content) in self.current.items()]
@@ -72,13 +76,15 @@ class Pass:
         """Memories that are new or otherwise than before, in LangMem's form."""
         puts = []
         for id, (kind, content) in self.current.items():
+            if self.before.get(id) == (kind, content):
+                continue
             value = {"kind": kind, "content": content}
             old = self.found.get(id)
             if old is not None:
                 value = {**old.value, **value}  # what the application keeps beside them stays
             if old is None:
                 puts.append({"namespace": self.namespace, "key": id, "value": value})
-            elif old.value != value:
+            else:
                 puts.append({"namespace": tuple(old.namespace), "key": old.key, "value": value})
         return puts
 

@@ -15,6 +15,7 @@ from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.nodes.access import adelete, delete
+from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.managers import queries
 from langmemory.reflection.managers.memory_manager import (
     INSTRUCTIONS,
@@ -23,8 +24,15 @@ from langmemory.reflection.managers.memory_manager import (
 )
 from langmemory.reflection.managers.passes import REASON, Pass
 from langmemory.reflection.managers.proposals import Permits
-from langmemory.reflection.managers.schemas import Default, Schema, as_memory, checked_schemas
-from langmemory.reflection.managers.stored_memories import MemoryNamespace, StoredMemories
+from langmemory.reflection.managers.schemas import (
+    UNTYPED,
+    Default,
+    Given,
+    Schema,
+    as_memory,
+    checked_schemas,
+)
+from langmemory.reflection.managers.stored_memories import StoredMemories
 from langmemory.reflection.reflector import check_claim
 from langmemory.stores import MemoryStore
 
@@ -59,7 +67,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         schemas: Sequence[Schema],
         instructions: str,
         permits: Permits,
-        namespace: MemoryNamespace,
+        namespace: NamespaceTemplate,
         store: BaseStore | None,
         query_model: BaseChatModel | None,
         query_limit: int,
@@ -217,17 +225,18 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
 
     def _begin(self, config: RunnableConfig) -> Pass:
         store, namespace = self._place(config, by_hand=False)
-        return Pass(store=store, namespace=namespace)
+        return Pass(store=store, namespace=namespace, schemas=self.schemas)
 
     def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
         return queries.asked(input, limit=self.query_limit)
 
     def _searches(self, asked: Sequence[str | None]) -> list[dict[str, Any]]:
-        """Arguments of searches for memories of our kinds: other items may lie beside them."""
+        """Arguments of searches for memories of our kinds, and for those without one, as the tool
+        `manage_memory` writes them: other items may lie beside them."""
         return [
-            {"query": query, "filter": {"kind": kind}, "limit": self.query_limit}
+            {"query": query, "filter": filter, "limit": self.query_limit}
             for query in asked
-            for kind in self.schema_name_map
+            for filter in (*({"kind": kind} for kind in self.schema_name_map), UNTYPED)
         ]
 
     def _input(self, input: Mapping[str, Any], run: Pass, with_messages: bool) -> dict[str, Any]:
@@ -247,7 +256,7 @@ def create_memory_store_manager(
     model: str | BaseChatModel,
     /,
     *,
-    schemas: Sequence[Schema] | None = None,
+    schemas: Sequence[Given] | None = None,
     instructions: str = INSTRUCTIONS,
     default: Default | None = None,
     default_factory: Callable[[RunnableConfig], Default] | None = None,
@@ -263,7 +272,8 @@ def create_memory_store_manager(
 
     Args:
         model: A chat model, or its name as ``langchain`` knows it ("ollama:qwen3:8b").
-        schemas: Pydantic classes; each memory is an instance of one. None: sentences.
+        schemas: Pydantic classes, TypedDicts or JSON schemas with a title; each memory is an instance
+            of one, of the class made of it where it is none. None: sentences.
         instructions: What is worth a memory.
         default: The memory to begin with where there is none, under the key ``default``.
         default_factory: Makes it from the run's config.
@@ -278,8 +288,8 @@ def create_memory_store_manager(
         phases: Further passes over the memories.
 
     Raises:
-        ConfigError: Two defaults, a default that fits no schema, a schema that is no pydantic
-            class, two schemas of one name, or a model whose package is missing.
+        ConfigError: Two defaults, a default that fits no schema, a schema that is none of these,
+            two schemas of one name, or a model whose package is missing.
     """
     checked = checked_schemas(schemas)
     if default is not None:
@@ -295,7 +305,7 @@ def create_memory_store_manager(
         schemas=checked,
         instructions=instructions,
         permits=Permits(insert=enable_inserts, delete=enable_deletes),
-        namespace=MemoryNamespace(namespace),
+        namespace=NamespaceTemplate(namespace),
         store=store,
         query_model=None if query_model is None else as_chat_model(query_model),
         query_limit=query_limit,

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
 from pydantic import BaseModel
 
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
+from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import current_runtime, run_of
 from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
@@ -37,20 +37,6 @@ class FoundMemoryItem(SearchItem):
         return _plain(super().dict())
 
 
-class MemoryNamespace(NamespaceTemplate):
-    """The template, which LangMem's users call for the namespace of a run."""
-
-    __slots__ = ()
-
-    def __call__(self, config: RunnableConfig | None = None) -> Namespace:
-        """The namespace of the run under way, or of ``config``.
-
-        Raises:
-            ConfigError: A variable is missing.
-        """
-        return self.resolve(RunScope.of(current_runtime(), ensure_config(config)))
-
-
 class StoredMemories:
     """Reading and writing them by hand, as LangMem's manager offers it: also after a run, and outside
     it, in the store of that run.
@@ -66,7 +52,7 @@ class StoredMemories:
         self,
         schemas: Sequence[Schema],
         *,
-        namespace: MemoryNamespace,
+        namespace: NamespaceTemplate,
         store: BaseStore | None,
         default_factory: Callable[[RunnableConfig], Default] | None,
     ) -> None:

@@ -18,7 +18,7 @@ from langmemory.formation.asking.json_answers import BadAnswerError, decoded, js
 from langmemory.formation.prompts import prompt
 from langmemory.reflection.managers.memory_manager import check_input, conversation
 from langmemory.reflection.managers.proposals import problems
-from langmemory.reflection.managers.schemas import Schema, checked_schemas
+from langmemory.reflection.managers.schemas import Given, Schema, checked_schemas
 
 SUMMARIZE = "You are tasked with summarizing the following conversation."
 
@@ -84,18 +84,18 @@ class ThreadExtractor(Runnable[Any, BaseModel]):
 def create_thread_extractor(
     model: str | BaseChatModel,
     /,
-    schema: Schema | None = None,
+    schema: Given | None = None,
     instructions: str = SUMMARIZE,
 ) -> ThreadExtractor:
     """A runnable that makes one object of a conversation; LangMem's signature.
 
     Args:
         model: A chat model, or its name as ``langchain`` knows it ("ollama:qwen3:8b").
-        schema: A pydantic class; None: a title and a summary.
+        schema: A pydantic class, a TypedDict or a JSON schema with a title; None: a title and a summary.
         instructions: What to do. Variables in braces are filled in from the input.
 
     Raises:
-        ConfigError: The schema is no pydantic class, or the model's package is missing.
+        ConfigError: The schema is none of these, or the model's package is missing.
     """
     (checked,) = checked_schemas([schema or SummarizeThread])
     return ThreadExtractor(as_chat_model(model), checked, instructions)

@@ -102,6 +102,16 @@ def unread(connection: Connection, thread: int, now_us: int, position: int) -> I
     )
 
 
+def read_by(connection: Connection, run: str) -> list[str]:
+    """Return the keys of the turns that a run has read and nobody let go since, in order."""
+    rows = connection.execute(
+        "SELECT i.key FROM reflected r JOIN item i ON i.id = r.item WHERE r.run = ? "
+        "ORDER BY i.thread, i.position",
+        (run,),
+    )
+    return [str(key) for (key,) in rows]
+
+
 def position(connection: Connection, thread: int, namespace: int, key: str) -> int:
     """Where in a thread a turn stands; 0 where it is gone, or in another."""
     row = connection.execute(

@@ -30,20 +30,21 @@ class Concerned:
     reviews: set[str] = field(default_factory=set)
     """Questions that would add what is to be forgotten."""
     named_in: Callable[[str], bool] | None = None
-    """Says whether a text names the entity to be forgotten, where it is one."""
+    """Says whether a text names an entity to be forgotten, where there is one."""
     namespaces: set[int] = field(default_factory=set)
     """Namespaces that are to be left empty."""
 
     @classmethod
     def together(cls, parts: Sequence[Concerned]) -> Concerned:
         alive = set[int]().union(*(part.alive for part in parts))
+        named_in = [part.named_in for part in parts if part.named_in is not None]
         return cls(
             alive=alive,
             gone=set[int]().union(*(part.gone for part in parts)) - alive,
             past=set[int]().union(*(part.past for part in parts)),
             entities=set[int]().union(*(part.entities for part in parts)),
             reviews=set[str]().union(*(part.reviews for part in parts)),
-            named_in=next((part.named_in for part in parts if part.named_in is not None), None),
+            named_in=(lambda text: any(says(text) for says in named_in)) if named_in else None,
             namespaces=set[int]().union(*(part.namespaces for part in parts)),
         )
 

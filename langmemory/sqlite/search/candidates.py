@@ -224,6 +224,18 @@ def window(
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
+def newest(connection: Connection, scope: CompiledScope, limit: int) -> Ids:
+    """Return the items in scope, what was said or became true last first."""
+    namespaces, bindings = scope.namespaces()
+    found = connection.execute(
+        f"SELECT i.id{scope.value_column} FROM item i WHERE i.namespace IN {namespaces} "
+        f"AND {scope.where} ORDER BY coalesce(i.valid_at, i.created_at) DESC, i.id DESC"
+        + ("" if scope.value_column else f" LIMIT {limit:d}"),
+        (*bindings, *scope.bindings),
+    )
+    return np.array([row[0] for row in scope.passing(found)[:limit]], np.int64)
+
+
 ROW_COLUMNS = (
     "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
     "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"

@@ -1,0 +1,89 @@
+"""`langmemory list`: what memory holds, the latest first, with the keys that other commands take."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.target import (
+    DbOption,
+    JsonOption,
+    KindOption,
+    LimitOption,
+    NamespaceOption,
+    SinceOption,
+    Target,
+    UntilOption,
+    ViewerOption,
+    check_span,
+)
+from langmemory.cli.terminal import json_text
+from langmemory.plurals import memories
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from langmemory.types import Memory
+
+EXCERPT_CHARACTERS = 280
+
+
+def list_memories(
+    context: typer.Context,
+    kind: KindOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    past: Annotated[
+        bool, typer.Option("--all", help="Also what no longer holds, and what is not sure yet.")
+    ] = False,
+    limit: LimitOption = 20,
+    viewer: ViewerOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List memories, the latest first, with their keys."""
+    from langmemory.cli.screen import Screen
+
+    check_span(since, until)
+    target = Target.of(context, db, namespace)
+    place = target.namespace()
+    with target.open(vectors=False) as store:
+        found = store.memories(
+            place, kinds=kind, since=since, until=until, viewer=viewer, past=past, limit=limit + 1
+        )
+        nothing = "" if found else target.unknown(store, place) or "No memory is there."
+    found, more = found[:limit], len(found) > limit
+    if as_json:
+        typer.echo(json_text([asdict(memory) for memory in found]))
+        return
+    console = Screen()
+    if nothing:
+        console.print(nothing, soft_wrap=True)
+        return
+    several = len({memory.namespace for memory in found}) > 1
+    for memory in found:
+        console.print(*lines(memory, several), sep="\n", soft_wrap=False)
+    more_by = "; --limit shows more" if more else ""
+    console.print(f"{memories(len(found))}{more_by}", style="dim")
+
+
+def lines(memory: Memory, several: bool) -> list[Text]:
+    """Return a memory as its text, its key, and an empty line; what no longer holds is struck out."""
+    from rich.text import Text
+
+    text = " ".join(memory.text.split())
+    if len(text) > EXCERPT_CHARACTERS:
+        text = text[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    at = memory.valid_at or memory.created_at
+    status = [] if memory.status == "active" else [memory.status]
+    where = ["/".join(memory.namespace)] if several else []
+    facets = [f"{at.day} {at:%b %Y}", *filter(None, [memory.speaker]), memory.kind, *status, *where]
+    return [
+        Text(text, "dim strike" if memory.status in ("superseded", "archived") else ""),
+        Text(" · ".join(facets), "dim"),
+        Text(memory.key, "cyan dim"),
+        Text(),
+    ]

@@ -1,0 +1,77 @@
+"""What says what to install where an optional package is missing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from typer.testing import CliRunner
+
+from langmemory import MemoryStore, build_chat_graph
+from langmemory.cli import app
+from langmemory.evals.figure import plot
+
+OPTIONAL = ("langchain", "langchain.chat_models", "matplotlib", "matplotlib.figure", "networkx")
+
+
+@pytest.fixture(autouse=True)
+def missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """None of the optional packages can be imported."""
+    monkeypatch.chdir(tmp_path)
+    for name in OPTIONAL:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def subgraph() -> None:
+    with MemoryStore("memory.db") as store:
+        store.graph(("a",)).subgraph(None, 1).to_graphml()
+
+
+def middleware() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "langmemory.middleware", raising=False)
+        for name in [one for one in sys.modules if one.startswith("langchain.")]:
+            patch.delitem(sys.modules, name)
+        importlib.import_module("langmemory.middleware")
+
+
+def drawing() -> None:
+    plot(cast("Any", SimpleNamespace(systems=[SimpleNamespace(outcomes=[1])])), Path("x.png"))
+
+
+NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
+    "embedder": ("agents", lambda: MemoryStore("m.db", index={"embed": "openai:x", "dims": 8})),
+    "chat model": ("agents", lambda: build_chat_graph("openai:x")),
+    "middleware": ("agents", middleware),
+    "graph": ("graph", subgraph),
+    "plot": ("evals", drawing),
+}
+
+
+@pytest.mark.parametrize("what", NEEDED)
+def test_a_missing_package_is_one_line_that_names_the_extra(what: str) -> None:
+    """Whatever needs an optional package says, on one line, which extra brings it and how."""
+    extra, use = NEEDED[what]
+    with pytest.raises(Exception, match=f'extra "{extra}"') as raised:
+        use()
+    text = str(raised.value)
+    assert f'pip install ".[{extra}]"' in text
+    assert "\n" not in text
+    assert len(text) < 250
+    if what in ("embedder", "chat model"):
+        assert "langchain-openai" in text
+
+
+def test_a_chat_that_cannot_be_asks_for_nothing(tmp_path: Path) -> None:
+    """A model whose package is missing is told before the person has typed anything."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "memory.json").write_text('{"models": {"fast": "openai:x"}}')
+    chat = CliRunner().invoke(app, ["chat"], input="Hello?\n")
+    assert chat.exit_code == 1
+    assert 'needs langchain: install the extra "agents"' in chat.stderr
+    assert "you ›" not in chat.stdout
