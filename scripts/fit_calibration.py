@@ -109,9 +109,7 @@ def asked(
     return samples
 
 
-def facts_of(
-    system: FactsSystem, corpus: Corpus
-) -> dict[tuple[Namespace, str], tuple[str, ...]]:
+def facts_of(system: FactsSystem, corpus: Corpus) -> dict[tuple[Namespace, str], tuple[str, ...]]:
     """The turns behind every fact."""
     found = {}
     turns = system._keys._turns
@@ -158,9 +156,7 @@ def own_worlds(half: str, others: Iterable[Conversation], recorder: Recorder) ->
     return {
         "one person": world(corpus, prompts, recorder),
         "with facts": world(corpus, prompts, recorder, make=FactsSystem),
-        "no embedder": world(
-            corpus, prompts, recorder, make=lambda: MemorySystem(mode="keyword")
-        ),
+        "no embedder": world(corpus, prompts, recorder, make=lambda: MemorySystem(mode="keyword")),
         "small store": world(small, prompts, recorder),
         "many people": world(corpus, prompts, recorder, beside=others),
     }
@@ -186,7 +182,9 @@ def friends_worlds(corpus: Corpus, ids: set[str], recorder: Recorder) -> dict[st
                     prompts.append((here.id, question.text, frozenset(question.evidence)))
                 continue
             text = question.text
-            for theirs, ours in zip(speakers[question.conversation], speakers[here.id], strict=False):
+            for theirs, ours in zip(
+                speakers[question.conversation], speakers[here.id], strict=False
+            ):
                 text = text.replace(theirs, ours)
             foreign.append((here.id, text, frozenset[str]()))
         prompts += chosen.sample(foreign, min(60, len(foreign)))

@@ -26,11 +26,19 @@ ENGLISH = Language(
             r"\b(latest|newest|most recent|still|any ?more)\b",
         ),
         "before": (
-            r"\b(before|previous(ly)?|former(ly)?|earlier|used? to|originally|back then|at first|at the (start|beginning)|first (meant|planned|supposed)|was first)\b",
+            r"\b(before|previous(ly)?|former(ly)?|earlier|used? to|originally|back then|at first"
+            r"|at the (start|beginning)|first (meant|planned|supposed)|was first)\b",
             r"\b(did|was|were)\b.*\b(live|living|stay|work|working|have|own|drive|date|dating)\b",
             r"\b(lived|worked|ex|my old|had been)\b",
         ),
-        "first": (r"\b(at first|originally|initially|(in|at) the (beginning|start)|to begin with|to start with|first (meant|planned|supposed)|was first)\b",),
+        "first": (
+            r"\b(at first|originally|initially|(in|at) the (beginning|start)|to (begin|start) with"
+            r"|first (meant|planned|supposed)|was first)\b",
+        ),
+        "present": (
+            r"^(?!.*\b(did|was|were|had|before|used to|when|first|last)\b)"
+            r".*(\b(is|are|am|do|does|has|have|can|will|should)\b|['’]s\b)",
+        ),
         "change": (
             r"\bhow\b.*\b(changed?|evolved?|develop(ed)?|progress(ed)?|grown?|grew|improved?|shifted)\b",
             r"\bover (the )?(years|months|weeks|time|course)\b|\b(timeline|history|course|evolution) of\b",
@@ -130,20 +138,21 @@ ENGLISH = Language(
         **dict.fromkeys(("by the way", "btw"), r"\b(?:by the way|btw)\b,?\s*"),
     },
     fillers=word_set(
-        """absolutely agreed ah aha alright amazing anyway anytime appreciate appreciated awesome aw
-        aww bye certainly cheers ciao clear cool copy correct course definitely done else enjoy
-        everything exactly excellent fab fabulous fair fantastic fine glad gm gn gonna good goodbye
-        goodnight got gotcha grand great greetings ha haha hahaha happy hehe hello help helped helpful
-        helps hey heya hi hiya hm hmm hope huh indeed interesting k kk later let like lmao lol lot lots
-        love lovely luck makes meet mhm mm morning evening afternoon nah neat nice night nope noted oh ok
-        okay ooh oops perfect phew pleasure please pls problem question quick really right roger sense
-        see sorry sounds spot super sure sweet take tell thank thanks thankyou thats there thing thx till
-        time today tomorrow tonight true ty uh um understood understand useful wait way welcome well
-        wonderful worries worry wow yay yeah yep yes yo yup appreciated brilliant anything something
-        care day weekend week soon talk speak catch cu ttyl brb omg one sound hei back bit continue dear darling
-        enough example first funny go going guys hang keep kind kidding last longer make mate maybe mean minute
-        moment mon never next ones part perhaps proceed quite rephrase repeat sec second shorter simpler
-        start step still such sweetheart thinking try whatever worked works yet"""
+        """absolutely afternoon agreed ah aha alright amazing anything anytime anyway appreciate
+        appreciated aw awesome aww back bit brb brilliant bye care catch certainly cheers ciao
+        clear continue cool copy correct course cu darling day dear definitely done else enjoy
+        enough evening everything exactly example excellent fab fabulous fair fantastic fine first
+        funny glad gm gn go going gonna good goodbye goodnight got gotcha grand great greetings
+        guys ha haha hahaha hang happy hehe hei hello help helped helpful helps hey heya hi hiya
+        hm hmm hope huh indeed interesting k keep kidding kind kk last later let like lmao lol
+        longer lot lots love lovely luck make makes mate maybe mean meet mhm minute mm moment mon
+        morning nah neat never next nice night nope noted oh ok okay omg one ones ooh oops part
+        perfect perhaps phew please pleasure pls problem proceed question quick quite really
+        repeat rephrase right roger sec second see sense shorter simpler something soon sorry
+        sound sounds speak spot start step still such super sure sweet sweetheart take talk tell
+        thank thanks thankyou thats there thing thinking thx till time today tomorrow tonight true
+        try ttyl ty uh um understand understood useful wait way week weekend welcome well whatever
+        wonderful worked works worries worry wow yay yeah yep yes yet yo yup"""
     ),
     unknowing=word_set(
         """afraid answer aware clue data detail details earlier find found idea info information

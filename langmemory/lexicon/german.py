@@ -33,6 +33,10 @@ GERMAN = Language(
             r"\b(wohnte|wohntest|gewohnt|lebte|lebtest|gelebt|arbeitete|arbeitetest|gearbeitet|hatte)\b",
         ),
         "first": (r"\b(zuerst|ursprünglich|anfangs|am anfang|zunächst|anfänglich)\b",),
+        "present": (
+            r"^(?!.*\b(war|waren|warst|hatte\w*|wurde\w*|wann|früher|zuletzt|zuerst|ge\w{3,}t)\b)"
+            r".*\b(ist|sind|bin|hat|habe|haben|heißt|wohnt|wohne|arbeite[tn]?|mag|kann|trinke|esse|fahre)\b",
+        ),
         "change": (
             r"\bwie\b.*\b(verändert\w*|geändert|änderte\w*|entwickelt\w*|gewandelt|verlaufen|verlief)\b",
             r"\b(im lauf(e)?|im laufe) der\b|\büber die (jahre|monate|wochen|zeit)\b",
@@ -150,9 +154,7 @@ GERMAN = Language(
         """ich mich mir mein meine meinem meinen meiner meines wir uns unser unsere unserem unseren
         unserer unseres"""
     ),
-    references=word_set(
-        "dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"
-    ),
+    references=word_set("dieser diese dieses diesen diesem jene jener jenes jenen nochmal damals"),
     corrections=(
         r"^\W*(nein|nee|nö|falsch|quatsch|unsinn|korrektur)\b(?!\W*(danke|kein problem))",
         r"\bstimmt(e)? (\w+ ){0,2}nicht\b",

@@ -25,8 +25,9 @@ Question = Literal[
     "present",
     "change",
 ]
-"""What a question asks for; of what changes, ``now`` is what holds at last, ``before`` what held, ``first``
-what held at first, ``present`` what holds without saying so, and ``change`` how one became the other. A statement or an unrecognised question asks for none of them."""
+"""What a question asks for. Of what changes, ``now`` is what holds at last, ``before`` what held,
+``first`` what held at first, ``present`` what holds without a word for it, and ``change`` how one became
+the other. A statement or an unrecognised question asks for none of them."""
 
 Unit = Literal["day", "weekend", "week", "month", "year"]
 

@@ -33,6 +33,10 @@ SPANISH = Language(
             r"\b(vivía[ns]?|vivió|viviste|trabajaba[ns]?|trabajó|trabajaste|tenía[ns]?)\b",
         ),
         "first": (r"\b(al principio|originalmente|inicialmente|en un principio|al comienzo)\b",),
+        "present": (
+            r"^(?!.*\b(fue|fui|era|eran|estaba|había|tenía|cu[aá]ndo|antes|primero|última?|\w+[éó])\b)"
+            r".*\b(es|son|está|están|estoy|tengo|tiene|vivo|vive|trabajo|trabaja|llama|uso|usa|puedo)\b",
+        ),
         "change": (
             r"\bc[oó]mo\b.*\b(cambi\w+|evolucion\w+|desarroll\w+|progres\w+|avanz\w+|mejor(ó|ado))\b",
             r"\ba lo largo del?\b|\bcon el (paso del )?tiempo\b|\b(evolución|historia|cambios) (de|del|en)\b",
@@ -91,7 +95,8 @@ SPANISH = Language(
         ),
         **dict.fromkeys(
             ("qué tal", "cómo est", "cómo va", "cómo te va", "qué haces"),
-            r"¿?\s*\b(?:qué tal|cómo estás?|cómo va(?: todo)?|cómo te va)\b(?: (?:hoy|estás|todo))*\W*(?=$|[?.!,])",
+            r"¿?\s*\b(?:qué tal|cómo estás?|cómo va(?: todo)?|cómo te va)\b(?: (?:hoy|estás|todo))*"
+            r"\W*(?=$|[?.!,])",
         ),
         "gracias": r"(?<=[?!.,;…\n])[\s¡]*(?:muchas |mil )?gracias(?: (?:por todo|de antemano))?\W*$",
         "por favor": r",?\s*\bpor favor\b",
@@ -114,7 +119,8 @@ SPANISH = Language(
         chao chau claro clarísimo correcto cuídate dale dia días día duda encantada encantado
         entendido estupendo exacto excelente fantástico favor feliz gracias genial gusto guay hecho
         hasta hola igualmente interesante jaja jajaja jeje linda listo lindo luego mañana maravilla
-        maravilloso mil muchas noche noches nada ok okay pasa pena perdón perfecto por pregunta pronto seguimos sigue sigamos
+        maravilloso mil muchas noche noches nada ok okay pasa pena perdón perfecto por pregunta pronto
+        seguimos sigue sigamos
         pues qué rica rico saludos semana siento sí suerte super súper tarde tardes tranquila tranquilo
         vale vamos venga vemos verdad hablamos ayuda ayudas útil todo hoy fin"""
     ),
@@ -209,7 +215,7 @@ SPANISH = Language(
     r"|plazo|va a|voy a|vamos a|hay que|previst[oa])\b",
     ranges={"entre": "y|e", "desde": "hasta|a", "de": "a", "del": "al", "": "hasta|[-–—]"},
     temporal_words=word_set(
-        """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto seguimos sigue sigamos
+        """ayer hoy mañana anoche anteayer hace pasado pasada próximo próxima recientemente pronto
         día días semana semanas mes meses año años tarde noche lunes martes miércoles jueves viernes
         sábado domingo primavera verano otoño invierno enero febrero marzo abril mayo junio julio
         agosto septiembre octubre noviembre diciembre cumpleaños aniversario"""

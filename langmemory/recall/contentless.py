@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.embeddings.static import TokenIds
 from langmemory.lexicon import LANGUAGES, Language, sentence_starts, split_words
 from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
@@ -104,7 +103,9 @@ def _states(sentence: str) -> bool:
     if _QUESTION.search(sentence):
         return False
     return not any(
-        _silent(sentence, language) or _asks(sentence, language) or _knows_nothing(sentence, language)
+        _silent(sentence, language)
+        or _asks(sentence, language)
+        or _knows_nothing(sentence, language)
         for language in LANGUAGES.values()
     )
 
@@ -113,7 +114,8 @@ def _silent(sentence: str, language: Language) -> bool:
     """Whether it has no other words than fillers and stop words."""
     if not language.phrases:
         return all(
-            word in language.fillers or word in language.stop_words for word in split_words(sentence)
+            word in language.fillers or word in language.stop_words
+            for word in split_words(sentence)
         )
     for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
         sentence = sentence.replace(piece, " ")
@@ -137,9 +139,7 @@ def _knows_nothing(sentence: str, language: Language) -> bool:
     if language.phrases:
         return _holds(sentence, language.negations) and _holds(sentence, language.unknowing)
     words = split_words(sentence)
-    return not (
-        language.negations.isdisjoint(words) or language.unknowing.isdisjoint(words)
-    )
+    return not (language.negations.isdisjoint(words) or language.unknowing.isdisjoint(words))
 
 
 def _holds(sentence: str, pieces: frozenset[str]) -> bool:
@@ -165,6 +165,8 @@ def _flags(vocabulary: Vocabulary, languages: tuple[Language, ...]) -> tuple[_Fl
     found = []
     for one in languages:
         silent = vocabulary.marks | vocabulary.pieces(one.stop_words | one.fillers)
-        unknowing = vocabulary.pieces(one.unknowing | one.negations | one.question_words | one.requests)
+        unknowing = vocabulary.pieces(
+            one.unknowing | one.negations | one.question_words | one.requests
+        )
         found.append(_Flags(silent=silent, idle=silent | unknowing))
     return tuple(found)

@@ -90,9 +90,12 @@ def _versions(
     """bool[h, h]: which candidates (columns) say nearly the same as a better one (rows), and meet all
     the words of the query that it does."""
     texts, met = reading.texts, reading.met
-    assert texts is not None and met is not None
+    assert texts is not None
+    assert met is not None
     starts, lengths = texts.starts[head], texts.lengths[head]
-    tokens = [texts.tokens[start : start + length] for start, length in zip(starts, lengths, strict=True)]
+    tokens = [
+        texts.tokens[start : start + length] for start, length in zip(starts, lengths, strict=True)
+    ]
     distinct, places = np.unique(np.concatenate(tokens), return_inverse=True)
     holds = np.zeros((len(head), len(distinct)), dtype=np.float32)
     holds[np.repeat(np.arange(len(head)), lengths), places] = 1

@@ -23,7 +23,16 @@ from langmemory.sqlite.index.vectors import Floats
 from langmemory.stores.operations import check_time, whole_number
 from langmemory.stores.past import Past, PastSource
 from langmemory.stores.source import SnapshotSource
-from langmemory.types import Granularity, Kind, MinScore, Namespace, Recall, Scope, SearchMode, Status
+from langmemory.types import (
+    Granularity,
+    Kind,
+    MinScore,
+    Namespace,
+    Recall,
+    Scope,
+    SearchMode,
+    Status,
+)
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
