@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.files import create_file, create_folder
 from langmemory.lifecycle.journal import (
     MARK,
     Learned,
@@ -32,10 +35,17 @@ from langmemory.sqlite.records import items
 from langmemory.stores.base import Pages, SQLiteBaseStore
 from langmemory.types import Namespace
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 logger = logging.getLogger("langmemory.store")
 
 QUOTED_CHARACTERS: Final = 120
 """Of each fact that a question is about."""
+_DRAFT: Final = re.compile(r"\.\d{4}-\d\d-\d\d\.md\.\d+\.\d+")
+"""Names of pages that are being written, by process and thread."""
 UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
 """Why files cannot follow: of theirs, or because the store cannot be read any more."""
 
@@ -129,6 +139,7 @@ class JournalFiles:
             return [page for page in found if page.namespace == namespace]
 
         here = self.folder.joinpath(*map(file_name, namespace))
+        _remove_left((*here.glob(".*"), *here.glob("*.private/.*")))
         return self._follow(pages, lambda: _of_days(here, days))
 
     def rebuild(self, store: Journaling) -> int:
@@ -141,6 +152,8 @@ class JournalFiles:
                 store.keep_journal(self.folder)
             return found
 
+        for draft in _remove_left(list(self.folder.rglob(".*"))):
+            self._tidy(draft.parent)
         return self._follow(pages, lambda: sorted(self.folder.rglob("*.md")))
 
     def _follow(
@@ -183,16 +196,83 @@ def _write(file: Path, text: bytes) -> bool:
     """Whether it is different now."""
     if file.is_file() and (file.read_bytes() == text or not _is_page(file)):
         return False
-    file.parent.mkdir(parents=True, exist_ok=True)
+    create_folder(file.parent)
     draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        draft.write_bytes(text)
-        draft.replace(file)
+        with _held(draft) as stream:
+            stream.write(text)
+            stream.flush()
+            if file.exists():
+                shutil.copymode(file, draft)
+            if os.name != "nt":  # there it cannot be moved while it is open
+                draft.replace(file)
+        if os.name == "nt":
+            draft.replace(file)
     except OSError:  # a full disk; on Windows, somebody who reads the page
         with suppress(OSError):
             draft.unlink()  # nothing would ever look at it again
         raise
     return True
+
+
+@contextmanager
+def _held(draft: Path) -> Iterator[BinaryIO]:
+    """A new file that only its owner may read, locked as long as it is written: `_remove_left`
+    takes none that somebody still writes."""
+    while True:
+        with suppress(FileNotFoundError):
+            draft.unlink()  # of a process of this number that was killed
+        create_file(draft)
+        with draft.open("r+b") as stream:
+            if _locked(stream) and _is_same(draft, stream):
+                yield stream
+                return
+
+
+def _remove_left(drafts: Iterable[Path]) -> list[Path]:
+    """Remove drafts of pages whose writer was killed, and return them.
+
+    Raises:
+        OSError: One of them cannot be removed, and it may hold what is forgotten.
+    """
+    removed: list[Path] = []
+    for draft in drafts:
+        if not _DRAFT.fullmatch(draft.name) or not draft.is_file():
+            continue
+        try:
+            with draft.open("r+b") as stream:
+                if _locked(stream) and _is_same(draft, stream):
+                    if os.name != "nt":
+                        draft.unlink()
+                    removed.append(draft)
+            if os.name == "nt":  # where it cannot be removed while somebody writes it
+                draft.unlink()
+        except FileNotFoundError:  # put in place meanwhile
+            continue
+    if removed:
+        logger.info("journal_drafts_removed count=%d", len(removed))
+    return removed
+
+
+def _locked(stream: BinaryIO) -> bool:
+    """Whether the file is now locked by this stream. The system unlocks it when the process ends."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_same(path: Path, stream: BinaryIO) -> bool:
+    """Whether the path still names the open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def follow(store: Journaling) -> list[Path] | None:
