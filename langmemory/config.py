@@ -297,6 +297,16 @@ class ReflectionConfig(Section):
     )
 
 
+class PrivacyConfig(Section):
+    """What is kept out of memory, or from others."""
+
+    redact: bool = Field(
+        default=True,
+        description="Replace credentials in what is remembered (keys, tokens, passwords, card numbers, "
+        "IBANs) by placeholders before it is stored. An application may pass `redact=` its own function.",
+    )
+
+
 class JournalConfig(Section):
     """The daily pages for people."""
 
@@ -316,6 +326,7 @@ class Config(Section):
     ttl: TTLConfig = TTLConfig()
     recall: RecallConfig = RecallConfig()
     reflection: ReflectionConfig = ReflectionConfig()
+    privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
 
 

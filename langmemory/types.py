@@ -8,7 +8,7 @@ everything that has a unit says so in its name or docstring.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -262,6 +262,17 @@ class Applied:
     dry_run: bool = False
     repeated: bool = False
     """The run had been applied before: nothing was done."""
+
+
+class Remembered(list[str]):
+    """Keys of the memories that `MemoryStore.remember` added, in order."""
+
+    redacted: Mapping[str, int]
+    """How many passages were replaced before they were stored, by kind: ``{"password": 1}``."""
+
+    def __init__(self, keys: Iterable[str] = (), redacted: Mapping[str, int] | None = None) -> None:
+        super().__init__(keys)
+        self.redacted = redacted or {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "files", "ids", "moments", "plurals"}),
-    frozenset({"types", "lexicon"}),
+    frozenset({"types", "lexicon", "redaction"}),
     frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings", "chat_models"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
-from langmemory.config import Config, ModelsConfig
+from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
+from langmemory.redaction import Redactor, log_redacted, redactor_of
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
@@ -51,7 +53,16 @@ from langmemory.stores.usage import UsageCounts
 from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore
-from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Scope, Stats
+from langmemory.types import (
+    Forgotten,
+    HistoryEntry,
+    Namespace,
+    Privacy,
+    Recall,
+    Remembered,
+    Scope,
+    Stats,
+)
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -78,7 +89,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         ```
     """
 
-    __slots__ = ("_accesses", "_counts", "_expander", "_given", "_reranker")
+    __slots__ = ("_accesses", "_counts", "_expander", "_given", "_redactor", "_reranker")
 
     def __init__(
         self,
@@ -89,6 +100,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        redact: Redactor | bool | None = None,
     ) -> None:
         """Open a memory file, creating it if there is none.
 
@@ -106,12 +118,17 @@ class MemoryStore(Changing, Conversing, Gathering):
             reranker: A LangChain document compressor or chat model that has the last word on the
                 order of a recall; None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
+            redact: What replaces credentials in what is remembered: a function that takes the text of
+                a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
+                none. None: as configured, which is True.
 
         Raises:
             DatabaseError: The file cannot be opened, or is something else.
             EmbeddingModelMismatchError: The file's vectors come from another model.
             ConfigError: A setting is wrong.
         """
+        config = config or load_config()
+        self._redactor = redactor_of(config.privacy.redact if redact is None else redact)
         super().__init__(path, index=index, ttl=ttl, config=config)
         self._expander = as_expander(expander or _configured(self._config.models, "expand"))
         self._reranker = as_reranker(reranker or _configured(self._config.models, "rerank"))
@@ -173,6 +190,11 @@ class MemoryStore(Changing, Conversing, Gathering):
         other model has a say."""
         return self._embeds_cheaply() and self._expander is None and self._reranker is None
 
+    @property
+    def redactor(self) -> Redactor | None:
+        """What replaces credentials in what is remembered; None replaces nothing."""
+        return self._redactor
+
     # Verbatim memory.
 
     def remember(
@@ -184,7 +206,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """Store messages word for word as episodic memories, in one transaction. No model is asked.
 
         Repeating it adds nothing: a message is known by its id, or without one by its thread, role,
@@ -201,7 +223,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             privacy: Who may recall them; ``private`` is for their owner alone.
 
         Returns:
-            Keys of the memories that were added, in order.
+            Keys of the memories that were added, in order. Its ``redacted`` counts the credentials
+            that were replaced in them.
 
         Raises:
             InvalidValueError: A message is not one; nothing was stored.
@@ -210,10 +233,11 @@ class MemoryStore(Changing, Conversing, Gathering):
         facets = {"owner": owner, "privacy": privacy}
         remembering = self._remembering(namespace, messages, thread_id, at, facets)
         if not remembering.drafts:
-            return []
+            return Remembered()
         writes = self._complete(remembering.drafts)
         with self._engine.write() as connection:
-            return remembering.store(self, connection, writes)
+            added = remembering.store(self, connection, writes)
+        return remembering.told(added)
 
     async def aremember(
         self,
@@ -224,7 +248,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """`remember` without blocking the loop."""
         said, facets = verbatim.listed(messages), {"owner": owner, "privacy": privacy}
 
@@ -236,12 +260,12 @@ class MemoryStore(Changing, Conversing, Gathering):
 
         remembering, writes = await self._workers.read(prepared)
         if not remembering.drafts:
-            return []
+            return Remembered()
         writes = writes or await self._acomplete(remembering.drafts)
         added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
-        return added
+        return remembering.told(added)
 
     def _remembering(
         self,
@@ -264,7 +288,9 @@ class MemoryStore(Changing, Conversing, Gathering):
             )
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
-        turns = verbatim.turns(messages, thread_id=thread_id, at=at, now=datetime.now(UTC))
+        turns = verbatim.turns(
+            messages, thread_id=thread_id, at=at, now=datetime.now(UTC), redactor=self._redactor
+        )
         with self._engine.read() as snapshot:
             turns = verbatim.unstored(
                 snapshot.connection, namespace, thread_id, turns, facets["owner"]
@@ -274,7 +300,12 @@ class MemoryStore(Changing, Conversing, Gathering):
         ]
         for one in drafts:
             one.write.ttl_minutes = (self.ttl_config or {}).get("default_ttl")
-        return _Remembering(namespace=tuple(namespace), thread_id=thread_id, drafts=drafts)
+        counts = Counter[str]()
+        for turn in turns:
+            counts.update(turn.redacted)
+        return _Remembering(
+            namespace=tuple(namespace), thread_id=thread_id, drafts=drafts, redacted=counts
+        )
 
     # Recall.
 
@@ -624,6 +655,13 @@ class _Remembering:
     namespace: Namespace
     thread_id: str
     drafts: list[Draft]
+    redacted: Mapping[str, int]
+
+    def told(self, added: list[str]) -> Remembered:
+        """What was added, and what was replaced in it, which is logged."""
+        counts = self.redacted if added else {}
+        log_redacted(counts)
+        return Remembered(added, counts)
 
     def store(
         self, store: MemoryStore, connection: Connection, writes: list[items.Write]

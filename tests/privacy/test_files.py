@@ -183,13 +183,10 @@ def test_forgetting_says_so_where_a_left_draft_cannot_be_removed(tmp_path: Path)
             raise PermissionError(13, "Permission denied", str(self))
         unlink(self, missing_ok)
 
-    with (
-        MemoryStore(tmp_path / "memory.db") as store,
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(ForgettingError, match="journal"),
-    ):
+    with MemoryStore(tmp_path / "memory.db") as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "unlink", refuse)
-        store.forget(NS, everything=True)
+        with pytest.raises(ForgettingError, match="journal"):
+            store.forget(NS, everything=True)
     with MemoryStore(tmp_path / "memory.db") as store:
         store.forget(NS, everything=True)
     assert not left.exists()
