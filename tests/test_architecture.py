@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "files", "ids", "moments", "plurals"}),
+    frozenset({"errors", "files", "ids", "labels", "moments", "plurals"}),
     frozenset({"types", "lexicon", "redaction"}),
     frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings", "chat_models"}),

@@ -12,6 +12,7 @@ import typer
 
 from langmemory.cli.values import count, moment
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.labels import label_of
 
 if TYPE_CHECKING:
     from langmemory.config import Config
@@ -129,20 +130,19 @@ class Target:
 
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
-        may have a `/` in it.
+        may have a `/` in it. An id with a period, such as an e-mail address, is escaped.
 
         Raises:
-            ConfigError: A label is empty or has a period in it.
+            ConfigError: A label is empty.
         """
         given = self.labels if self.labels is not None else ([default] if default else [])
         labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
         for label in labels:
-            if not label or "." in label:
+            if not label:
                 raise ConfigError(
-                    f"--namespace {'/'.join(given)}: label {label!r} is empty or has a period; "
-                    "write it as a/b"
+                    f"--namespace {'/'.join(given)}: label {label!r} is empty; write it as a/b"
                 )
-        return labels
+        return tuple(label_of(label) if "." in label else label for label in labels)
 
     def elsewhere(self, store: MemoryStore) -> str:
         """To be said where nothing was found and no namespace was named: which others there are."""
