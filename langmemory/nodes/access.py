@@ -524,7 +524,14 @@ def _turns(
     """Key and value of each message, as MemoryStore has them, for a store that has no facets."""
     facets = {"owner": conversation.owner, "privacy": conversation.privacy}
     thread_id, now = conversation.thread_id, datetime.now(UTC)
-    turns = verbatim.turns(messages, thread_id=thread_id, at=None, now=now)
+    turns = verbatim.turns(
+        messages,
+        thread_id=thread_id,
+        at=None,
+        now=now,
+        owner=conversation.owner,
+        namespace=conversation.namespace,
+    )
     for place, turn in enumerate(turns):
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))

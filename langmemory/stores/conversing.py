@@ -18,6 +18,7 @@ from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, labels, standing, usage
 from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.naming import Names
 from langmemory.stores.operations import whole_number
 from langmemory.stores.usage import UsageCounts, write
 from langmemory.types import Memory, MemoryUsage, Namespace
@@ -127,7 +128,9 @@ class Conversing(SQLiteBaseStore):
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _memories(self, connection: Connection, ids: list[int], viewer: str | None) -> list[Memory]:
-        return items.memories(connection, np.array(ids, np.int64), viewer=viewer)
+        names = Names(connection, viewer)
+        found = items.memories(connection, np.array(ids, np.int64), viewer=viewer)
+        return [names.shown(memory) for memory in found]
 
     # How far apart two texts are.
 

@@ -31,8 +31,9 @@ from langmemory.sqlite.background.journal import DerivedRow, QuestionRow, Replac
 from langmemory.sqlite.file import settings
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import by_clock
-from langmemory.sqlite.records import items
+from langmemory.sqlite.records import items, standing
 from langmemory.stores.base import Pages, SQLiteBaseStore
+from langmemory.stores.naming import Names
 from langmemory.types import Namespace
 
 try:
@@ -83,6 +84,11 @@ class Journaling(SQLiteBaseStore):
             pages = journal.pages_of(connection, [item for item in found if item is not None])
         return {date.fromisoformat(day) for _, day in pages}
 
+    def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
+        """Whether one of these memories tells what somebody is called."""
+        with self._engine.read() as snapshot:
+            return standing.tell_names(snapshot.connection, self._check_namespace(namespace), keys)
+
     def journal_folders(self) -> list[Path]:
         """Where files of the journal stand, whoever had them written: what is undone, decided,
         forgotten, deleted or expired is followed in each of them."""
@@ -128,6 +134,8 @@ class JournalFiles:
         if not days:
             return 0
         store.keep_journal(self.folder)
+        if store.tell_names(namespace, keys):  # which stand on every page
+            return self.rebuild(store)
         return self.rewrite(store, namespace, days)
 
     def rewrite(self, store: Journaling, namespace: Namespace, days: Collection[date]) -> int:
@@ -330,12 +338,13 @@ def _pages(
         replaced[row.by].append(row)
     asked = journal.questions(connection, namespace, keys)
     for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
-        parts = [_part(row, replaced.get(row.key, ())) for row in rows]
+        names = Names(connection, owner or "")
+        parts = [_part(row, replaced.get(row.key, ()), names) for row in rows]
         yield Page(
             namespace=path,
             owner=owner,
             day=date.fromisoformat(day),
-            sessions=sessions([*parts, *_questions(rows, asked)]),
+            sessions=sessions([*parts, *_questions(rows, asked, names)]),
         )
 
 
@@ -344,17 +353,20 @@ def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
     return (row.owner or "") if row.privacy == "private" else None
 
 
-def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
-    value, text = row.value, str(row.value.get("text", ""))
+def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Session:
+    def told(text: object, by: DerivedRow | ReplacedRow = row) -> str:
+        return names.told(row.namespace, by.owner, by.value, str(text))
+
+    value, text = row.value, told(row.value.get("text", ""))
     if row.key.startswith("summary/"):
         return Session(
             thread_id=str(value.get("thread_id", "")),
             summaries=(text,),
-            decisions=_texts(value.get("decisions")),
-            open_points=_texts(value.get("open_points")),
+            decisions=tuple(map(told, _texts(value.get("decisions")))),
+            open_points=tuple(map(told, _texts(value.get("open_points")))),
         )
     instead_of = [
-        str(old.value.get("text", ""))
+        told(old.value.get("text", ""), old)
         for old in replaced
         if _reader(old) in (None, _reader(row)) and _said(old.value) <= _said(value)
     ]
@@ -367,14 +379,20 @@ def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
     return Session(thread_id=row.thread or "", learned=(learned,))
 
 
-def _questions(rows: Sequence[DerivedRow], asked: Iterable[QuestionRow]) -> Iterator[Session]:
+def _questions(
+    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Names
+) -> Iterator[Session]:
     """Questions about a fact of the page, with the facts they are about."""
     facts = {row.key: row for row in rows}
     for _, group in groupby(asked, key=lambda row: row.review):
         about = list(group)
         fact = facts.get(about[0].key)
         if fact is not None and all(_reader(one) in (None, _reader(fact)) for one in about):
-            quoted = " / ".join(f"“{_quoted(one.value)}”" for one in about)
+            texts = (
+                names.told(fact.namespace, one.owner, one.value, _quoted(one.value))
+                for one in about
+            )
+            quoted = " / ".join(f"“{text}”" for text in texts)
             question = f"{about[0].question} {quoted}"
             yield Session(thread_id=fact.thread or "", questions=(question,))
 

@@ -39,6 +39,7 @@ from langmemory.stores.indexing import Draft, IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
+from langmemory.stores.naming import Names
 from langmemory.stores.past import Past
 from langmemory.stores.recalling import (
     RecallOptions,
@@ -289,7 +290,13 @@ class MemoryStore(Changing, Conversing, Gathering):
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
         turns = verbatim.turns(
-            messages, thread_id=thread_id, at=at, now=datetime.now(UTC), redactor=self._redactor
+            messages,
+            thread_id=thread_id,
+            at=at,
+            now=datetime.now(UTC),
+            redactor=self._redactor,
+            owner=facets["owner"],
+            namespace=tuple(namespace),
         )
         with self._engine.read() as snapshot:
             turns = verbatim.unstored(
@@ -380,6 +387,8 @@ class MemoryStore(Changing, Conversing, Gathering):
                     reranker=asking.reranker,
                     past=past,
                 )
+                if past is None:
+                    found = _with_names(found, Names(snapshot.connection, scope.viewer))
             running = asking.ask()
         found = asking.timed(found)
         if thread_id:
@@ -640,6 +649,12 @@ class MemoryStore(Changing, Conversing, Gathering):
                 pages |= pages_telling_of(connection, places)
             self._rewrite(pages)
         return changed
+
+
+def _with_names(recall: Recall, names: Names) -> Recall:
+    """The recall with the names of those who speak."""
+    results = tuple(replace(one, memory=names.shown(one.memory)) for one in recall.results)
+    return replace(recall, results=results)
 
 
 def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:

@@ -30,6 +30,7 @@ from langmemory.sqlite.records.items import Write, find, put
 from langmemory.sqlite.records.removal import was_deleted
 from langmemory.sqlite.scope.ownership import is_private_to_another
 from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.naming import speaker_of
 from langmemory.stores.wording import turn_body
 from langmemory.types import Namespace
 
@@ -71,6 +72,8 @@ def turns(
     at: datetime | None,
     now: datetime,
     redactor: Redactor | None = None,
+    owner: str | None = None,
+    namespace: Namespace = (),
 ) -> list[Turn]:
     """The messages worth remembering: what somebody said, or a tool answered.
 
@@ -85,6 +88,8 @@ def turns(
         at: When they were said, where they do not tell.
         now: When else.
         redactor: Takes out of a text what is not to be stored.
+        owner: Whose conversation it is: who speaks where a message of the user has no name.
+        namespace: Where they are stored; in one's own namespace the user needs no name.
 
     Raises:
         InvalidValueError: A message has no readable role, content or time, or one was passed where a
@@ -112,7 +117,7 @@ def turns(
             continue
         own = extra.get("at", extra.get("timestamp"))
         said = _time(own, number) if own is not None else at or now
-        speaker = message.name or extra.get("speaker") or role
+        speaker = message.name or extra.get("speaker") or speaker_of(role, owner, namespace)
         if message.id is None:
             name = nameless(role, text, said.isoformat() if own is not None or at else "", seen)
         else:
