@@ -305,6 +305,11 @@ class PrivacyConfig(Section):
         description="Replace credentials in what is remembered (keys, tokens, passwords, card numbers, "
         "IBANs) by placeholders before it is stored. An application may pass `redact=` its own function.",
     )
+    confidences: bool = Field(
+        default=True,
+        description="Keep what somebody asks to keep to themselves, what they tell of their health or "
+        "money, and surprises they plan private to them, by rule; each time in a run that can be undone.",
+    )
 
 
 class JournalConfig(Section):

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
@@ -31,6 +31,7 @@ from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
+from langmemory.stores.confiding import privately
 from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
@@ -221,7 +222,9 @@ class MemoryStore(Changing, Conversing, Gathering):
             thread_id: LangGraph's thread; messages are neighbours within it.
             at: When they were said, for messages that do not tell; now if nobody does.
             owner: Whose words they are, where several people share a namespace.
-            privacy: Who may recall them; ``private`` is for their owner alone.
+            privacy: Who may recall them; ``private`` is for their owner alone. What is shared becomes
+                private by rule where the owner says it in confidence (``privacy.confidences`` of the
+                configuration), in a run that can be undone.
 
         Returns:
             Keys of the memories that were added, in order. Its ``redacted`` counts the credentials
@@ -238,6 +241,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         writes = self._complete(remembering.drafts)
         with self._engine.write() as connection:
             added = remembering.store(self, connection, writes)
+        self._rewrite(remembering.pages)
         return remembering.told(added)
 
     async def aremember(
@@ -266,6 +270,8 @@ class MemoryStore(Changing, Conversing, Gathering):
         added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
+        if remembering.pages:
+            await self._workers.read(lambda: self._rewrite(remembering.pages))
         return remembering.told(added)
 
     def _remembering(
@@ -311,7 +317,12 @@ class MemoryStore(Changing, Conversing, Gathering):
         for turn in turns:
             counts.update(turn.redacted)
         return _Remembering(
-            namespace=tuple(namespace), thread_id=thread_id, drafts=drafts, redacted=counts
+            namespace=tuple(namespace),
+            thread_id=thread_id,
+            drafts=drafts,
+            turns=turns,
+            redacted=counts,
+            owner=facets["owner"] if facets["privacy"] == "shared" else None,
         )
 
     # Recall.
@@ -670,7 +681,12 @@ class _Remembering:
     namespace: Namespace
     thread_id: str
     drafts: list[Draft]
+    turns: list[verbatim.Turn]
     redacted: Mapping[str, int]
+    owner: str | None
+    """Whose turns they are, where it is a rule's to say that some are private."""
+    pages: set[tuple[Namespace, str]] = field(default_factory=set)
+    """Of the journal, that tell of what is private now."""
 
     def told(self, added: list[str]) -> Remembered:
         """What was added, and what was replaced in it, which is logged."""
@@ -682,4 +698,14 @@ class _Remembering:
         self, store: MemoryStore, connection: Connection, writes: list[items.Write]
     ) -> list[str]:
         store._claim_model(connection, writes)
-        return verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
+        added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
+        keys = (one.write.key for one in self.drafts)  # as they are stored
+        turns = [replace(turn, key=key) for turn, key in zip(self.turns, keys, strict=True)]
+        stored = [turn for turn in turns if turn.key in added]
+        if stored and self.owner and store.config.privacy.confidences:
+            changes = privately(connection, self.namespace, stored, self.owner)
+            if changes is not None:
+                _, pages = store._apply(connection, changes, {}, False)
+                self.pages.update(pages)
+                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
+        return added

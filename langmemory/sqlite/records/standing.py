@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, to_path
+from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.records.items import NAMED, find
 from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.types import Namespace
@@ -163,3 +165,42 @@ def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]
         for item in ids
         if item is not None
     )
+
+
+class Said(NamedTuple):
+    """A turn of a thread, as far as it matters who may read it."""
+
+    key: str
+    role: str
+    privacy: str
+
+
+def said_before(
+    connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
+) -> list[Said]:
+    """What the owner's conversation holds directly before a turn, the latest first, up to what is
+    somebody else's."""
+    rows = connection.execute(
+        "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "
+        "JOIN item i ON i.thread = t.thread AND i.position < t.position "
+        "WHERE t.id = ? ORDER BY i.position DESC LIMIT ?",
+        (find(connection, namespace, key), limit),
+    )
+    theirs = takewhile(lambda row: row[3] == owner, rows)
+    return [Said(str(row[0]), str(row[1]), str(row[2])) for row in theirs]
+
+
+def resting_on(
+    connection: Connection, namespace: Namespace, keys: Iterable[str], owner: str
+) -> list[str]:
+    """Keys of what is made of these items of an owner alone, and is not private yet."""
+    sources = id_array({item for key in keys if (item := find(connection, namespace, key))})
+    rows = connection.execute(
+        "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "
+        "WHERE v.source IN (SELECT value FROM carray(?1)) AND i.privacy <> 'private' "
+        "AND (i.owner = ?2 OR i.kind = 'archival') "
+        "AND (i.kind = 'archival' OR NOT EXISTS (SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
+        "WHERE w.item = i.id AND w.source NOT IN (SELECT value FROM carray(?1))))",
+        (sources, owner),
+    )
+    return [str(row[0]) for row in rows]
