@@ -137,9 +137,11 @@ def test_an_id_without_a_period_is_its_own_label(id: str) -> None:
 
 def test_a_store_says_what_to_pass_for_an_id_with_a_period(tmp_path: Path) -> None:
     """An id that is no label is refused with the label to pass."""
-    with MemoryStore(tmp_path / "memory.db") as store:
-        with pytest.raises(InvalidNamespaceError, match="'priya@example~2Ecom'"):
-            store.recall("tea", ("memories", "priya@example.com"))
+    with (
+        MemoryStore(tmp_path / "memory.db") as store,
+        pytest.raises(InvalidNamespaceError, match="'priya@example~2Ecom'"),
+    ):
+        store.recall("tea", ("memories", "priya@example.com"))
 
 
 def test_an_email_address_is_the_same_person_everywhere(tmp_path: Path) -> None:

@@ -43,11 +43,12 @@ CONFIDED = {
 }
 
 OPEN = (
-    "Don't tell me.|Don't mention it.|I live in Ulm.|The distance between us is 40 km.|I'm allergic to nuts.|"
-    "What is depression?|What a surprise!|I was surprised by that.|My dad got me a gift.|The bins go out on "
-    "Thursday.|Sag mir, was los ist.|Unter uns wohnt eine Familie.|Entre Madrid y Sevilla.|别告诉我|Keep that "
-    "in mind.|Das ist privat finanziert.|I work at a bank.|I make bread.|We won the game 3 to 1.|No me "
-    "digas.|Die Überraschung war groß.|What is the secret to good bread?"
+    "Don't tell me.|Don't mention it.|I live in Ulm.|The distance between us is 40 km.|"
+    "I'm allergic to nuts.|What is depression?|What a surprise!|I was surprised by that.|"
+    "My dad got me a gift.|The bins go out on Thursday.|Sag mir, was los ist.|"
+    "Unter uns wohnt eine Familie.|Entre Madrid y Sevilla.|别告诉我|Keep that in mind.|"
+    "Das ist privat finanziert.|I work at a bank.|I make bread.|We won the game 3 to 1.|"
+    "No me digas.|Die Überraschung war groß.|What is the secret to good bread?"
 )
 
 

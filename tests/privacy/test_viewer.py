@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
-from langmemory.changes import AddMemory, Change, ChangeSet, Facets, UpdateMemory
+from langmemory.changes import AddMemory, Change, ChangeSet, Facets, OpenReview, UpdateMemory
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
@@ -171,6 +171,42 @@ def test_history_of_what_was_private_once(store: MemoryStore) -> None:
     assert not [row for row in bob.iter_export() if row.get("key") == "f"]
 
 
+@pytest.mark.parametrize("by_put", [True, False])
+def test_what_was_written_about_a_secret_stays_secret(store: MemoryStore, by_put: bool) -> None:
+    """After its owner publishes a private memory in other words, nobody else reads why it was written,
+    what was asked about it, or the history and export rows that would tell; the owner does."""
+    private = Facets(owner="alice", privacy="private")
+    asked = OpenReview(id="q", about="duplicate", question="Is the kite hers?", memories=("f",),
+                       options={"no": ()})  # fmt: skip
+    store.apply(
+        ChangeSet(
+            namespace=HOME, run_id="r", kind="reflection", reason="she said: a kite for Bob",
+            changes=(
+                AddMemory(key="f", value={"text": "Bob gets a kite"}, facets=private),
+                AddMemory(key="beside", value={"text": "the shop opens at nine"}),
+                asked,
+            ),
+        )
+    )  # fmt: skip
+    value = {"text": "Bob had a birthday", "privacy": "shared"}
+    if by_put:
+        store.for_viewer("alice").put(HOME, "f", value)
+    else:
+        shared = UpdateMemory(key="f", value=value, facets=Facets(privacy="shared"))
+        changes = ChangeSet(
+            namespace=HOME, run_id="p", kind="correction", reason="told", changes=(shared,)
+        )
+        store.apply(changes)
+    bob, alice = store.for_viewer("bob"), store.for_viewer("alice")
+    assert bob.get(HOME, "f").value["text"] == "Bob had a birthday"  # type: ignore[union-attr]
+    for viewer in (bob, store.for_anyone()):
+        told = [viewer.history(HOME, "beside"), viewer.history(HOME, "f"), viewer.reviews(HOME)]
+        assert "kite" not in repr([*told, list(viewer.iter_export())])
+        assert viewer.history(HOME, "beside")[0].reason is None
+    assert "kite" in repr(alice.history(HOME, "beside"))
+    assert [review.id for review in alice.reviews(HOME)] == ["q"]
+
+
 def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> None:
     """Somebody's private note that was made of a viewer's words alone goes with them and is counted,
     but the preview does not show the viewer how it begins."""
@@ -249,7 +285,7 @@ def test_tools_act_for_the_person_of_the_run(store: MemoryStore) -> None:
         namespace=["home"],
     )
     assert "no memory" in call(store, "bob", "get_memory", id="hers")
-    assert call(store, "bob", "memory_timeline", id="t/1").count("user") == 1
+    assert call(store, "bob", "memory_timeline", id="t/1").count("bob,") == 1
     assert "not free" in call(store, "bob", "core_memory_append", block="human", content="x")
     assert "secret" in call(store, "alice", "core_memory_append", block="human", content="x")
     assert "created" in call(store, "bob", "manage_memory", content="bobs plan")

@@ -77,12 +77,10 @@ def within(connection: Connection, prefix: Namespace) -> Concerned:
 _SAID_TOO: Final = """
     SELECT i.id FROM carray(?1) c CROSS JOIN item i ON i.id = c.value
     JOIN evidence v ON v.item = i.id LEFT JOIN item s ON s.id = v.source
-    WHERE i.kind NOT IN ('episodic', 'archival') GROUP BY i.id
+    -- What is private has the words of who said it, and goes with them.
+    WHERE i.kind NOT IN ('episodic', 'archival') AND i.privacy <> 'private' GROUP BY i.id
     -- The person said it, and so did somebody else.
-    HAVING sum(s.id IS NULL OR s.owner IS ?2) > 0 AND sum(s.id IS NOT NULL AND s.owner IS NOT ?2) > 0
-    -- What is private stays so: it goes unless one person alone inherits it.
-    AND (i.privacy <> 'private' OR (sum(s.id IS NOT NULL AND s.owner IS NULL) = 0
-    AND count(DISTINCT CASE WHEN s.owner IS NOT ?2 THEN s.owner END) = 1))"""
+    HAVING sum(s.id IS NULL OR s.owner IS ?2) > 0 AND sum(s.id IS NOT NULL AND s.owner IS NOT ?2) > 0"""
 
 
 def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
