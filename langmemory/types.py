@@ -48,7 +48,8 @@ class Memory:
     """
 
     id: int
-    """Row id in this file: stable until the item is deleted, meaningless in another file."""
+    """Row id in this file: stable until the item is deleted, meaningless in another file. 0 for a
+    viewer, to whom gaps would tell how much others keep private."""
     namespace: Namespace
     key: str
     value: dict[str, Any]
@@ -80,7 +81,7 @@ class Memory:
     """Key, in the same namespace, of the memory that replaced this one."""
     thread_id: str | None = None
     position: int | None = None
-    """0-based place of a message within its thread."""
+    """0-based place of a message within its thread; None for a viewer."""
     access_count: int = 0
     accessed_at: datetime | None = None
 
@@ -213,7 +214,7 @@ class HistoryEntry:
     """One recorded change of one item."""
 
     seq: int
-    """Grows with every change in the file."""
+    """Grows with every change in the file; for a viewer 1, 2, 3 within what is returned."""
     at: datetime
     action: HistoryAction
     namespace: Namespace

@@ -18,7 +18,7 @@ from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, labels, standing, usage
 from langmemory.stores.base import SQLiteBaseStore
-from langmemory.stores.naming import Names
+from langmemory.stores.naming import Names, unnumbered
 from langmemory.stores.operations import whole_number
 from langmemory.stores.usage import UsageCounts, write
 from langmemory.types import Memory, MemoryUsage, Namespace
@@ -130,7 +130,8 @@ class Conversing(SQLiteBaseStore):
     def _memories(self, connection: Connection, ids: list[int], viewer: str | None) -> list[Memory]:
         names = Names(connection, viewer)
         found = items.memories(connection, np.array(ids, np.int64), viewer=viewer)
-        return [names.shown(memory) for memory in found]
+        shown = [names.shown(memory) for memory in found]
+        return shown if viewer is None else list(map(unnumbered, shown))
 
     # How far apart two texts are.
 

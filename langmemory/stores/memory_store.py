@@ -40,7 +40,7 @@ from langmemory.stores.indexing import Draft, IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
-from langmemory.stores.naming import Names
+from langmemory.stores.naming import Names, unnumbered
 from langmemory.stores.past import Past
 from langmemory.stores.recalling import (
     RecallOptions,
@@ -408,6 +408,9 @@ class MemoryStore(Changing, Conversing, Gathering):
         if self._accesses.record([result.memory.id for result in found.results], now_us()):
             with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
                 self._workers.later(self._write_accesses)
+        if scope.viewer is not None:
+            results = (replace(one, memory=unnumbered(one.memory)) for one in found.results)
+            found = replace(found, results=tuple(results))
         return found
 
     def _past(self, scope: Scope, query: str, vector: Floats | None) -> Past:

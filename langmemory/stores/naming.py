@@ -45,6 +45,11 @@ def speaker_of(role: str, owner: str | None, namespace: Namespace) -> str:
     return role
 
 
+def unnumbered(memory: Memory) -> Memory:
+    """Return the memory without the numbers whose gaps tell a viewer how much others keep private."""
+    return replace(memory, id=0, position=None)
+
+
 class Names:
     """What people are called in memories, as one viewer may know it. Reads each name once.
 

@@ -207,6 +207,32 @@ def test_what_was_written_about_a_secret_stays_secret(store: MemoryStore, by_put
     assert [review.id for review in alice.reviews(HOME)] == ["q"]
 
 
+def test_no_number_tells_how_much_others_keep_private(tmp_path: Path) -> None:
+    """A viewer meets the same positions, ids and places in the history whether or not somebody else
+    wrote privately in between."""
+    told = []
+    for name, others in (("alone", 0), ("between", 3)):
+        with MemoryStore(tmp_path / f"{name}.db") as store:
+            for number in range(2):
+                for other in range(others):
+                    said = [("user", f"secret {number} {other}")]
+                    store.remember(HOME, said, thread_id="t", owner="alice", privacy="private")
+                key = store.remember(
+                    HOME, [{"role": "user", "content": f"tea {number}", "id": f"m{number}"}],
+                    thread_id="t", owner="bob",
+                )[0]  # fmt: skip
+                store.put(HOME, key, {**store.get(HOME, key).value, "content": "black tea"})  # type: ignore[union-attr]
+            bob = store.for_viewer("bob")
+            recalled = [one.memory for one in bob.recall("tea", HOME, limit=9).results]
+            exported = [row for row in bob.iter_export() if row["type"] == "item"]
+            told.append((
+                {(one.id, one.position) for one in recalled},
+                [entry.seq for entry in bob.history(HOME, key)],
+                [row["position"] for row in exported],
+            ))  # fmt: skip
+    assert told[0] == told[1] == ({(0, None)}, [1, 2], [0, 1])
+
+
 def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> None:
     """Somebody's private note that was made of a viewer's words alone goes with them and is counted,
     but the preview does not show the viewer how it begins."""
