@@ -318,7 +318,7 @@ class JournalConfig(Section):
     path: FilePath | None = Field(
         default=None,
         description="Folder of the journal: one Markdown file a day and namespace, with what was "
-        "said in it, readable by everybody who can read the folder; null writes none.",
+        "said in it. New pages and folders are readable by whoever runs the process; null writes none.",
     )
 
 
