@@ -693,7 +693,7 @@ class _Remembering:
 
     def told(self, added: list[str]) -> Remembered:
         """What was added, and what was replaced in it, which is logged."""
-        counts = self.redacted if added else {}
+        counts = dict(self.redacted) if added else {}
         log_redacted(counts)
         return Remembered(added, counts)
 
