@@ -297,13 +297,28 @@ class ReflectionConfig(Section):
     )
 
 
+class PrivacyConfig(Section):
+    """What is kept out of memory, or from others."""
+
+    redact: bool = Field(
+        default=True,
+        description="Replace credentials in what is remembered (keys, tokens, passwords, card numbers, "
+        "IBANs) by placeholders before it is stored. An application may pass `redact=` its own function.",
+    )
+    confidences: bool = Field(
+        default=True,
+        description="Keep what somebody asks to keep to themselves, what they tell of their health or "
+        "money, and surprises they plan private to them, by rule; each time in a run that can be undone.",
+    )
+
+
 class JournalConfig(Section):
     """The daily pages for people."""
 
     path: FilePath | None = Field(
         default=None,
         description="Folder of the journal: one Markdown file a day and namespace, with what was "
-        "said in it, readable by everybody who can read the folder; null writes none.",
+        "said in it. New pages and folders are readable by whoever runs the process; null writes none.",
     )
 
 
@@ -316,6 +331,7 @@ class Config(Section):
     ttl: TTLConfig = TTLConfig()
     recall: RecallConfig = RecallConfig()
     reflection: ReflectionConfig = ReflectionConfig()
+    privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
 
 

@@ -31,6 +31,7 @@ from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
 from langmemory.nodes.voices import Voice
+from langmemory.redaction import Redactor
 from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy
 
@@ -79,6 +80,7 @@ class AgentMemoryState(AgentState[Any]):
     """What people said and nobody remembered yet, as the model was shown it. Other middleware may
     take it out of the messages, in a run of many steps before its end, or after one that failed."""
     condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
+    redacted: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
 
 
 class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
@@ -101,6 +103,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         summary_model: rewrites core blocks that are nearly full; None leaves them as they are.
         tools: whether the agent gets the memory tools.
         reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
+        redact: what replaces credentials before a turn is stored, see `langmemory.nodes.RememberNode`.
     """
 
     state_schema = AgentMemoryState
@@ -118,6 +121,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         summary_model: str | BaseChatModel | None = None,
         tools: bool = True,
         reflection: ReflectionQueue | None = None,
+        redact: Redactor | bool = True,
     ) -> None:
         super().__init__()
         self.recall = RecallNode(
@@ -129,7 +133,12 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             visible_key=SHOWN,
         )
         self.remember = RememberNode(
-            namespace, store=store, owner=viewer, privacy=privacy, reflection=reflection
+            namespace,
+            store=store,
+            owner=viewer,
+            privacy=privacy,
+            reflection=reflection,
+            redact=redact,
         )
         self.condense = (
             CondenseNode(unheard(as_chat_model(summary_model)), namespace, store=store, core=core)

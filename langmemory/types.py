@@ -8,7 +8,7 @@ everything that has a unit says so in its name or docstring.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -48,7 +48,8 @@ class Memory:
     """
 
     id: int
-    """Row id in this file: stable until the item is deleted, meaningless in another file."""
+    """Row id in this file: stable until the item is deleted, meaningless in another file. 0 for a
+    viewer, to whom gaps would tell how much others keep private."""
     namespace: Namespace
     key: str
     value: dict[str, Any]
@@ -80,7 +81,7 @@ class Memory:
     """Key, in the same namespace, of the memory that replaced this one."""
     thread_id: str | None = None
     position: int | None = None
-    """0-based place of a message within its thread."""
+    """0-based place of a message within its thread; None for a viewer."""
     access_count: int = 0
     accessed_at: datetime | None = None
 
@@ -213,7 +214,7 @@ class HistoryEntry:
     """One recorded change of one item."""
 
     seq: int
-    """Grows with every change in the file."""
+    """Grows with every change in the file; for a viewer 1, 2, 3 within what is returned."""
     at: datetime
     action: HistoryAction
     namespace: Namespace
@@ -262,6 +263,17 @@ class Applied:
     dry_run: bool = False
     repeated: bool = False
     """The run had been applied before: nothing was done."""
+
+
+class Remembered(list[str]):
+    """Keys of the memories that `MemoryStore.remember` added, in order."""
+
+    redacted: Mapping[str, int]
+    """How many passages were replaced before they were stored, by kind: ``{"password": 1}``."""
+
+    def __init__(self, keys: Iterable[str] = (), redacted: Mapping[str, int] | None = None) -> None:
+        super().__init__(keys)
+        self.redacted = redacted or {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "ids", "moments", "plurals"}),
-    frozenset({"types", "lexicon"}),
+    frozenset({"errors", "files", "ids", "labels", "moments", "plurals"}),
+    frozenset({"types", "lexicon", "redaction"}),
     frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings", "chat_models", "schemas"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),

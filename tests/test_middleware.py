@@ -364,14 +364,14 @@ async def test_what_gets_a_new_id_at_every_step_is_remembered_once(
         middleware=[memory, redact] if memory_first else [redact, memory],
         checkpointer=InMemorySaver(),
     )
-    for text in ("My PIN is 1234.", "Thanks."):
+    for text in ("My desk is 1234.", "Thanks."):
         if call == "invoke":
             agent.invoke(message(text), run("t1"))
         else:
             await agent.ainvoke(message(text), run("t1"))
     assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
         "I see.",
-        "My PIN is ****.",
+        "My desk is ****.",
         "Thanks.",
         "You are welcome.",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shlex
@@ -18,6 +19,7 @@ import typer
 from langmemory.cli.target import DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError
+from langmemory.files import create_file
 from langmemory.plurals import counted
 
 
@@ -71,6 +73,9 @@ def _whole(file: Path) -> Iterator[TextIO]:
     place = file.resolve()
     part = place.with_name(f"{place.name}.{os.getpid()}.part")
     try:
+        for left in leftovers(place):
+            left.unlink(missing_ok=True)
+        create_file(part)
         stream = part.open("w", encoding="utf-8")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from None
@@ -82,3 +87,28 @@ def _whole(file: Path) -> Iterator[TextIO]:
         part.replace(place)
     finally:
         part.unlink(missing_ok=True)
+
+
+def leftovers(place: Path) -> list[Path]:
+    """Unfinished copies of an export beside it, of processes that were killed while they wrote."""
+    found = []
+    for part in place.parent.glob(f"{glob.escape(place.name)}.*.part"):
+        pid = part.name[len(place.name) + 1 : -len(".part")]
+        if pid.isascii() and pid.isdigit() and not _runs(int(pid)):
+            found.append(part)
+    return found
+
+
+def _runs(pid: int) -> bool:
+    """Whether another process has this number. Its own number is that of a killed one, used again."""
+    if pid == os.getpid():
+        return False
+    if sys.platform == "win32":  # there signal 0 is Ctrl-C
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True

@@ -22,6 +22,7 @@ from langmemory.cli.target import (
 from langmemory.cli.terminal import json_text
 from langmemory.cli.values import count, picture
 from langmemory.errors import ConfigError, EntityNameError
+from langmemory.files import create_file
 from langmemory.plurals import counted
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def _write_files(part: Subgraph, png: Path | None, graphml: Path | None) -> None
     if str(graphml) == "-":
         typer.echo(text.encode(), nl=False)  # XML without a declaration is UTF-8
     elif graphml is not None:
+        create_file(graphml)
         graphml.write_text(text, encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -42,6 +42,8 @@ class ImportReport:
     skipped: int = 0
     """Not spoken by anybody: system prompts, tool results, empty messages."""
     threads: int = 0
+    redacted: dict[str, int] = field(default_factory=dict)
+    """Credentials that were replaced, by kind."""
 
 
 def import_file(
@@ -100,6 +102,8 @@ def import_conversations(
     for thread, batch in _batches(read_messages(stream, format)):
         spoken = [message for message in batch if message.spoken]
         added = store.remember(namespace, [_turn(m) for m in spoken], thread_id=thread)
+        for kind, count in added.redacted.items():
+            report.redacted[kind] = report.redacted.get(kind, 0) + count
         threads.add(thread)
         report.read += len(batch)
         report.added += len(added)
@@ -193,9 +197,11 @@ def _progress(stream: BinaryIO) -> Iterator[Callable[[], None]]:
 def _summary(report: ImportReport, name: str, namespace: Namespace) -> str:
     known = f", {report.known:,} already there" if report.known else ""
     skipped = f", {report.skipped:,} skipped (system, tool or empty)" if report.skipped else ""
+    replaced = ", ".join(counted(n, kind) for kind, n in sorted(report.redacted.items()))
+    redacted = f"; not stored: {replaced}" if replaced else ""
     if report.format == "export":
         return f"Restored {memories(report.added)} of {name}{known}"
     return (
         f"Added {counted(report.added, 'message')} of {counted(report.threads, 'thread')} to "
-        f"{'/'.join(namespace)}{known}{skipped}"
+        f"{'/'.join(namespace)}{known}{skipped}{redacted}"
     )

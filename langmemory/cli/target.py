@@ -15,6 +15,7 @@ import typer
 from langmemory.cli.terminal import printable
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.labels import label_of
 
 if TYPE_CHECKING:
     from langmemory.config import Config
@@ -172,22 +173,22 @@ class Target:
 
     def namespace(self, default: str = "") -> Namespace:
         """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
-        may have a `/` in it. Without it those of `NAMESPACE_VARIABLE`, else of the default.
+        may have a `/` in it. Without it those of `NAMESPACE_VARIABLE`, else of the default. An id with a
+        period, such as an e-mail address, is escaped.
 
         Raises:
-            ConfigError: A label is empty or has a period in it.
+            ConfigError: A label is empty.
         """
         configured = os.environ.get(NAMESPACE_VARIABLE) or default
         given = self.labels if self.labels is not None else ([configured] if configured else [])
         labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
         source = "--namespace" if self.labels is not None else NAMESPACE_VARIABLE
         for label in labels:
-            if not label or "." in label:
+            if not label:
                 raise ConfigError(
-                    f"{source} {'/'.join(given)}: label {label!r} is empty or has a period; "
-                    "write it as a/b"
+                    f"{source} {'/'.join(given)}: label {label!r} is empty; write it as a/b"
                 )
-        return labels
+        return tuple(label_of(label) if "." in label else label for label in labels)
 
     def note_unknown(self, store: MemoryStore, namespace: Namespace) -> None:
         """Say on stderr that the file does not have a namespace, where that is why nothing is there."""

@@ -20,6 +20,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
 from langmemory.nodes.state import RecalledMemory
+from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores import verbatim
 from langmemory.stores.changing import archived
 from langmemory.types import Applied, Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
@@ -195,12 +196,19 @@ def archive(store: BaseStore, item: Item, *, reason: str) -> None:
         store.put(item.namespace, item.key, value, index=False)
 
 
+def redactor_for(store: BaseStore, otherwise: Redactor | None) -> Redactor | None:
+    """What replaces credentials before turns go into the store: its own, where it has one."""
+    return cast("Redactor | None", getattr(store, "redactor", otherwise))
+
+
 class StoreAccess:
     """Recall and remember over one store, sync and async."""
 
-    __slots__ = ("_aware", "_facets", "_store")
+    __slots__ = ("_aware", "_facets", "_store", "redactor")
 
-    def __init__(self, store: BaseStore) -> None:
+    def __init__(self, store: BaseStore, redactor: Redactor | None = redact_credentials) -> None:
+        """``redactor`` replaces credentials where the store has none of its own."""
+        self.redactor = redactor_for(store, redactor)
         self._store = store
         self._facets = facets_of(store)
         self._aware = cast("MemoryAware", store) if isinstance(store, MemoryAware) else None
@@ -516,7 +524,14 @@ def _turns(
     """Key and value of each message, as MemoryStore has them, for a store that has no facets."""
     facets = {"owner": conversation.owner, "privacy": conversation.privacy}
     thread_id, now = conversation.thread_id, datetime.now(UTC)
-    turns = verbatim.turns(messages, thread_id=thread_id, at=None, now=now)
+    turns = verbatim.turns(
+        messages,
+        thread_id=thread_id,
+        at=None,
+        now=now,
+        owner=conversation.owner,
+        namespace=conversation.namespace,
+    )
     for place, turn in enumerate(turns):
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))

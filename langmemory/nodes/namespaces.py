@@ -4,13 +4,14 @@ A variable is looked up in ``runtime.context`` first (attribute or key), then in
 ``config["configurable"]``; ``{user_id|local}`` falls back to ``local`` instead of failing. The
 model never takes part in this: whoever starts the run decides whose memories it may touch. Where
 that must be the authenticated user of a LangGraph server, use ``{langgraph_auth_user_id}``, which
-the server itself sets.
+the server itself sets. An id that holds a period, as an e-mail address does, becomes a label by
+`langmemory.labels.label_of`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
@@ -18,6 +19,7 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from langmemory.errors import ConfigError
+from langmemory.labels import label_of
 from langmemory.types import Namespace
 
 AUTHENTICATED: Final = "langgraph_auth_user_id"
@@ -147,17 +149,18 @@ class NamespaceTemplate:
         """The namespace of this run.
 
         Raises:
-            ConfigError: a variable is missing, or its value cannot be a namespace label.
+            ConfigError: a variable is missing, or the template itself has a period.
         """
         return tuple(_label(template, scope) for template in self.labels)
 
 
 def _label(template: str, scope: RunScope) -> str:
-    label = fill(template, scope)
+    """A label of the run; a period in an id is escaped."""
+    label = fill(template, scope, escape=label_of)
     if "." in label:
         raise ConfigError(
-            f"{template!r} became {label!r}, which cannot be a namespace label: LangGraph allows "
-            f"no period there. Use an id without periods."
+            f"{template!r} became {label!r}, which cannot be a namespace label: LangGraph allows no "
+            f"period there. Write {label_of(label)!r}."
         )
     return label
 
@@ -171,8 +174,8 @@ def _check(template: str) -> None:
         )
 
 
-def fill(template: str, scope: RunScope) -> str:
-    """Replace every ``{variable}`` and ``{variable|default}`` by the run's value for it.
+def fill(template: str, scope: RunScope, *, escape: Callable[[str], str] = str) -> str:
+    """Replace every ``{variable}`` and ``{variable|default}`` by the run's value for it, escaped.
 
     Raises:
         ConfigError: a variable is missing, or has no name.
@@ -184,12 +187,12 @@ def fill(template: str, scope: RunScope) -> str:
         found = scope.value(name)
         if found is None:
             if default is not None:
-                return default
+                return escape(default)
             raise ConfigError(
                 f"{name!r} is missing for {template!r}: pass context={{{name!r}: …}} or "
                 f"config={{'configurable': {{{name!r}: …}}}} to the run"
             )
-        return str(found)
+        return escape(str(found))
 
     return _VARIABLE.sub(value, template)
 

@@ -54,7 +54,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         viewer: str | None,
     ) -> RunScope:
         """The run in the thread it goes on with, if it names none; ``viewer`` is a template."""
-        if not (sign := sign_of(scope, messages)):
+        if not (sign := sign_of(scope, messages, access.redactor)):
             return scope
         namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
         return replace(scope, thread_id=access.thread_of(namespace, sign, reader))
@@ -66,7 +66,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         messages: Sequence[BaseMessage],
         viewer: str | None,
     ) -> RunScope:
-        if not (sign := sign_of(scope, messages)):
+        if not (sign := sign_of(scope, messages, access.redactor)):
             return scope
         namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
         return replace(scope, thread_id=await access.athread_of(namespace, sign, reader))

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import uuid
 import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -41,6 +42,7 @@ from langmemory.nodes.repeats import (
 )
 from langmemory.nodes.state import value_of
 from langmemory.nodes.voices import Thread, speaker_of
+from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
 from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
 
@@ -77,6 +79,8 @@ class _Said:
     """Ids of turns that wait for a run of somebody else."""
     may_repeat: bool
     """Whether some of the turns may be stored under other ids."""
+    redacted: dict[str | None, Mapping[str, int]]
+    """By message id, how many passages were replaced in its text, by kind."""
 
 
 class RememberNode(MemoryNode):
@@ -98,6 +102,9 @@ class RememberNode(MemoryNode):
             owner alone.
         reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
         messages_key: state key of the messages.
+        redact: what replaces credentials before a turn is stored, for a store that does not do so by
+            itself: a function of the text, True for `langmemory.redaction`'s, False for none. A
+            `MemoryStore` has its own ``redact``.
 
     State it writes:
         ``remembered_id``: id of the last message that is safely stored.
@@ -110,6 +117,7 @@ class RememberNode(MemoryNode):
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`MemoryStore.usage`).
         ``cited``: what the last answer cited, until the person's next message.
+        ``redacted``: how many passages of the turns stored last were replaced, by kind.
     """
 
     def __init__(
@@ -121,9 +129,11 @@ class RememberNode(MemoryNode):
         privacy: Privacy = "shared",
         reflection: ReflectionQueue | None = None,
         messages_key: str = "messages",
+        redact: Redactor | bool = True,
         name: str = "remember",
     ) -> None:
         super().__init__(namespace, store=store, name=name)
+        self.redactor = redactor_of(redact)
         self.owner = owner
         self.privacy = privacy
         if reflection is not None and not hasattr(reflection, "submit"):
@@ -146,10 +156,10 @@ class RememberNode(MemoryNode):
         store, scope = self._run(config)
         if answers_locally(store):
             return await asyncio.to_thread(self._remembered, input, store, scope)
-        access = StoreAccess(store)
+        access = StoreAccess(store, self.redactor)
         messages = messages_of(input, self.messages_key)
         scope = await self._ain_thread(access, scope, messages, self.owner)
-        said = self._said(input, scope)
+        said = self._said(input, scope, access.redactor)
         if said is None:
             return {}
         new, own = said.turns, said.conversation
@@ -168,10 +178,10 @@ class RememberNode(MemoryNode):
         return await asyncio.to_thread(self._apply, input, store, said, new, keys)
 
     def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        access = StoreAccess(store)
+        access = StoreAccess(store, self.redactor)
         messages = messages_of(input, self.messages_key)
         scope = self._in_thread(access, scope, messages, self.owner)
-        said = self._said(input, scope)
+        said = self._said(input, scope, access.redactor)
         if said is None:
             return {}
         new, own = said.turns, said.conversation
@@ -188,7 +198,7 @@ class RememberNode(MemoryNode):
         keys += access.correct(own, _plain(_changed(said, keys)), keys)
         return self._apply(input, store, said, new, keys)
 
-    def _said(self, state: Any, scope: RunScope) -> _Said | None:
+    def _said(self, state: Any, scope: RunScope, redactor: Redactor | None) -> _Said | None:
         """The turns after the last one known to be stored, all of them when that one is gone, and those
         before it that had no words until now. Unless what is said here is everybody's, those that
         somebody else's run brought wait for a run of theirs. None where there is nothing to remember."""
@@ -219,12 +229,14 @@ class RememberNode(MemoryNode):
             turns = [message for message in turns if message.id in own_ids]
         if not turns and not edited:
             return None
+        counts: dict[str | None, Mapping[str, int]] = {}
         return _Said(
             thread=thread,
             conversation=self._conversation(scope),
             viewer=viewer_of(self.owner, scope),
-            turns=turns,
-            edited=edited,
+            turns=[_redacted(turn, redactor, counts) for turn in turns],
+            edited=[_redacted(turn, redactor, counts) for turn in edited],
+            redacted=counts,
             latest=latest_of(messages),
             others=others,
             may_repeat=bool(scope.thread_id) and may_repeat(last, messages),
@@ -287,8 +299,9 @@ class RememberNode(MemoryNode):
             )
         messages = said.thread.messages
         words = self._words(state, messages, [*turns, *said.edited], said.others)
+        told = _told(state, said, turns)
         if not turns:
-            return {"remembered_words": words} if said.edited else {}
+            return {"remembered_words": words, **told} if said.edited else {}
         uncounted = self._uncounted(state, messages, turns)
         counted = _counted(state, uncounted) if uncounted else {}
         counts: list[Usage] = counted.get("memory_usage", [])
@@ -300,6 +313,7 @@ class RememberNode(MemoryNode):
             "remembered_words": words,
             "remembered_in": self._where,
             **counted,
+            **told,
         }
         if said.others or value_of(state, "unremembered"):
             update["unremembered"] = said.others
@@ -353,6 +367,27 @@ def _changed(said: _Said, keys: list[str]) -> list[BaseMessage]:
         return said.edited
     last = said.latest & said.thread.own_ids
     return [*said.edited, *(turn for turn in said.turns if turn.id in last)]
+
+
+def _redacted(
+    turn: BaseMessage, redactor: Redactor | None, counts: dict[str | None, Mapping[str, int]]
+) -> BaseMessage:
+    """The turn as it may be stored; what was replaced in it is noted under its id."""
+    text = text_of(turn)
+    found = redacted(text, redactor)
+    if found.text == text:
+        return turn
+    counts[turn.id] = found.counts
+    return turn.model_copy(update={"content": found.text})
+
+
+def _told(state: Any, said: _Said, turns: list[BaseMessage]) -> dict[str, Any]:
+    """What the state and the log are told of passages that were replaced in what is stored now."""
+    counts = Counter[str]()
+    for turn in (*turns, *said.edited):
+        counts.update(said.redacted.get(turn.id, {}))
+    log_redacted(counts)
+    return {"redacted": dict(counts)} if counts or value_of(state, "redacted") else {}
 
 
 def _unstored(said: _Said, stored: list[SearchItem]) -> list[BaseMessage]:

@@ -19,11 +19,15 @@ from langmemory.context.marking import is_injected
 from langmemory.context.summarization import answer_text
 from langmemory.context.turns import is_human
 from langmemory.nodes.namespaces import RunScope
+from langmemory.redaction import Redactor, redacted
 
 
-def sign_of(scope: RunScope, messages: Sequence[BaseMessage]) -> tuple[str, str] | None:
-    """Role and words that tell of which thread a run is that names none: of the messages before the
-    person's last one the longest, which hardly stands in another. None where there is none, or no need."""
+def sign_of(
+    scope: RunScope, messages: Sequence[BaseMessage], redactor: Redactor | None
+) -> tuple[str, str] | None:
+    """Role and words, as they are stored, that tell of which thread a run is that names none: of the
+    messages before the person's last one the longest, which hardly stands in another. None where there
+    is none, or no need."""
     if scope.thread_id is not None:
         return None
     said = (
@@ -31,8 +35,8 @@ def sign_of(scope: RunScope, messages: Sequence[BaseMessage]) -> tuple[str, str]
         for message in messages[: _last_human(messages)]
         if isinstance(message, HumanMessage | AIMessage) and not is_injected(message)
     )
-    sign = max(said, key=lambda words: len(words[1]), default=("", ""))
-    return sign if sign[1] else None
+    role, text = max(said, key=lambda words: len(words[1]), default=("", ""))
+    return (role, redacted(text, redactor).text.strip()) if text else None
 
 
 def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bool:

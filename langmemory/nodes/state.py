@@ -108,6 +108,8 @@ class MemoryState(MessagesState, total=False):
     it."""
     condensed: dict[str, Condensing]
     """By label: what became of core blocks that were nearly full."""
+    redacted: dict[str, int]
+    """How many credentials were replaced in what was remembered last, by kind: {"password": 1}."""
 
 
 def value_of(state: Any, name: str, default: Any = None) -> Any:

@@ -21,6 +21,7 @@ from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.records import items, labels, standing, usage
 from langmemory.sqlite.search import candidates
 from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.naming import Names, unnumbered
 from langmemory.stores.operations import whole_number
 from langmemory.stores.recalling import RecallOptions, scope_of
 from langmemory.stores.usage import UsageCounts, write
@@ -168,7 +169,10 @@ class Conversing(SQLiteBaseStore):
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _memories(self, connection: Connection, ids: list[int], viewer: str | None) -> list[Memory]:
-        return items.memories(connection, np.array(ids, np.int64), viewer=viewer)
+        names = Names(connection, viewer)
+        found = items.memories(connection, np.array(ids, np.int64), viewer=viewer)
+        shown = [names.shown(memory) for memory in found]
+        return shown if viewer is None else list(map(unnumbered, shown))
 
     # How far apart two texts are.
 

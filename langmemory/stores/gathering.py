@@ -18,6 +18,7 @@ from langmemory.sqlite.file.times import from_us, to_us
 from langmemory.sqlite.file.values import readable_text
 from langmemory.sqlite.records import history, runs
 from langmemory.stores.base import SQLiteBaseStore
+from langmemory.stores.naming import speaker_of
 from langmemory.stores.searching import now_us
 from langmemory.types import Namespace, Privacy
 
@@ -119,7 +120,7 @@ class Gathering(SQLiteBaseStore):
             if not rows:
                 return None
             earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)
-            turns = tuple(_turn(row) for row in rows)
+            turns = tuple(_turn(row, namespace) for row in rows)
             owners = {turn.owner for turn in turns}
             batch = Batch(
                 namespace=namespace,
@@ -128,7 +129,7 @@ class Gathering(SQLiteBaseStore):
                 read_at=history.newest(connection),
                 before=tuple(
                     turn
-                    for turn in map(_turn, earlier)
+                    for turn in (_turn(row, namespace) for row in earlier)
                     if turn.privacy != "private" or turn.owner in owners
                 ),
             )
@@ -158,13 +159,15 @@ def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:
     return taken
 
 
-def _turn(row: TurnRow) -> Turn:
+def _turn(row: TurnRow, namespace: Namespace) -> Turn:
     role = str(row.value.get("role") or "user")
+    speaker = row.speaker or role
     return Turn(
         key=row.key,
         text=_text(row.value),
         role=role,
-        speaker=row.speaker or role,
+        # Files of earlier versions call everybody without a name the user.
+        speaker=speaker_of(role, row.owner, namespace) if speaker == role else speaker,
         said_at=_said_at(row),
         owner=row.owner,
         privacy=cast("Privacy", row.privacy),

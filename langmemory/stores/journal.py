@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.files import create_file, create_folder
 from langmemory.lifecycle.journal import (
     MARK,
     Learned,
@@ -28,14 +31,22 @@ from langmemory.sqlite.background.journal import DerivedRow, QuestionRow, Replac
 from langmemory.sqlite.file import settings
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.times import by_clock
-from langmemory.sqlite.records import items
+from langmemory.sqlite.records import items, standing
 from langmemory.stores.base import Pages, SQLiteBaseStore
+from langmemory.stores.naming import Names
 from langmemory.types import Namespace
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger("langmemory.store")
 
 QUOTED_CHARACTERS: Final = 120
 """Of each fact that a question is about."""
+_DRAFT: Final = re.compile(r"\.\d{4}-\d\d-\d\d\.md\.\d+\.\d+")
+"""Names of pages that are being written, by process and thread."""
 UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
 """Why files cannot follow: of theirs, or because the store cannot be read any more."""
 
@@ -72,6 +83,11 @@ class Journaling(SQLiteBaseStore):
             found = [items.find(connection, namespace, key) for key in keys]
             pages = journal.pages_of(connection, [item for item in found if item is not None])
         return {date.fromisoformat(day) for _, day in pages}
+
+    def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
+        """Whether one of these memories tells what somebody is called."""
+        with self._engine.read() as snapshot:
+            return standing.tell_names(snapshot.connection, self._check_namespace(namespace), keys)
 
     def journal_folders(self) -> list[Path]:
         """Where files of the journal stand, whoever had them written: what is undone, decided,
@@ -118,6 +134,8 @@ class JournalFiles:
         if not days:
             return 0
         store.keep_journal(self.folder)
+        if store.tell_names(namespace, keys):  # which stand on every page
+            return self.rebuild(store)
         return self.rewrite(store, namespace, days)
 
     def rewrite(self, store: Journaling, namespace: Namespace, days: Collection[date]) -> int:
@@ -129,6 +147,7 @@ class JournalFiles:
             return [page for page in found if page.namespace == namespace]
 
         here = self.folder.joinpath(*map(file_name, namespace))
+        _remove_left((*here.glob(".*"), *here.glob("*.private/.*")))
         return self._follow(pages, lambda: _of_days(here, days))
 
     def rebuild(self, store: Journaling) -> int:
@@ -141,6 +160,8 @@ class JournalFiles:
                 store.keep_journal(self.folder)
             return found
 
+        for draft in _remove_left(list(self.folder.rglob(".*"))):
+            self._tidy(draft.parent)
         return self._follow(pages, lambda: sorted(self.folder.rglob("*.md")))
 
     def _follow(
@@ -183,16 +204,83 @@ def _write(file: Path, text: bytes) -> bool:
     """Whether it is different now."""
     if file.is_file() and (file.read_bytes() == text or not _is_page(file)):
         return False
-    file.parent.mkdir(parents=True, exist_ok=True)
+    create_folder(file.parent)
     draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        draft.write_bytes(text)
-        draft.replace(file)
+        with _held(draft) as stream:
+            stream.write(text)
+            stream.flush()
+            if file.exists():
+                shutil.copymode(file, draft)
+            if os.name != "nt":  # there it cannot be moved while it is open
+                draft.replace(file)
+        if os.name == "nt":
+            draft.replace(file)
     except OSError:  # a full disk; on Windows, somebody who reads the page
         with suppress(OSError):
             draft.unlink()  # nothing would ever look at it again
         raise
     return True
+
+
+@contextmanager
+def _held(draft: Path) -> Iterator[BinaryIO]:
+    """A new file that only its owner may read, locked as long as it is written: `_remove_left`
+    takes none that somebody still writes."""
+    while True:
+        with suppress(FileNotFoundError):
+            draft.unlink()  # of a process of this number that was killed
+        create_file(draft)
+        with draft.open("r+b") as stream:
+            if _locked(stream) and _is_same(draft, stream):
+                yield stream
+                return
+
+
+def _remove_left(drafts: Iterable[Path]) -> list[Path]:
+    """Remove drafts of pages whose writer was killed, and return them.
+
+    Raises:
+        OSError: One of them cannot be removed, and it may hold what is forgotten.
+    """
+    removed: list[Path] = []
+    for draft in drafts:
+        if not _DRAFT.fullmatch(draft.name) or not draft.is_file():
+            continue
+        try:
+            with draft.open("r+b") as stream:
+                if _locked(stream) and _is_same(draft, stream):
+                    if os.name != "nt":
+                        draft.unlink()
+                    removed.append(draft)
+            if os.name == "nt":  # where it cannot be removed while somebody writes it
+                draft.unlink()
+        except FileNotFoundError:  # put in place meanwhile
+            continue
+    if removed:
+        logger.info("journal_drafts_removed count=%d", len(removed))
+    return removed
+
+
+def _locked(stream: BinaryIO) -> bool:
+    """Whether the file is now locked by this stream. The system unlocks it when the process ends."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_same(path: Path, stream: BinaryIO) -> bool:
+    """Whether the path still names the open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def follow(store: Journaling) -> list[Path] | None:
@@ -250,12 +338,13 @@ def _pages(
         replaced[row.by].append(row)
     asked = journal.questions(connection, namespace, keys)
     for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
-        parts = [_part(row, replaced.get(row.key, ())) for row in rows]
+        names = Names(connection, owner or "")
+        parts = [_part(row, replaced.get(row.key, ()), names) for row in rows]
         yield Page(
             namespace=path,
             owner=owner,
             day=date.fromisoformat(day),
-            sessions=sessions([*parts, *_questions(rows, asked)]),
+            sessions=sessions([*parts, *_questions(rows, asked, names)]),
         )
 
 
@@ -264,17 +353,20 @@ def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
     return (row.owner or "") if row.privacy == "private" else None
 
 
-def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
-    value, text = row.value, str(row.value.get("text", ""))
+def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Session:
+    def told(text: object, by: DerivedRow | ReplacedRow = row) -> str:
+        return names.told(row.namespace, by.owner, by.value, str(text))
+
+    value, text = row.value, told(row.value.get("text", ""))
     if row.key.startswith("summary/"):
         return Session(
             thread_id=str(value.get("thread_id", "")),
             summaries=(text,),
-            decisions=_texts(value.get("decisions")),
-            open_points=_texts(value.get("open_points")),
+            decisions=tuple(map(told, _texts(value.get("decisions")))),
+            open_points=tuple(map(told, _texts(value.get("open_points")))),
         )
     instead_of = [
-        str(old.value.get("text", ""))
+        told(old.value.get("text", ""), old)
         for old in replaced
         if _reader(old) in (None, _reader(row)) and _said(old.value) <= _said(value)
     ]
@@ -287,14 +379,20 @@ def _part(row: DerivedRow, replaced: Iterable[ReplacedRow]) -> Session:
     return Session(thread_id=row.thread or "", learned=(learned,))
 
 
-def _questions(rows: Sequence[DerivedRow], asked: Iterable[QuestionRow]) -> Iterator[Session]:
+def _questions(
+    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Names
+) -> Iterator[Session]:
     """Questions about a fact of the page, with the facts they are about."""
     facts = {row.key: row for row in rows}
     for _, group in groupby(asked, key=lambda row: row.review):
         about = list(group)
         fact = facts.get(about[0].key)
         if fact is not None and all(_reader(one) in (None, _reader(fact)) for one in about):
-            quoted = " / ".join(f"“{_quoted(one.value)}”" for one in about)
+            texts = (
+                names.told(fact.namespace, one.owner, one.value, _quoted(one.value))
+                for one in about
+            )
+            quoted = " / ".join(f"“{text}”" for text in texts)
             question = f"{about[0].question} {quoted}"
             yield Session(thread_id=fact.thread or "", questions=(question,))
 

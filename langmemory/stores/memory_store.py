@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
 from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
-from langmemory.config import Config, ModelsConfig
+from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
+from langmemory.redaction import Redactor, log_redacted, redactor_of
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
@@ -29,6 +31,7 @@ from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
+from langmemory.stores.confiding import privately
 from langmemory.stores.conversing import Conversing
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
@@ -37,6 +40,7 @@ from langmemory.stores.indexing import Draft, IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
 from langmemory.stores.knowledge import StoreKnowledge, knowledge
+from langmemory.stores.naming import Names, unnumbered
 from langmemory.stores.past import Past
 from langmemory.stores.recalling import (
     RecallOptions,
@@ -51,7 +55,16 @@ from langmemory.stores.usage import UsageCounts
 from langmemory.stores.usage import write as write_counts
 from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore
-from langmemory.types import Forgotten, HistoryEntry, Namespace, Privacy, Recall, Scope, Stats
+from langmemory.types import (
+    Forgotten,
+    HistoryEntry,
+    Namespace,
+    Privacy,
+    Recall,
+    Remembered,
+    Scope,
+    Stats,
+)
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -78,7 +91,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         ```
     """
 
-    __slots__ = ("_accesses", "_counts", "_expander", "_given", "_reranker")
+    __slots__ = ("_accesses", "_counts", "_expander", "_given", "_redactor", "_reranker")
 
     def __init__(
         self,
@@ -89,6 +102,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        redact: Redactor | bool | None = None,
     ) -> None:
         """Open a memory file, creating it if there is none.
 
@@ -106,12 +120,17 @@ class MemoryStore(Changing, Conversing, Gathering):
             reranker: A LangChain document compressor or chat model that has the last word on the
                 order of a recall; None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
+            redact: What replaces credentials in what is remembered: a function that takes the text of
+                a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
+                none. None: as configured, which is True.
 
         Raises:
             DatabaseError: The file cannot be opened, or is something else.
             EmbeddingModelMismatchError: The file's vectors come from another model.
             ConfigError: A setting is wrong.
         """
+        config = config or load_config()
+        self._redactor = redactor_of(config.privacy.redact if redact is None else redact)
         super().__init__(path, index=index, ttl=ttl, config=config)
         self._expander = as_expander(expander or _configured(self._config.models, "expand"))
         self._reranker = as_reranker(reranker or _configured(self._config.models, "rerank"))
@@ -173,6 +192,11 @@ class MemoryStore(Changing, Conversing, Gathering):
         other model has a say."""
         return self._embeds_cheaply() and self._expander is None and self._reranker is None
 
+    @property
+    def redactor(self) -> Redactor | None:
+        """What replaces credentials in what is remembered; None replaces nothing."""
+        return self._redactor
+
     # Verbatim memory.
 
     def remember(
@@ -184,7 +208,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """Store messages word for word as episodic memories, in one transaction. No model is asked.
 
         Repeating it adds nothing: a message is known by its id, or without one by its thread, role,
@@ -198,10 +222,13 @@ class MemoryStore(Changing, Conversing, Gathering):
             thread_id: LangGraph's thread; messages are neighbours within it.
             at: When they were said, for messages that do not tell; now if nobody does.
             owner: Whose words they are, where several people share a namespace.
-            privacy: Who may recall them; ``private`` is for their owner alone.
+            privacy: Who may recall them; ``private`` is for their owner alone. What is shared becomes
+                private by rule where the owner says it in confidence (``privacy.confidences`` of the
+                configuration), in a run that can be undone.
 
         Returns:
-            Keys of the memories that were added, in order.
+            Keys of the memories that were added, in order. Its ``redacted`` counts the credentials
+            that were replaced in them.
 
         Raises:
             InvalidValueError: A message is not one; nothing was stored.
@@ -210,10 +237,12 @@ class MemoryStore(Changing, Conversing, Gathering):
         facets = {"owner": owner, "privacy": privacy}
         remembering = self._remembering(namespace, messages, thread_id, at, facets)
         if not remembering.drafts:
-            return []
+            return Remembered()
         writes = self._complete(remembering.drafts)
         with self._engine.write() as connection:
-            return remembering.store(self, connection, writes)
+            added = remembering.store(self, connection, writes)
+        self._rewrite(remembering.pages)
+        return remembering.told(added)
 
     async def aremember(
         self,
@@ -224,7 +253,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """`remember` without blocking the loop."""
         said, facets = verbatim.listed(messages), {"owner": owner, "privacy": privacy}
 
@@ -236,12 +265,14 @@ class MemoryStore(Changing, Conversing, Gathering):
 
         remembering, writes = await self._workers.read(prepared)
         if not remembering.drafts:
-            return []
+            return Remembered()
         writes = writes or await self._acomplete(remembering.drafts)
         added: list[str] = await self._workers.write(
             lambda connection: remembering.store(self, connection, writes)
         )
-        return added
+        if remembering.pages:
+            await self._workers.read(lambda: self._rewrite(remembering.pages))
+        return remembering.told(added)
 
     def _remembering(
         self,
@@ -264,7 +295,15 @@ class MemoryStore(Changing, Conversing, Gathering):
             )
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
-        turns = verbatim.turns(messages, thread_id=thread_id, at=at, now=datetime.now(UTC))
+        turns = verbatim.turns(
+            messages,
+            thread_id=thread_id,
+            at=at,
+            now=datetime.now(UTC),
+            redactor=self._redactor,
+            owner=facets["owner"],
+            namespace=tuple(namespace),
+        )
         with self._engine.read() as snapshot:
             turns = verbatim.unstored(
                 snapshot.connection, namespace, thread_id, turns, facets["owner"]
@@ -274,7 +313,17 @@ class MemoryStore(Changing, Conversing, Gathering):
         ]
         for one in drafts:
             one.write.ttl_minutes = (self.ttl_config or {}).get("default_ttl")
-        return _Remembering(namespace=tuple(namespace), thread_id=thread_id, drafts=drafts)
+        counts = Counter[str]()
+        for turn in turns:
+            counts.update(turn.redacted)
+        return _Remembering(
+            namespace=tuple(namespace),
+            thread_id=thread_id,
+            drafts=drafts,
+            turns=turns,
+            redacted=counts,
+            owner=facets["owner"] if facets["privacy"] == "shared" else None,
+        )
 
     # Recall.
 
@@ -349,6 +398,8 @@ class MemoryStore(Changing, Conversing, Gathering):
                     reranker=asking.reranker,
                     past=past,
                 )
+                if past is None:
+                    found = _with_names(found, Names(snapshot.connection, scope.viewer))
             running = asking.ask()
         found = asking.timed(found)
         if thread_id:
@@ -357,6 +408,9 @@ class MemoryStore(Changing, Conversing, Gathering):
         if self._accesses.record([result.memory.id for result in found.results], now_us()):
             with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
                 self._workers.later(self._write_accesses)
+        if scope.viewer is not None:
+            results = (replace(one, memory=unnumbered(one.memory)) for one in found.results)
+            found = replace(found, results=tuple(results))
         return found
 
     def _past(self, scope: Scope, query: str, vector: Floats | None) -> Past:
@@ -612,6 +666,12 @@ class MemoryStore(Changing, Conversing, Gathering):
         return changed
 
 
+def _with_names(recall: Recall, names: Names) -> Recall:
+    """The recall with the names of those who speak."""
+    results = tuple(replace(one, memory=names.shown(one.memory)) for one in recall.results)
+    return replace(recall, results=results)
+
+
 def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:
     """The chat model the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
@@ -625,9 +685,31 @@ class _Remembering:
     namespace: Namespace
     thread_id: str
     drafts: list[Draft]
+    turns: list[verbatim.Turn]
+    redacted: Mapping[str, int]
+    owner: str | None
+    """Whose turns they are, where it is a rule's to say that some are private."""
+    pages: set[tuple[Namespace, str]] = field(default_factory=set)
+    """Of the journal, that tell of what is private now."""
+
+    def told(self, added: list[str]) -> Remembered:
+        """What was added, and what was replaced in it, which is logged."""
+        counts = dict(self.redacted) if added else {}
+        log_redacted(counts)
+        return Remembered(added, counts)
 
     def store(
         self, store: MemoryStore, connection: Connection, writes: list[items.Write]
     ) -> list[str]:
         store._claim_model(connection, writes)
-        return verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
+        added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
+        keys = (one.write.key for one in self.drafts)  # as they are stored
+        turns = [replace(turn, key=key) for turn, key in zip(self.turns, keys, strict=True)]
+        stored = [turn for turn in turns if turn.key in added]
+        if stored and self.owner and store.config.privacy.confidences:
+            changes = privately(connection, self.namespace, stored, self.owner)
+            if changes is not None:
+                _, pages = store._apply(connection, changes, {}, False)
+                self.pages.update(pages)
+                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
+        return added

@@ -28,6 +28,7 @@ from langgraph.store.base import (
 )
 
 from langmemory.errors import ConfigError
+from langmemory.labels import label_of
 from langmemory.sqlite.engine import Snapshot
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import from_path, occupied, to_path
@@ -123,6 +124,13 @@ def check_namespace(namespace: object) -> None:
         raise InvalidNamespaceError(
             f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
         )
+    for label in namespace if isinstance(namespace, tuple | list) else ():
+        if isinstance(label, str) and "." in label:
+            raise InvalidNamespaceError(
+                f"The namespace {namespace!r} has a period in the label {label!r}, which LangGraph "
+                f"does not allow. Pass langmemory.labels.label_of({label!r}), which is "
+                f"{label_of(label)!r}; graphs do so by themselves."
+            )
 
 
 def _check_key(key: object) -> None:

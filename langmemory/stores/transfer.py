@@ -36,6 +36,7 @@ from langmemory.sqlite.records.history import (
 )
 from langmemory.sqlite.records.items import NAMED, Write, find, put
 from langmemory.sqlite.records.runs import forgettings, is_blank
+from langmemory.sqlite.scope.filters import Condition
 from langmemory.sqlite.scope.ownership import open_past, visible_to
 from langmemory.stores import records, verbatim
 from langmemory.stores.indexing import Draft, Indexing
@@ -63,6 +64,16 @@ TIMES: Final = (
     "created_at", "updated_at", "expires_at", "valid_at", "invalid_at", "expired_at", "accessed_at",
 )  # fmt: skip
 """Columns that are exported in ISO 8601."""
+
+
+def _place_among_visible(connection: Connection, item: int, visible: Condition) -> int:
+    """The 0-based place of a turn among those of its thread that a viewer may read."""
+    row = connection.execute(
+        "SELECT count(*) FROM item t JOIN item i ON i.thread = t.thread AND i.position < t.position "
+        f"WHERE t.id = ? AND {visible.sql}",
+        (item, *visible.bindings),
+    ).fetchone()
+    return int(row[0])
 
 
 def export_rows(
@@ -99,6 +110,9 @@ def export_rows(
         if viewer is not None and heir is not None:
             seen = find(connection, from_path(path), heir, viewer=viewer)
             facets["superseded_by"] = heir if seen is not None else None
+        if viewer is not None and facets["position"] is not None:
+            # Gaps would tell how many turns of others are private.
+            facets["position"] = _place_among_visible(connection, item, visible)
         times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
         yield {
             "type": "item",

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from langmemory.context import is_injected
 from langmemory.errors import InvalidValueError
 from langmemory.lexicon import index_text
 from langmemory.moments import moment
+from langmemory.redaction import Redactor, redact_credentials, redacted
 from langmemory.sqlite.file import threads
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import intern
@@ -29,6 +30,7 @@ from langmemory.sqlite.records.items import Write, find, put
 from langmemory.sqlite.records.removal import was_deleted
 from langmemory.sqlite.scope.ownership import is_private_to_another
 from langmemory.stores.indexing import Draft, Indexing
+from langmemory.stores.naming import speaker_of
 from langmemory.stores.wording import turn_body
 from langmemory.types import Namespace
 
@@ -54,6 +56,8 @@ class Turn:
     speaker: str
     at: datetime
     message_id: str | None
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    """How many passages were taken out of the text, by kind."""
 
 
 def turn_key(thread_id: str, message_id: str) -> str:
@@ -62,7 +66,14 @@ def turn_key(thread_id: str, message_id: str) -> str:
 
 
 def turns(
-    messages: Iterable[Message], *, thread_id: str, at: datetime | None, now: datetime
+    messages: Iterable[Message],
+    *,
+    thread_id: str,
+    at: datetime | None,
+    now: datetime,
+    redactor: Redactor | None = None,
+    owner: str | None = None,
+    namespace: Namespace = (),
 ) -> list[Turn]:
     """The messages worth remembering: what somebody said, or a tool answered.
 
@@ -70,6 +81,15 @@ def turns(
     with one id the first counts. The time of a message is its own (``at`` or ``timestamp``, in the
     dict or in ``additional_kwargs``), else the ``at`` of the call, else now. A message without an
     id is known by its thread, role, text and time.
+
+    Args:
+        messages: Of one thread, in order.
+        thread_id: Of the thread.
+        at: When they were said, where they do not tell.
+        now: When else.
+        redactor: Takes out of a text what is not to be stored.
+        owner: Whose conversation it is: who speaks where a message of the user has no name.
+        namespace: Where they are stored; in one's own namespace the user needs no name.
 
     Raises:
         InvalidValueError: A message has no readable role, content or time, or one was passed where a
@@ -92,9 +112,12 @@ def turns(
                 f"The text of message {number} holds half of a surrogate pair at character "
                 f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
             ) from error
+        kept = redacted(text, redactor)
+        if not (text := kept.text.strip()):
+            continue
         own = extra.get("at", extra.get("timestamp"))
         said = _time(own, number) if own is not None else at or now
-        speaker = message.name or extra.get("speaker") or role
+        speaker = message.name or extra.get("speaker") or speaker_of(role, owner, namespace)
         if message.id is None:
             name = nameless(role, text, said.isoformat() if own is not None or at else "", seen)
         else:
@@ -106,6 +129,7 @@ def turns(
             speaker=str(speaker),
             at=said,
             message_id=message.id,
+            redacted=kept.counts,
         )
         found.setdefault(turn.key, turn)
     return list(found.values())
@@ -128,7 +152,8 @@ def listed(messages: Iterable[Message]) -> list[Message]:
 def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:
     """The name of a message without an id: who said what and when, and how often that was ``seen``
     before it, which is counted."""
-    mark = f"{role}\0{text}\0{time}"
+    # A hash of a password can be guessed: credentials are no part of it, whoever redacts later.
+    mark = f"{role}\0{redact_credentials(text).text}\0{time}"
     seen[mark] += 1
     return _hashed(f"{mark}\0{seen[mark]}")
 

@@ -17,6 +17,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 from langmemory.config import Config
 from langmemory.context.citations import Usage
 from langmemory.errors import OwnershipError
+from langmemory.redaction import Redactor
 from langmemory.stores import operations
 from langmemory.stores.graph.graph import Graph
 from langmemory.stores.indexing import IndexConfig
@@ -31,6 +32,7 @@ from langmemory.types import (
     Namespace,
     Privacy,
     Recall,
+    Remembered,
     Review,
 )
 
@@ -76,6 +78,11 @@ class ViewerStore(BaseStore):
     @property
     def answers_locally(self) -> bool:
         return self._store.answers_locally
+
+    @property
+    def redactor(self) -> Redactor | None:
+        """See `MemoryStore.redactor`."""
+        return self._store.redactor
 
     def for_viewer(self, viewer: str) -> ViewerStore:
         """This store, if it is this viewer's.
@@ -126,7 +133,7 @@ class ViewerStore(BaseStore):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """See `MemoryStore.remember`; the owner is the viewer."""
         owner = self._owner(owner, privacy)
         return self._store.remember(
@@ -142,7 +149,7 @@ class ViewerStore(BaseStore):
         at: datetime | None = None,
         owner: str | None = None,
         privacy: Privacy = "shared",
-    ) -> list[str]:
+    ) -> Remembered:
         """`remember` without blocking the loop."""
         owner = self._owner(owner, privacy)
         return await self._store.aremember(

@@ -12,6 +12,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from langmemory import MemoryStore
+from langmemory.labels import id_of, label_of
 from langmemory.types import Job
 from tests.integration.langgraph_server import copy_project, langgraph_dev
 
@@ -124,10 +125,32 @@ def test_the_store_api_works_over_http(client: SyncLangGraphClient) -> None:
     assert client.store.search_items(["api"])["items"] == []
 
 
-def test_a_user_id_that_cannot_be_a_label_is_refused_by_name(client: SyncLangGraphClient) -> None:
-    """A run that cannot know whose memory it may touch fails before touching any."""
-    with pytest.raises(Exception, match=r"'a\.b', which cannot be a namespace label"):
-        say(client, "Hello", "a.b")
+@pytest.mark.parametrize("way", ["context", "configurable"])
+def test_an_email_address_is_a_user_id(client: SyncLangGraphClient, way: str) -> None:
+    """Whose id is an e-mail address has memories of their own, which the store's routes reach by the
+    escaped label: they are found, got, listed and deleted there."""
+    user = f"priya.{way}@example.co.uk"
+    for text in ("My rabbit is called Flocke.", "What is my rabbit called?"):
+        thread = client.threads.create()["thread_id"]
+        given: Any = (
+            {"context": {"user_id": user}}
+            if way == "context"
+            else {"config": {"configurable": {"user_id": user}}}
+        )
+        said = {"messages": [{"role": "user", "content": text}]}
+        state: Any = client.runs.wait(thread, "chat", input=said, **given)
+    assert "Flocke" in state["memory_block"]["text"]
+
+    own = ["memories", label_of(user)]
+    found = client.store.search_items(own, filter={"role": "user"})["items"]
+    assert len(found) == 2
+    assert found[0]["namespace"] == own
+    assert client.store.get_item(own, found[0]["key"])["value"] == found[0]["value"]
+    assert own in client.store.list_namespaces(prefix=["memories"])["namespaces"]
+    assert id_of(own[1]) == user
+    for item in client.store.search_items(own)["items"]:
+        client.store.delete_item(own, item["key"])
+    assert client.store.search_items(own)["items"] == []
 
 
 @pytest.mark.parametrize(

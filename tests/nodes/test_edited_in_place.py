@@ -141,7 +141,7 @@ async def test_what_a_person_changed_in_memory_stays_as_they_changed_it(
     store: BaseStore, graph: Any
 ) -> None:
     """The thread corrects memory where it was itself edited, not where memory was."""
-    await say(graph, "sync", "My PIN is 1234.", "1")
+    await say(graph, "sync", "My desk is 1234.", "1")
     item = store.get(ANNA, "t1/1")
     assert item is not None
     store.put(ANNA, "t1/1", {**item.value, "content": "(taken back)"})

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.runnables import RunnableConfig
+from langgraph.store.base import InvalidNamespaceError
+from langgraph.store.memory import InMemoryStore
 
+from langmemory import MemoryStore, build_chat_graph
 from langmemory.errors import ConfigError
+from langmemory.labels import id_of, label_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 
 TEMPLATE = NamespaceTemplate(("memories", "{user_id}"))
@@ -40,9 +47,10 @@ def test_a_default_stands_in_for_a_missing_variable() -> None:
 
 
 def test_a_value_cannot_widen_or_split_the_namespace() -> None:
-    """An id with a period or braces stays one label or is refused; it never becomes a template."""
-    with pytest.raises(ConfigError, match=r"'a\.b', which cannot be a namespace label"):
-        TEMPLATE.resolve(RunScope(configurable={"user_id": "a.b"}))
+    """An id with a period or braces stays one label; it never becomes a template."""
+    assert TEMPLATE.resolve(RunScope(configurable={"user_id": "a.b"})) == ("memories", "a~2Eb")
+    with pytest.raises(ConfigError, match=r"Write 'v1~2E0-anna'"):
+        NamespaceTemplate("v1.0-{user_id}").resolve(RunScope(configurable={"user_id": "anna"}))
     scope = RunScope(configurable={"user_id": "{other}", "other": "bert"})
     assert TEMPLATE.resolve(scope) == ("memories", "{other}")
 
@@ -103,3 +111,51 @@ def test_a_stateless_run_of_a_server_names_no_thread(
     scope = RunScope.of(runtime, {"configurable": configurable})
     assert scope.thread_id == thread
     assert NamespaceTemplate("{thread_id}").resolve(scope) == ("t1",)
+
+
+IDS = (
+    "priya@example.com", "a.b", "a~b", "a~2Eb", "a~7Eb", "a~7E2Eb", "~", ".", "..", "~.2E", "100%", "a%2Eb",
+    "anna", "小红", "a/b", "3f2504e0-4f89-11d3-9a0c-0305e82c3301", "~2e", "~~2E", "O'Neil Jr.",
+)  # fmt: skip
+
+
+def test_every_id_has_a_label_of_its_own() -> None:
+    """The escape can be undone, two ids never share a label, and LangGraph accepts every one."""
+    labels = [label_of(id) for id in IDS]
+    assert [id_of(label) for label in labels] == list(IDS)
+    assert len(set(labels)) == len(IDS)
+    store = InMemoryStore()
+    for label in labels:
+        store.put(("memories", label), "k", {"text": "x"})
+
+
+@pytest.mark.parametrize("id", ["anna", "a~b", "100%", "a%2Eb", "小红", "anna@localhost", "~2e"])
+def test_an_id_without_a_period_is_its_own_label(id: str) -> None:
+    """What was stored under an id before there was an escape is found under it still."""
+    assert label_of(id) == id
+
+
+def test_a_store_says_what_to_pass_for_an_id_with_a_period(tmp_path: Path) -> None:
+    """An id that is no label is refused with the label to pass."""
+    with (
+        MemoryStore(tmp_path / "memory.db") as store,
+        pytest.raises(InvalidNamespaceError, match="'priya@example~2Ecom'"),
+    ):
+        store.recall("tea", ("memories", "priya@example.com"))
+
+
+def test_an_email_address_is_the_same_person_everywhere(tmp_path: Path) -> None:
+    """Namespace, owner and viewer of an e-mail address agree: its private memories are its own."""
+    store = MemoryStore(tmp_path / "memory.db")
+    model = FakeListChatModel(responses=["Fine."])
+    for namespace in (("memories", "{user_id}"), ("memories", "home")):
+        graph = build_chat_graph(model, namespace=namespace, privacy="private", store=store)
+        for user in ("priya@example.com", "priya@example.org"):
+            said = {"messages": [("user", f"My rabbit of {user[-3:]} is called Flocke.")]}
+            config: RunnableConfig = {"configurable": {"user_id": user, "thread_id": f"{user}-1"}}
+            graph.invoke(said, config)
+            ask = {"messages": [("user", "What is my rabbit called?")]}
+            state = graph.invoke(ask, {"configurable": {"user_id": user, "thread_id": f"{user}-2"}})
+            assert f"rabbit of {user[-3:]}" in state["memory_block"]["text"]
+            assert state["memory_block"]["text"].count("Flocke") == 1
+    assert store.forget(("memories",), owner="priya@example.com").memories == 8

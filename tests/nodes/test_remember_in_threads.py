@@ -159,7 +159,7 @@ def test_what_a_person_changed_in_memory_is_not_brought_back(store: BaseStore) -
     nor a deletion of what was said before."""
     node = RememberNode(store=store)
     talk: list[Any] = [
-        HumanMessage("My PIN is 1234.", id="1"),
+        HumanMessage("My desk is 1234.", id="1"),
         AIMessage("Noted.", id="2"),
         HumanMessage("I live in Bonn.", id="3"),
         AIMessage("Nice.", id="4"),
@@ -214,7 +214,7 @@ async def test_a_failed_turn_is_not_remembered_as_the_next_persons(
         except ConnectionError:
             pass
 
-    await run(CONFIG, "My PIN is 1234.")
+    await run(CONFIG, "My desk is 1234.")
     await run(CONFIG, "Are you there?")
     await run(EVE, "I am Eve.")
     assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]
@@ -256,12 +256,12 @@ async def test_what_a_failed_run_left_is_remembered_when_that_person_speaks_agai
 def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> None:
     """When the last answer is taken out to be made anew, earlier turns of others stay theirs."""
     graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
-    speak(graph, CONFIG, "My PIN is 1234.")
+    speak(graph, CONFIG, "My desk is 1234.")
     state = speak(graph, EVE, "I am Eve.")
     graph.update_state(EVE, {"messages": [RemoveMessage(state["messages"][-1].id)]})
     state = speak(graph, EVE, "Again, please.")
     assert of(store, "memories", "eve") == ["Again, please.", "Fine.", "Fine.", "I am Eve."]
-    assert of(store, *ANNA) == ["Fine.", "My PIN is 1234."]
+    assert of(store, *ANNA) == ["Fine.", "My desk is 1234."]
     assert [voice["who"] for voice in state["voices"]] == ["anna", "eve"]
 
 
@@ -269,7 +269,7 @@ def test_a_thread_that_loses_somebodys_last_turn_keeps_people_apart(store: BaseS
     """When the last message of one and its answer are taken out, and another person goes on, what
     the first one said before stays theirs."""
     graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
-    speak(graph, CONFIG, "My PIN is 1234.")
+    speak(graph, CONFIG, "My desk is 1234.")
     state = speak(graph, CONFIG, "Forget it.")
     gone = [RemoveMessage(message.id) for message in state["messages"][-2:]]
     graph.update_state(CONFIG, {"messages": gone})
@@ -288,7 +288,7 @@ async def test_a_chat_within_a_graph_keeps_people_apart(store: BaseStore, call: 
         .compile(store=store, checkpointer=InMemorySaver())
     )
     for config, text in (
-        (CONFIG, "My PIN is 1234."),
+        (CONFIG, "My desk is 1234."),
         (EVE, "I am Eve."),
         (CONFIG, "Anna again."),
         (EVE, "Eve again."),
@@ -297,7 +297,7 @@ async def test_a_chat_within_a_graph_keeps_people_apart(store: BaseStore, call: 
             speak(graph, config, text)
         else:
             await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
-    assert of(store, *ANNA) == ["Anna again.", "Fine.", "Fine.", "My PIN is 1234."]
+    assert of(store, *ANNA) == ["Anna again.", "Fine.", "Fine.", "My desk is 1234."]
     assert of(store, "memories", "eve") == ["Eve again.", "Fine.", "Fine.", "I am Eve."]
 
 
@@ -427,7 +427,7 @@ def test_what_was_edited_in_a_chat_within_a_graph_stays_with_who_said_it(store: 
         .add_edge(START, "chat")
         .compile(store=store, checkpointer=InMemorySaver())
     )
-    graph.invoke({"messages": [HumanMessage("My PIN is 1234.", id="1")]}, CONFIG)
-    graph.update_state(CONFIG, {"messages": [HumanMessage("My PIN is 5678.", id="1")]})
+    graph.invoke({"messages": [HumanMessage("My desk is 1234.", id="1")]}, CONFIG)
+    graph.update_state(CONFIG, {"messages": [HumanMessage("My desk is 5678.", id="1")]})
     speak(graph, EVE, "I am Eve.")
     assert of(store, "memories", "eve") == ["Fine.", "I am Eve."]

@@ -94,7 +94,7 @@ class Household:
                 self.hides, self.publishes, self.asks, self.links, self.edits_core, self.deletes,
                 self.clears, self.merges, self.undoes, self.decides, self.forgets, self.is_told,
             ),
-            (8, 6, 6, 10, 3, 2, 2, 3, 2, 2, 4, 0.3, 1, 1, 1, 0.5, 3),
+            (8, 6, 6, 10, 3, 2, 5, 4, 2, 2, 4, 0.3, 1, 1, 1, 0.5, 3),
         )[0]  # fmt: skip
         owner, space = self.random.choice(OWNERS), self.random.choice(SPACES)
         self.done[act.__name__] = self.done.get(act.__name__, 0) + 1
@@ -311,10 +311,13 @@ class Household:
             value = {"text": "everybody may know", "privacy": "shared"}
             hidden = self.store.for_anyone().get(place, key) is None
             if TOKEN.search(key) is None and hidden:
-                self.applies(
-                    place, UpdateMemory(key=key, value=value, facets=Facets(privacy="shared")),
-                    owner=owner,
-                )  # fmt: skip
+                if self.random.random() < 0.5:
+                    self.store.for_viewer(owner).put(place, key, value)
+                else:
+                    self.applies(
+                        place, UpdateMemory(key=key, value=value, facets=Facets(privacy="shared")),
+                        owner=owner,
+                    )  # fmt: skip
                 del self.private[(place, key)]
 
     def asks(self, owner: str, space: Namespace) -> None:

@@ -69,11 +69,11 @@ def test_a_namesake_takes_nothing_back(store: MemoryStore) -> None:
 
 
 def test_people_without_names_ask_for_the_same(store: MemoryStore) -> None:
-    """Two who say the same words without telling who they are have both asked."""
+    """Two who say the same words without telling who they are have both asked, each under their id."""
     for who in ("ana", "bob"):
         told(store, who, "Never use tables.", who)
     for who in ("ana", "bob"):
-        assert asked(store, who) == ["The user wants answers without tables."]
+        assert asked(store, who) == [f"{who.title()} wants answers without tables."]
 
 
 def test_another_viewer_writes_no_request(store: MemoryStore) -> None:
@@ -208,7 +208,7 @@ def test_what_a_failed_run_left_stays_who_said_it(store: MemoryStore) -> None:
     thread.says("ana", HumanMessage("What is for dinner tonight?", id="m2"))
     build_reflection_graph(store).invoke({"namespace": HOME})
     assert asked(store, "ana") == []
-    assert asked(store, "bob") == ["The user wants to be called Princess."]
+    assert asked(store, "bob") == ["Bob wants to be called Princess."]
 
 
 @pytest.mark.parametrize("removed", [False, True])

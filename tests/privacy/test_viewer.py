@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
-from langmemory.changes import AddMemory, Change, ChangeSet, Facets, UpdateMemory
+from langmemory.changes import AddMemory, Change, ChangeSet, Facets, OpenReview, UpdateMemory
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
@@ -171,6 +171,68 @@ def test_history_of_what_was_private_once(store: MemoryStore) -> None:
     assert not [row for row in bob.iter_export() if row.get("key") == "f"]
 
 
+@pytest.mark.parametrize("by_put", [True, False])
+def test_what_was_written_about_a_secret_stays_secret(store: MemoryStore, by_put: bool) -> None:
+    """After its owner publishes a private memory in other words, nobody else reads why it was written,
+    what was asked about it, or the history and export rows that would tell; the owner does."""
+    private = Facets(owner="alice", privacy="private")
+    asked = OpenReview(id="q", about="duplicate", question="Is the kite hers?", memories=("f",),
+                       options={"no": ()})  # fmt: skip
+    store.apply(
+        ChangeSet(
+            namespace=HOME, run_id="r", kind="reflection", reason="she said: a kite for Bob",
+            changes=(
+                AddMemory(key="f", value={"text": "Bob gets a kite"}, facets=private),
+                AddMemory(key="beside", value={"text": "the shop opens at nine"}),
+                asked,
+            ),
+        )
+    )  # fmt: skip
+    value = {"text": "Bob had a birthday", "privacy": "shared"}
+    if by_put:
+        store.for_viewer("alice").put(HOME, "f", value)
+    else:
+        shared = UpdateMemory(key="f", value=value, facets=Facets(privacy="shared"))
+        changes = ChangeSet(
+            namespace=HOME, run_id="p", kind="correction", reason="told", changes=(shared,)
+        )
+        store.apply(changes)
+    bob, alice = store.for_viewer("bob"), store.for_viewer("alice")
+    assert bob.get(HOME, "f").value["text"] == "Bob had a birthday"  # type: ignore[union-attr]
+    for viewer in (bob, store.for_anyone()):
+        told = [viewer.history(HOME, "beside"), viewer.history(HOME, "f"), viewer.reviews(HOME)]
+        assert "kite" not in repr([*told, list(viewer.iter_export())])
+        assert viewer.history(HOME, "beside")[0].reason is None
+    assert "kite" in repr(alice.history(HOME, "beside"))
+    assert [review.id for review in alice.reviews(HOME)] == ["q"]
+
+
+def test_no_number_tells_how_much_others_keep_private(tmp_path: Path) -> None:
+    """A viewer meets the same positions, ids and places in the history whether or not somebody else
+    wrote privately in between."""
+    told = []
+    for name, others in (("alone", 0), ("between", 3)):
+        with MemoryStore(tmp_path / f"{name}.db") as store:
+            for number in range(2):
+                for other in range(others):
+                    said = [("user", f"secret {number} {other}")]
+                    store.remember(HOME, said, thread_id="t", owner="alice", privacy="private")
+                key = store.remember(
+                    HOME, [{"role": "user", "content": f"tea {number}", "id": f"m{number}"}],
+                    thread_id="t", owner="bob",
+                )[0]  # fmt: skip
+                store.put(HOME, key, {**store.get(HOME, key).value, "content": "black tea"})  # type: ignore[union-attr]
+            bob = store.for_viewer("bob")
+            recalled = [one.memory for one in bob.recall("tea", HOME, limit=9).results]
+            exported = [row for row in bob.iter_export() if row["type"] == "item"]
+            told.append((
+                {(one.id, one.position) for one in recalled},
+                [entry.seq for entry in bob.history(HOME, key)],
+                [row["position"] for row in exported],
+            ))  # fmt: skip
+    assert told[0] == told[1] == ({(0, None)}, [1, 2], [0, 1])
+
+
 def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> None:
     """Somebody's private note that was made of a viewer's words alone goes with them and is counted,
     but the preview does not show the viewer how it begins."""
@@ -249,7 +311,7 @@ def test_tools_act_for_the_person_of_the_run(store: MemoryStore) -> None:
         namespace=["home"],
     )
     assert "no memory" in call(store, "bob", "get_memory", id="hers")
-    assert call(store, "bob", "memory_timeline", id="t/1").count("user") == 1
+    assert call(store, "bob", "memory_timeline", id="t/1").count("bob,") == 1
     assert "not free" in call(store, "bob", "core_memory_append", block="human", content="x")
     assert "secret" in call(store, "alice", "core_memory_append", block="human", content="x")
     assert "created" in call(store, "bob", "manage_memory", content="bobs plan")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from langmemory.changes import (
     AddMemory,
     Change,
     ChangeSet,
+    Facets,
     Invalidate,
     LinkEntities,
     MarkReflected,
@@ -119,6 +121,9 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         )
         yield renewed(add) if before and before.known_before(key) else add
         yield from edges(key, fact.claims, outcome.own(key))
+    confided = tuple(_confided(outcome))
+    yield from confided
+    outcome.batch = _kept(outcome.batch, {one.key for one in confided})
     rest = tuple(outcome.rest_memories(dict(outcome.remaining())))
     if not failures:
         yield from rest
@@ -144,6 +149,32 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
             yield summary
     if before and not failures:
         yield from before.questions(renewing)
+
+
+def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
+    """What a private fact was made of becomes private, too, to the one whose turn it is."""
+    owners = {
+        key: fact.owner
+        for fact in outcome.facts.values()
+        if fact.privacy == "private" and fact.owner is not None
+        for key in fact.evidence
+    }
+    for turn in outcome.batch.turns:
+        owner = owners.get(turn.key)
+        if owner is not None and turn.owner == owner and turn.privacy != "private":
+            yield UpdateMemory(
+                key=turn.key,
+                facets=Facets(privacy="private"),
+                reason="a private fact was made of it",
+            )
+
+
+def _kept(batch: Batch, confided: Collection[str]) -> Batch:
+    """The batch with the turns that become private: what retells them is private, too."""
+    turns = (
+        replace(turn, privacy="private") if turn.key in confided else turn for turn in batch.turns
+    )
+    return replace(batch, turns=tuple(turns))
 
 
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:

@@ -270,8 +270,11 @@ class Reader:
 
     def _said(self, text: str, claim: Claim, **more: object) -> Fact:
         turn = self.turn
+        # An id such as an e-mail address is written as it is, a name with a capital letter.
+        if turn.speaker.isalpha() or not text.startswith(turn.speaker):
+            text = text[0].upper() + text[1:]
         return Fact(
-            text=text[0].upper() + text[1:], claims=(claim,), speaker=turn.speaker, owner=turn.owner,
+            text=text, claims=(claim,), speaker=turn.speaker, owner=turn.owner,
             privacy=turn.privacy, language=self.grammar.code, evidence=(turn.key,),
             said_at=turn.said_at, confidence=CONFIDENCE, **more,  # type: ignore[arg-type]
         )  # fmt: skip

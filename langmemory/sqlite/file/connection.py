@@ -19,6 +19,7 @@ from langmemory.errors import (
     InvalidValueError,
     SchemaVersionError,
 )
+from langmemory.files import create_file
 from langmemory.sqlite.file.guard import guard
 from langmemory.sqlite.file.slack import Slack, UnreadableError, pages_in_wal
 
@@ -189,6 +190,9 @@ class Database:
                     f"{self.path} cannot be created: the folder {parent} does not exist. Create it."
                 )
             _leave_inherited(self.file)
+            # The WAL and its index get the mode of the file. What stands in the way SQLite tells.
+            with suppress(OSError):
+                create_file(self.file)
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._inode: tuple[int, int] | None = None
         self._wal: tuple[int, int] | None = None

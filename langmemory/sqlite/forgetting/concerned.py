@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
-from typing import Any
+from typing import Any, Final
 
 from langmemory.sqlite.background.jobs import BROUGHT
 from langmemory.sqlite.file.connection import Connection
@@ -33,6 +33,8 @@ class Concerned:
     """Says whether a text names an entity to be forgotten, where there is one."""
     namespaces: set[int] = field(default_factory=set)
     """Namespaces that are to be left empty."""
+    inherited: set[int] = field(default_factory=set)
+    """Items of the person to be forgotten that others said too: they become theirs."""
 
     @classmethod
     def together(cls, parts: Sequence[Concerned]) -> Concerned:
@@ -46,6 +48,7 @@ class Concerned:
             reviews=set[str]().union(*(part.reviews for part in parts)),
             named_in=(lambda text: any(says(text) for says in named_in)) if named_in else None,
             namespaces=set[int]().union(*(part.namespaces for part in parts)),
+            inherited=set[int]().union(*(part.inherited for part in parts)) - alive,
         )
 
     @property
@@ -72,14 +75,25 @@ def within(connection: Connection, prefix: Namespace) -> Concerned:
     )
 
 
+_SAID_TOO: Final = """
+    SELECT i.id FROM carray(?1) c CROSS JOIN item i ON i.id = c.value
+    JOIN evidence v ON v.item = i.id LEFT JOIN item s ON s.id = v.source
+    -- What is private has the words of who said it, and goes with them.
+    WHERE i.kind NOT IN ('episodic', 'archival') AND i.privacy <> 'private' GROUP BY i.id
+    -- The person said it, and so did somebody else.
+    HAVING sum(s.id IS NULL OR s.owner IS ?2) > 0 AND sum(s.id IS NOT NULL AND s.owner IS NOT ?2) > 0"""
+
+
 def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
-    """Everything a person owns, or owned when it was deleted."""
+    """Everything a person owns, or owned when it was deleted, but for what somebody else said too."""
     where, bindings = below(prefix)
     alive = id_set(
         connection,
         f"SELECT id FROM item WHERE namespace IN {where} AND owner = ?",
         (*bindings, owner),
     )
+    inherited = id_set(connection, _SAID_TOO, (id_array(alive), owner))
+    alive -= inherited
     gone = id_set(
         connection,
         "SELECT g.item FROM history g JOIN history h ON h.item = g.item "
@@ -101,8 +115,17 @@ def owned(connection: Connection, prefix: Namespace, owner: str) -> Concerned:
         "AND t.facets -> '$.owner' IS NOT NULL ORDER BY t.seq LIMIT 1))",
         (*bindings, owner, owner),
     )
+    past |= id_set(
+        connection,
+        "SELECT seq FROM history WHERE item IN (SELECT value FROM carray(?))",
+        (id_array(inherited),),
+    )
     return Concerned(
-        alive=alive, gone=gone - alive, past=past, reviews={str(row[0]) for row in reviews}
+        alive=alive,
+        gone=gone - alive - inherited,
+        past=past,
+        reviews={str(row[0]) for row in reviews},
+        inherited=inherited,
     )
 
 
@@ -216,7 +239,8 @@ def with_derived(connection: Connection, concerned: Concerned) -> Concerned:
             break
         every |= derived
     alive = concerned.alive | _there(connection, every - concerned.gone)
-    return replace(concerned, alive=alive, gone=every - alive)
+    inherited = concerned.inherited - every
+    return replace(concerned, alive=alive, gone=every - alive, inherited=inherited)
 
 
 def _there(connection: Connection, ids: set[int]) -> set[int]:

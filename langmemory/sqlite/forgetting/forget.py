@@ -20,6 +20,7 @@ from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.settings import read_model
 from langmemory.sqlite.file.values import from_json, to_json
 from langmemory.sqlite.forgetting.concerned import Concerned, id_set, number
+from langmemory.sqlite.forgetting.heirs import hand_on
 from langmemory.sqlite.index.signs import without
 from langmemory.sqlite.index.vectors import SLOT_BITS
 from langmemory.sqlite.records import history, removal
@@ -117,6 +118,7 @@ def erase(
         "SELECT count(*) FROM edge WHERE fact IN (SELECT value FROM carray(?1))",
         (array,),
     )
+    hand_on(connection, concerned)
     for item in sorted(concerned.alive):
         removal.delete(connection, item, now_us, run=run)
     for item in sorted(concerned.gone):

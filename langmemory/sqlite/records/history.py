@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.file.connection import Connection
@@ -183,6 +184,8 @@ def of_item(
                 rows, afters, strict=True
             )
         )
+    if viewer is not None:  # gaps would tell how much others do in private
+        entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
     return entries
 
 

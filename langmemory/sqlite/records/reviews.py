@@ -10,7 +10,7 @@ from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, from_path
 from langmemory.sqlite.file.times import from_us
 from langmemory.sqlite.file.values import from_json, to_json
-from langmemory.sqlite.scope.ownership import visible_to
+from langmemory.sqlite.scope.ownership import once_private, visible_to
 from langmemory.types import Namespace, Review
 
 _COLUMNS = (
@@ -21,13 +21,13 @@ _TABLES = "review v JOIN namespace n ON n.id = v.namespace"
 
 _HIDDEN = (
     "json_array_length(v.items) = 0 OR EXISTS (SELECT 1 FROM json_each(v.items) j LEFT JOIN item i "
-    "ON i.namespace = v.namespace AND i.key = j.value WHERE i.id IS NULL OR NOT {visible}) "
+    "ON i.namespace = v.namespace AND i.key = j.value WHERE i.id IS NULL OR NOT {visible} OR {secret}) "
     "OR EXISTS (SELECT 1 FROM json_tree(v.options) o WHERE o.key = 'privacy' "
     "AND o.atom = 'private' AND NOT EXISTS (SELECT 1 FROM json_tree(v.options) w "
     "WHERE w.parent = o.parent AND w.key = 'owner' AND w.atom = nullif(?, '')))"
 )
-"""A question may quote its memories, and what an answer would add: who may not read one of them,
-or one that is gone, may not read it."""
+"""A question may quote its memories, and what an answer would add: who may not read one of them, or
+might not at some time, or one that is gone, may not read it."""
 
 
 def insert(
@@ -77,9 +77,9 @@ def listed(
     if open_only:
         where += " AND v.decision IS NULL"
     if viewer is not None:
-        visible = visible_to(viewer)
-        where += f" AND NOT ({_HIDDEN.format(visible=visible.sql)})"
-        bindings = (*bindings, *visible.bindings, viewer)
+        visible, secret = visible_to(viewer), once_private(viewer, "i.id")
+        where += f" AND NOT ({_HIDDEN.format(visible=visible.sql, secret=secret.sql)})"
+        bindings = (*bindings, *visible.bindings, *secret.bindings, viewer)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {where} ORDER BY v.opened_at, v.id", bindings
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, to_path
+from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.records.items import NAMED, find
 from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.types import Namespace
@@ -105,3 +107,100 @@ def _known(
         f"SELECT {query} AND {visible.sql} ORDER BY i.id", (item, *visible.bindings)
     ).fetchall()
     return rows
+
+
+_SELF_NAMED: Final = """
+    FROM alias a JOIN edge e ON e.subject = a.entity AND e.relation = 'named'
+    JOIN item i ON i.id = e.fact LEFT JOIN entity o ON o.id = e.object
+    WHERE a.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active'
+    AND i.invalid_at IS NULL"""
+
+
+def self_named(
+    connection: Connection, namespace: Namespace, owner: str | None, norm: str, viewer: str | None
+) -> str | None:
+    """What somebody calls themselves: the name that a fact of theirs in force gives whoever bears their
+    id, the latest. Without an owner it is the only one, else nobody's.
+
+    Args:
+        connection: A reader.
+        namespace: Exactly this one.
+        owner: Whose facts count; None is nobody's.
+        norm: Their id, normalised.
+        viewer: Who may read the fact.
+    """
+    visible = visible_to(viewer)
+    rows = connection.execute(
+        f"SELECT coalesce(e.literal, o.name) {_SELF_NAMED} AND a.norm = ? AND i.owner IS ? AND "
+        f"{visible.sql} ORDER BY coalesce(i.valid_at, i.created_at) DESC, i.id DESC LIMIT 2",
+        (to_path(namespace), norm, owner, *visible.bindings),
+    ).fetchall()
+    if not rows or (owner is None and len({row[0] for row in rows}) > 1):
+        return None
+    return str(rows[0][0])
+
+
+def named_by_others(
+    connection: Connection, namespace: Namespace, owner: str, name: str, viewer: str | None
+) -> bool:
+    """Whether a fact of somebody else's gives the bearer of their id this name, too."""
+    visible = visible_to(viewer)
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM edge e JOIN item i ON i.id = e.fact "
+        "JOIN entity s ON s.id = e.subject WHERE e.relation = 'named' AND e.literal = ? "
+        "AND i.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active' "
+        f"AND i.owner <> ? AND s.name = i.owner AND {visible.sql})",
+        (name, to_path(namespace), owner, *visible.bindings),
+    ).fetchone()
+    return bool(row[0])
+
+
+def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
+    """Whether one of the items of these keys tells what somebody is called."""
+    ids = [find(connection, namespace, key) for key in keys]
+    return any(
+        connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND relation GLOB '*named')", (item,)
+        ).fetchone()[0]
+        for item in ids
+        if item is not None
+    )
+
+
+class Said(NamedTuple):
+    """A turn of a thread, as far as it matters who may read it."""
+
+    key: str
+    role: str
+    privacy: str
+
+
+def said_before(
+    connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
+) -> list[Said]:
+    """What the owner's conversation holds directly before a turn, the latest first, up to what is
+    somebody else's."""
+    rows = connection.execute(
+        "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "
+        "JOIN item i ON i.thread = t.thread AND i.position < t.position "
+        "WHERE t.id = ? ORDER BY i.position DESC LIMIT ?",
+        (find(connection, namespace, key), limit),
+    )
+    theirs = takewhile(lambda row: row[3] == owner, rows)
+    return [Said(str(row[0]), str(row[1]), str(row[2])) for row in theirs]
+
+
+def resting_on(
+    connection: Connection, namespace: Namespace, keys: Iterable[str], owner: str
+) -> list[str]:
+    """Keys of what is made of these items of an owner alone, and is not private yet."""
+    sources = id_array({item for key in keys if (item := find(connection, namespace, key))})
+    rows = connection.execute(
+        "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "
+        "WHERE v.source IN (SELECT value FROM carray(?1)) AND i.privacy <> 'private' "
+        "AND (i.owner = ?2 OR i.kind = 'archival') "
+        "AND (i.kind = 'archival' OR NOT EXISTS (SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
+        "WHERE w.item = i.id AND w.source NOT IN (SELECT value FROM carray(?1))))",
+        (sources, owner),
+    )
+    return [str(row[0]) for row in rows]

@@ -35,6 +35,19 @@ def visible_to(viewer: str | None, item: str = "i") -> Condition:
     return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
 
 
+def once_private(viewer: str | None, item: str) -> Condition:
+    """Whether an item, given by an expression for its id, was at any time somebody else's private
+    memory. What was written about it then may quote it, whatever it says now."""
+    if viewer is None:
+        return Condition("0", ())
+    return Condition(
+        f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
+        "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) = nullif(?, ''), 0))",
+        (viewer,),
+    )
+
+
 def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
     """Whether a viewer may see the history of an item: the item itself, where it is still there,
     and that it was at no time the private memory of somebody else. Of what was forgotten nobody
@@ -59,15 +72,15 @@ def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
 
 def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
     """Whether a viewer may read why a run did what it did: all that it changed, and what that was
-    derived from, is there for them to read."""
-    visible = visible_to(viewer)
+    derived from, is there for them to read, and was at no time private to somebody else."""
+    visible, secret = visible_to(viewer), once_private(viewer, "t.item")
     row = connection.execute(
         "WITH changed (item) AS (SELECT item FROM history WHERE run = ?1), touched (item) AS ("
         "SELECT item FROM changed UNION "
         "SELECT e.source FROM changed c JOIN evidence e ON e.item = c.item) "
         "SELECT EXISTS (SELECT 1 FROM touched t LEFT JOIN item i ON i.id = t.item "
-        f"WHERE i.id IS NULL OR NOT {visible.sql})",
-        (run, *visible.bindings),
+        f"WHERE i.id IS NULL OR NOT {visible.sql} OR {secret.sql})",
+        (run, *visible.bindings, *secret.bindings),
     ).fetchone()
     return not row[0]
 

@@ -19,6 +19,7 @@ from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores.graph.departed import Departed
 from langmemory.stores.graph.subgraph import Path, Subgraph
 from langmemory.stores.graph.view import GraphView
+from langmemory.stores.naming import Names
 from langmemory.types import Edge, Entity, Namespace, Scope, Status
 
 
@@ -187,6 +188,10 @@ class Graph:
                 at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
                 past=past,
                 departed=departed,
+                # A graph of the past shows what people were called then.
+                names=None
+                if dated or departed is not None
+                else Names(snapshot.connection, self._viewer),
             )
 
 

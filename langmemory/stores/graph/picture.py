@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 import warnings
 from collections import Counter, defaultdict
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.files import create_file
 from langmemory.plurals import counted
 from langmemory.stores.graph.layout import places
 from langmemory.stores.graph.routing import bends, ends_of, label_places
@@ -175,7 +177,13 @@ def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
         _draw_arrow(axes, arrow, curve, place, shapes)
     _draw_title(figure, drawn, left_out, size)
     _draw_legend(figure, found.boxes, found.arrows, size)
-    figure.savefig(path, dpi=150)
+    created = create_file(path)
+    try:
+        figure.savefig(path, dpi=150)
+    except BaseException:
+        if created:
+            os.unlink(path)
+        raise
 
 
 def _measured(texts: Sequence[tuple[str, dict[str, Any]]]) -> Any:

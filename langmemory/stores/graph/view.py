@@ -18,6 +18,7 @@ from langmemory.sqlite.graph import graph, graph_rows
 from langmemory.sqlite.graph.graph import EdgeRow
 from langmemory.sqlite.scope.scopes import CompiledScope
 from langmemory.stores.graph.departed import Departed
+from langmemory.stores.naming import Names
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
@@ -39,6 +40,7 @@ class GraphView:
         at_us: int = 0,
         past: bool = False,
         departed: Departed | None = None,
+        names: Names | None = None,
     ) -> None:
         """
         Args:
@@ -49,7 +51,9 @@ class GraphView:
             at_us: The time asked about: what ended before it is over.
             past: Edges that no longer hold are read as well.
             departed: What memories claimed that are gone since the time of ``known_at``.
+            names: What people are called instead of their ids; None shows the entities' own names.
         """
+        self._names = names
         self._connection = connection
         self._namespace = namespace
         self._namespace_id = namespaces.find(connection, namespace)
@@ -265,12 +269,16 @@ class GraphView:
             name = row.name
             if self._wide.scope.viewer is not None and name not in known:
                 name = known[0] if known else row.kind
+            if self._names is not None and row.kind in ("person", "thing"):
+                shown = self._names.of_entity(self._namespace, row.name)
+                if shown is not None:
+                    known, name = [name, *known], shown
             self._known[row.id] = Entity(
                 key=row.key,
                 namespace=self._namespace,
                 name=name,
                 kind=row.kind,
-                aliases=tuple(other for other in known if other != name),
+                aliases=tuple(other for other in dict.fromkeys(known) if other != name),
             )
         return [self._known[one] for one in ids]
 

@@ -1,0 +1,23 @@
+"""Ids as labels of a namespace: LangGraph allows no period there, and an e-mail address has one.
+
+``.`` is written ``~2E``; where an id itself says ``~2E`` or ``~7E``, its ``~`` is written ``~7E``. Every
+other id is its own label, so that nothing moves in a file that was there before.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TO_ESCAPE: Final = re.compile(r"\.|~(?=2E|7E)")
+_ESCAPED: Final = re.compile(r"~(2E|7E)")
+
+
+def label_of(id: str) -> str:
+    """Return the label that stands for an id: ``ann@example~2Ecom`` for ``ann@example.com``."""
+    return _TO_ESCAPE.sub(lambda found: f"~{ord(found[0]):02X}", id)
+
+
+def id_of(label: str) -> str:
+    """Return the id that a label stands for: the inverse of `label_of`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), label)

@@ -1,0 +1,403 @@
+"""Redaction: credentials are replaced before a turn is stored, so that no memory, vector or index has them.
+
+The patterns are few and strict: what has a fixed form (a key's prefix, a card's checksum, an IBAN's) is
+known by it; a password is known by the words that announce it. Ordinary numbers, UUIDs and hashes stay.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from langmemory.errors import ConfigError
+
+logger = logging.getLogger("langmemory.redaction")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redacted:
+    """A text as it may be stored."""
+
+    text: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many passages were replaced, by kind: ``{"card number": 1}``."""
+
+
+Redactor = Callable[[str], "str | Redacted"]
+"""Takes the text of a turn and returns it as it may be stored. Where it returns a plain string, what
+it changed is counted as one ``text``."""
+
+
+def redact_credentials(text: str) -> Redacted:
+    """Replace credentials by placeholders such as ``[redacted: card number]``.
+
+    Known are private keys, API keys and tokens of common providers, JSON web tokens, passwords, PINs and
+    recovery phrases where the text says that it is one (in English, German, Spanish and Chinese),
+    passwords in addresses, card numbers by the Luhn checksum and IBANs by theirs.
+    """
+    spans = _apart(_found(text))
+    if not spans:
+        return Redacted(text=text)
+    parts: list[str] = []
+    end = 0
+    for start, stop, kind in spans:
+        parts += [text[end:start], f"[redacted: {kind}]"]
+        end = stop
+    parts.append(text[end:])
+    return Redacted(text="".join(parts), counts=Counter(kind for _, _, kind in spans))
+
+
+def redactor_of(given: Redactor | bool) -> Redactor | None:
+    """Return what redacts: True is `redact_credentials`, False nothing, anything else itself.
+
+    Raises:
+        ConfigError: It is neither a boolean nor callable.
+    """
+    if isinstance(given, bool):
+        return redact_credentials if given else None
+    if not callable(given):
+        raise ConfigError(
+            f"redact is {given!r:.80}; pass True, False, or a function that takes the text of a turn "
+            "and returns it as it may be stored."
+        )
+    return given
+
+
+def log_redacted(counts: Mapping[str, int]) -> None:
+    """Log how many passages were replaced, by kind; never what they said."""
+    if counts:
+        kinds = ", ".join(f"{kind}={count}" for kind, count in sorted(counts.items()))
+        logger.info("redacted %s", kinds)
+
+
+def redacted(text: str, redactor: Redactor | None) -> Redacted:
+    """Return the text as a redactor leaves it; None leaves everything."""
+    if redactor is None:
+        return Redacted(text=text)
+    found = redactor(text)
+    if isinstance(found, Redacted):
+        return found
+    return Redacted(text=found, counts={} if found == text else {"text": 1})
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class _Span(NamedTuple):
+    start: int
+    stop: int
+    kind: str
+
+
+def _found(text: str) -> Iterator[_Span]:
+    for pattern, kind in _FORMS:
+        group = "value" if "value" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            yield _Span(*match.span(group), kind)
+    yield from _cards(text)
+    yield from _ibans(text)
+    if _NOUN.search(text):
+        yield from _announced(text)
+
+
+def _apart(found: Iterable[_Span]) -> list[_Span]:
+    """Spans that do not overlap: of two, the one that begins first, then the longer one."""
+    spans: list[_Span] = []
+    for span in sorted(found, key=lambda one: (one.start, -one.stop)):
+        if not spans or span.start >= spans[-1].stop:
+            spans.append(span)
+    return spans
+
+
+# Keys and tokens of a form of their own.
+
+_START: Final = r"(?<![A-Za-z0-9_\-./+])"
+_END: Final = r"(?![A-Za-z0-9_\-])"
+_API_KEYS: Final = (
+    r"sk-(?:proj-|ant-|or-|svcacct-|admin-)?(?=[\w-]*\d)[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic
+    r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
+    r"whsec_[A-Za-z0-9+/=]{24,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}",  # AWS
+    r"AIza[A-Za-z0-9_-]{35}",  # Google
+    r"hf_[A-Za-z0-9]{30,}",
+    r"(?:gsk|xai|tvly|r8|pplx|nvapi|re|dop_v1|lin_api)[-_](?=[\w-]*\d)[A-Za-z0-9_-]{24,}",
+    r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}",  # LangSmith
+    r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",  # Shopify
+    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
+    r"key-[a-f0-9]{32}",  # Mailgun
+)
+_TOKENS: Final = (
+    r"gh[pousr]_[A-Za-z0-9]{36,}",
+    r"github_pat_[A-Za-z0-9_]{30,}",
+    r"gl(?:pat|ptt|dt|rt)-[A-Za-z0-9_-]{20,}",
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",  # Slack
+    r"ya29\.[A-Za-z0-9_-]{20,}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"pypi-AgE[A-Za-z0-9_-]{40,}",
+    r"\d{8,10}:AA[A-Za-z0-9_-]{32,34}",  # Telegram
+    r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # JSON web token
+    r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",  # Discord
+)
+_FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (
+        re.compile(
+            r"-----BEGIN (?P<type>[A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?)-----"
+            r"(?:.*?-----END (?P=type)-----|.*)",
+            re.DOTALL,
+        ),
+        "private key",
+    ),
+    (re.compile(rf"{_START}AGE-SECRET-KEY-1[A-Z0-9]{{58}}{_END}"), "private key"),
+    (re.compile(f"{_START}(?:{'|'.join(_API_KEYS)}){_END}"), "API key"),
+    (re.compile(f"{_START}(?:{'|'.join(_TOKENS)}){_END}"), "token"),
+    (
+        re.compile(r"\b[Bb]earer +(?P<value>(?=[\w.~+/-]{0,200}\d)[A-Za-z0-9_.~+/-]{20,}=*)"),
+        "token",
+    ),
+    (
+        re.compile(
+            r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,80}:"
+            r"(?P<value>(?!(?:pass(?:word|wd)?|pwd|secret|x+|\*+|\.+|\$?\{[^}@]*\}|<[^>@]*>)@)"
+            r"[^\s/@\"'<>]{1,120})@",
+            re.IGNORECASE,
+        ),
+        "password",
+    ),
+)
+
+
+# Numbers with a checksum.
+
+_CARD: Final = re.compile(
+    r"(?<![\w.+/-])(?:\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}(?:(?P=gap)\d{1,3})?"
+    r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{4,5}|\d{13,19})(?![\w/-]|[.,]\d)"
+)
+_BRAND: Final = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}"
+    r"|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12}"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}|(?:50[1-9]|5[6-8]\d|6[37]\d)\d{13}"
+)
+"""Visa, Mastercard, American Express, Diners, JCB, Discover, UnionPay and Maestro."""
+_OTHER_NUMBER: Final = re.compile(
+    r"(?:order|tracking|invoice|ticket|parcel|shipment|serial|imei|isbn|case|booking|bestell|sendungs?|"
+    r"rechnungs?|auftrags?|pedido|seguimiento|factura|订单|快递|单)[ _-]?"
+    r"(?:number|no\.?|nr\.?|id|nummer|n[úu]mero|号)?[ #:：-]*(?:is |ist |es |是)?\W*$",
+    re.IGNORECASE,
+)
+"""Before a number that is no card's, whatever its checksum."""
+
+
+def _cards(text: str) -> Iterator[_Span]:
+    for match in _CARD.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        before = text[max(match.start() - 40, 0) : match.start()]
+        if _BRAND.fullmatch(digits) and _luhn(digits) and not _OTHER_NUMBER.search(before):
+            yield _Span(*match.span(), "card number")
+
+
+def _luhn(digits: str) -> bool:
+    """Whether the last digit is the checksum of the others (ISO/IEC 7812-1). Zeros alone are no number."""
+    doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits)))
+    return len(set(digits)) > 1 and sum(n - 9 if n > 9 else n for n in doubled) % 10 == 0
+
+
+_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}")
+_IBAN_LENGTHS: Final = {
+    country: int(entry[:2])
+    for entry in _words(
+        """15:NO 16:BE 18:DK,FI,FO,GL,NL,SD 19:MK,SI 20:AT,BA,EE,KZ,LT,LU,MN,XK 21:CH,HR,LI,LV
+        22:BG,BH,CR,DE,GB,GE,IE,ME,RS,VA 23:AE,GI,IL,IQ,OM,TL 24:AD,CZ,ES,MD,PK,RO,SA,SE,SK,TN,VG
+        25:LY,PT,ST 26:IS,TR 27:BI,DJ,FR,GR,IT,MC,MR,SM 28:AL,AZ,BY,CY,DO,GT,HU,LB,NI,PL,SV
+        29:BR,EG,PS,QA,UA 30:JO,KW,MU 31:MT,SC 32:LC 33:RU"""
+    )
+    for country in entry[3:].split(",")
+}
+"""By country, ISO 13616."""
+
+
+def _ibans(text: str) -> Iterator[_Span]:
+    for match in _IBAN.finditer(text):
+        length = _IBAN_LENGTHS.get(match[0][:2].upper(), 0)
+        places = [at for at, character in enumerate(match[0]) if character != " "][:length]
+        if not length or len(places) < length:
+            continue
+        stop = match.start() + places[-1] + 1
+        if text[stop : stop + 1].isalnum():
+            continue
+        iban = "".join(match[0][at] for at in places).upper()
+        # ISO 7064, MOD 97-10.
+        if int("".join(str(int(one, 36)) for one in iban[4:] + iban[:4])) % 97 == 1:
+            yield _Span(match.start(), stop, "IBAN")
+
+
+# What the text says is a password, a PIN, a key.
+
+_PASSWORD: Final = (
+    r"pass(?:word|code|phrase|wd|wort)|pwd|kennwort|zugangscode|geheimzahl|contrase[ñn]a|clave"
+    r"|密码|口令|密碼"
+)
+_NOUN: Final = re.compile(
+    rf"{_PASSWORD}|\bpass\s*[:=]|\bpin\b|pin码|\bcv[vc]2?\b|security code|prüfziffer|seguridad|安全码|"
+    r"key|token|secret|schlüssel|密钥|令牌|phrase|mnemonic|wörter|semilla|助记词",
+    re.IGNORECASE,
+)
+_OF: Final = (
+    r"(?:\s+(?:for|to|of|at|on|für|zu|zum|zur|vom|von|de|del|para|en)\b[^.!?\n:=：]{1,60}?)?"
+)
+_IS: Final = (
+    r"(?:\s*(?P<sign>[:=：])\s*|\s+(?:is|was|are|will\s+be|ist|lautet|war|es|era|será)"
+    r"(?:\s+(?:now|still|currently|just|simply|jetzt|nun|ahora))?\s*:?\s+|\s*(?:是|为|(?:改|换|设)(?:成|为)了?)\s*[:：]?\s*)"
+)
+_QUOTED: Final = r"[\"'“”‘„«`](?P<quoted>[^\"'“”‘’„«»`\n]{3,100})[\"'“”’»`]"
+_PASSWORDS: Final = re.compile(
+    rf"(?P<mine>\b(?:my|our|his|her|their|mein\w*|unser\w*|ihr\w*|sein\w*|mis?|nuestr\w+|su)\b"
+    rf"[^.!?\n:=：]{{0,30}}?)?(?P<noun>(?<![^\W_])(?:{_PASSWORD}|pass(?=\s*[:=]))|密码|口令|密碼)[\"']?(?P<of>{_OF}){_IS}"
+    rf"(?:{_QUOTED}|(?P<value>[^\s\"“”，。；、！？]{{3,100}}))",
+    re.IGNORECASE,
+)
+_CHANGED: Final = re.compile(
+    rf"(?:{_PASSWORD})\b[^.!?\n]{{0,30}}?\s(?:to|auf|a|por)\s+(?:{_QUOTED}|(?P<value>\S{{6,100}}))",
+    re.IGNORECASE,
+)
+_TURNED: Final = re.compile(
+    rf"(?:{_QUOTED}|(?<!\S)(?P<value>\S{{4,100}}))\s+(?:is|ist|es)\s+(?:my|our|the|mein|unser|das|mi|la)\s+"
+    rf"(?:[\w-]+\s+){{0,2}}?(?:{_PASSWORD})\b",
+    re.IGNORECASE,
+)
+_PHRASES: Final = re.compile(
+    r"\b(?:passphrase|(?:secret\s+)?(?:seed|recovery|mnemonic|backup)\s*(?:phrase|words)|mnemonic|"
+    r"wiederherstellungs(?:phrase|wörter)|frase\s+(?:semilla|de\s+recuperación)|助记词)"
+    rf"{_OF}{_IS}[\"'“„]?(?P<value>[^\W\d_]+(?:[ ,-]+[^\W\d_]+){{3,23}})",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = _words(
+    """a and are be das de der die el for has ich in is it la not of on one que so that the to too und
+    very y"""
+)
+"""Words of a sentence, not of a recovery phrase."""
+_PINS: Final = re.compile(
+    r"\bpin(?:[\s-]?(?:number|nummer)|码)?(?P<of>"
+    + _OF
+    + r")(?:\s*[:=：]\s*|\s+(?:is|ist|lautet|es)\s+|\s*是\s*)"
+    r"(?P<value>\d{4,8})\b(?!\s*(?:[cm]m\b|%|€|\$|[.,]\d))|\bgeheimzahl\b[^.!?\n\d]{0,30}(?P<secret>\d{4,8})\b",
+    re.IGNORECASE,
+)
+_CODES: Final = re.compile(
+    r"(?:\bcv[vc]2?\b|\bsecurity code\b|\bprüfziffer\b|\bcódigo de seguridad\b|安全码)"
+    r"\s*(?:is|ist|es|是|[:=：])?\s*(?P<value>\d{3,4})\b",
+    re.IGNORECASE,
+)
+_KEYS: Final = re.compile(
+    r"(?<![A-Za-z])(?:(?:api|app|access|secret|auth|client|encryption|license|webhook|bot|refresh|session|"
+    r"bearer|private)[\s_-]*)+(?:access[\s_-]*)?(?:key(?:[\s_-]?id)?|token|secret|schlüssel)"
+    r"|(?<![A-Za-z])(?P<plain>token|secret)|api-?schlüssel|zugangs(?:token|schlüssel)|clave\s+(?:de\s+)?api|密钥|令牌",
+    re.IGNORECASE,
+)
+_KEY_VALUE: Final = re.compile(
+    rf"[\"']?{_OF}{_IS}[\"'“`]?(?P<value>[A-Za-z0-9_\-+/=.]{{16,}})", re.IGNORECASE
+)
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+_UNIT: Final = re.compile(
+    r"[\s-]*(?:characters?|chars?|letters?|digits?|words?|bits?|zeichen|stellen|buchstaben|caracteres|letras|"
+    r"dígitos|个|位)",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(r"\$\{?\w|[A-Za-z_][\w.]*[(\[]|[<{\[*%]|\.\.\.|…")
+"""How an expression of a program, or a placeholder, begins."""
+_STRONG: Final = re.compile(r"\d|[!@#$%^&*+=~?](?=.)|(?<=[a-zß-ÿ])[A-ZÀ-Þ]")
+_CLAUSE_ENDS: Final = re.compile(
+    r"[.!?,;)\"'”]*(?:\s*$|\s*\n|[.!?,;]\s|\s+(?:and|but|for|und|aber|für|y|pero|para)\b)"
+)
+_PREDICATES: Final = _words(
+    """a aber abgelaufen abierta about again algo all already also always an another any asked así at
+    auch auf back bad based basically because bei being better bien blank both buena but by caducada
+    case changed clave compromised con contraseña correct correcta corta da das de dein del
+    demasiado der die different difficult difícil doch débil easy ein eine einfach el empty en
+    enough erforderlich es esta está even exactly expired falsa falsch false fine for from fuerte
+    fácil für geheim gespeichert gleich gone good hard here hidden hier how i igual im immer
+    important in incorrect incorrecta insecure invalid it ja jetzt just kein keine kennwort kept
+    known kurz la lang larga leaked leicht like lo long lost mala mandatory maybe me mehr mein mi
+    missing mit muy my nada necesaria needed nein never nicht nie no noch none not notwendig now
+    nueva null nur nötig obligatoria off ok okay old on only optional or otra our out outdated para
+    password passwort per perhaps please por private probably que qué really required richtig right
+    safe same saved schlecht schon schwach secret secreta secure segura sehr sensitive set shared
+    short sicher siempre similar simple sin so some something stark still stored str string strong
+    stronger stupid su también tan terrible text that the their there this to too true un una
+    unclear und under unique unknown unsafe unsicher up valid vergessen very vieja von was weak weg
+    weird what when where which who why wie wieder with without wrong y ya yes you your zu"""
+)
+"""Words that follow "the password is" without being one."""
+
+
+def _announced(text: str) -> Iterator[_Span]:
+    for match in _PASSWORDS.finditer(text):
+        if span := _value(match, text):
+            value, quoted = text[slice(*span)], match["quoted"] is not None
+            if _is_password(match, value, quoted=quoted, rest=text[span[1] :]):
+                yield _Span(*span, "password")
+    for pattern in (_CHANGED, _TURNED):
+        for match in pattern.finditer(text):
+            span = _value(match, text)
+            value = "" if span is None else text[slice(*span)]
+            strong = _STRONG.search(value) and not _CODE.match(value)
+            if span and strong and (match["quoted"] is not None or re.search(r"\d", value)):
+                yield _Span(*span, "password")
+    for match in _PHRASES.finditer(text):
+        if _SENTENCE.isdisjoint(match["value"].casefold().split()):
+            yield _Span(*match.span("value"), "recovery phrase")
+    for match in _PINS.finditer(text):
+        yield _Span(*match.span("value" if match["value"] else "secret"), "PIN")
+    for match in _CODES.finditer(text):
+        yield _Span(*match.span("value"), "card security code")
+    for noun in _KEYS.finditer(text):
+        if value_match := _KEY_VALUE.match(text, noun.end()):
+            value = value_match["value"].rstrip(".")
+            mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
+            if mixed and not (noun["plain"] and _UUID.fullmatch(value)) and "/" not in value[:2]:
+                start = value_match.start("value")
+                kind = "token" if noun[0].casefold().endswith(("token", "令牌")) else "API key"
+                yield _Span(start, start + len(value), kind)
+
+
+def _value(match: re.Match[str], text: str) -> tuple[int, int] | None:
+    """Where what is announced stands, without the punctuation behind it."""
+    if match["quoted"] is not None:
+        return match.span("quoted")
+    start, stop = match.span("value")
+    while stop > start and (
+        text[stop - 1] in ".,;:)'’]}>" or (text[stop - 1] in "!?" and stop - start < 6)
+    ):
+        stop -= 1
+    return (start, stop) if stop - start >= 3 else None
+
+
+def _is_password(match: re.Match[str], value: str, *, quoted: bool, rest: str) -> bool:
+    plain = value.casefold().strip("!?'")
+    if (
+        (value.casefold() if quoted else plain) in _PREDICATES
+        or _UNIT.match(rest)
+        or value.startswith("[redacted")
+    ):
+        return False
+    if _CODE.match(value) or plain.startswith(("your", "my_", "xxx", "http")):
+        return False
+    if match["noun"].casefold() == "pass":
+        return bool(re.search(r"\d", value) and re.search(r"[A-Za-z]", value))
+    if quoted:
+        return match["noun"].casefold() != "clave" or bool(_STRONG.search(value))
+    if match["sign"] == "=":
+        return bool(_STRONG.search(value)) and "(" not in value
+    if _STRONG.search(value):
+        return len(value) >= 4
+    if match["noun"].casefold() == "clave" or not _CLAUSE_ENDS.match(rest):
+        return False
+    if any(character > "\x7f" for character in match["noun"]) and value.isascii():
+        return "ñ" not in match["noun"].casefold() or bool(match["mine"])
+    ordinary = plain.endswith(("ed", "ing", "able", "ible"))
+    return bool(match["mine"] or match["of"]) and not ordinary

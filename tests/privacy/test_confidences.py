@@ -1,0 +1,174 @@
+"""What is said in confidence is its speaker's alone, by rule as by model, with the turn it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langmemory import MemoryStore, build_reflection_graph
+from langmemory.config import Config, PrivacyConfig
+from langmemory.formation.batch import Batch
+from langmemory.formation.confidences import confidence_of
+from langmemory.formation.facts import Extraction, Fact, SessionSummary
+
+NS = ("memories", "home")
+
+CONFIDED = {
+    "request": (
+        "Keep that to yourself.|Please keep this private|keep it between us|Between us, I hate my job.|"
+        "This stays between you and me.|Don't tell anyone that I quit.|Please don't tell Ann.|"
+        "don't mention it to my wife|Nobody else knows.|Tell no one.|It's a secret.|Off the record, I'm "
+        "leaving.|I haven't told anyone yet.|Don't let Noor find out|Behalte das für dich.|Behalt das bitte "
+        "für dich|Das bleibt unter uns.|Unter uns: ich kündige.|Sag es niemandem.|Erzähl das bitte nicht "
+        "weiter.|Sag Anna nichts davon.|Das ist ein Geheimnis.|Niemand darf das wissen.|Im Vertrauen: ich "
+        "gehe.|Verrate es niemandem|Que quede entre nosotros.|Entre tú y yo, me voy.|No se lo digas a "
+        "nadie.|No le cuentes a nadie|Guárdame el secreto.|Es un secreto.|别告诉任何人。|不要告诉她|请保密|"
+        "这是我们的秘密|别说出去|这件事只有你我知道"
+    ),
+    "surprise": (
+        "We're planning a surprise party for Noor.|I bought Noor a kite for her birthday.|I'm going to "
+        "propose to Ann.|Wir planen eine Überraschungsparty für Mia.|Estamos preparando una fiesta "
+        "sorpresa para Ana|我给小红准备了生日礼物"
+    ),
+    "health": (
+        "I was diagnosed with depression.|I'm pregnant.|I take antidepressants|Ich bin schwanger.|Estoy "
+        "embarazada.|我怀孕了"
+    ),
+    "money": (
+        "My salary is 60k|I earn 60000 a year|I'm in debt.|Mein Gehalt ist 4000 Euro.|Gano 3000 euros al "
+        "mes|我欠了五万"
+    ),
+}
+
+OPEN = (
+    "Don't tell me.|Don't mention it.|I live in Ulm.|The distance between us is 40 km.|"
+    "I'm allergic to nuts.|What is depression?|What a surprise!|I was surprised by that.|"
+    "My dad got me a gift.|The bins go out on Thursday.|Sag mir, was los ist.|"
+    "Unter uns wohnt eine Familie.|Entre Madrid y Sevilla.|别告诉我|Keep that in mind.|"
+    "Das ist privat finanziert.|I work at a bank.|I make bread.|We won the game 3 to 1.|"
+    "No me digas.|Die Überraschung war groß.|What is the secret to good bread?"
+)
+
+
+@pytest.mark.parametrize(
+    ("why", "text"), [(why, text) for why, texts in CONFIDED.items() for text in texts.split("|")]
+)
+def test_what_is_confided_is_known(why: str, text: str) -> None:
+    """Requests in four languages, and what is told of surprises, health and money, are known by rule."""
+    assert confidence_of(text) == why
+
+
+@pytest.mark.parametrize("text", OPEN.split("|"))
+def test_ordinary_talk_stays_open(text: str) -> None:
+    """Talk that only looks like it is for everybody."""
+    assert confidence_of(text) is None
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with MemoryStore(tmp_path / "memory.db") as store:
+        yield store
+
+
+def say(store: MemoryStore, *texts: str, owner: str | None = "mia", thread: str = "t") -> list[str]:
+    """One turn of the user, an answer, and so on."""
+    keys: list[str] = []
+    for place, text in enumerate(texts):
+        role = "assistant" if place % 2 else "user"
+        said = [{"role": role, "content": text, "id": f"{thread}{len(keys)}{text[:9]}"}]
+        keys += store.remember(NS, said, thread_id=thread, owner=owner)
+    return keys
+
+
+def seen(store: MemoryStore, viewer: str) -> set[str]:
+    return {
+        str(i.value.get("content") or i.value["text"])
+        for i in store.for_viewer(viewer).search(NS, limit=99)
+    }
+
+
+@pytest.mark.parametrize(
+    "request_", ["Keep that to yourself.", "Behalt das für dich.", "别告诉任何人。"]
+)
+def test_a_request_hides_what_was_said_before_it(store: MemoryStore, request_: str) -> None:
+    """What somebody asks to keep to themselves, the answers to it, and the facts made of it before, are
+    theirs alone; others find neither them nor a word of them beside other turns."""
+    say(store, "The bins go out on Thursday.", "Noted.")
+    say(store, "I work at a circus called Zirkon.", "At Zirkon, how nice.")
+    build_reflection_graph(store).invoke({"namespace": list(NS)})
+    assert any("circus" in text or "Zirkon" in text for text in seen(store, "noor"))
+    say(store, request_, "My lips are sealed.")
+    build_reflection_graph(store).invoke({"namespace": list(NS)})
+    assert seen(store, "noor") == {"The bins go out on Thursday.", "Noted."}
+    assert any("Zirkon" in text for text in seen(store, "mia"))
+    noor = store.for_viewer("noor").recall("Zirkon circus", NS, limit=20)
+    assert all("Zirkon" not in one.text and not one.parts.get("keyword") for one in noor.results)
+    assert "Zirkon" in store.for_viewer("mia").recall("Zirkon circus", NS).results[0].text
+
+
+async def test_what_is_made_private_is_recorded_and_can_be_undone(store: MemoryStore) -> None:
+    """The run that made turns private says why, and undoing it shows them to everybody again."""
+    said = [
+        ("user", "I'm pregnant."),
+        ("assistant", "Congratulations on the pregnancy!"),
+        ("user", "Tea?"),
+    ]
+    await store.aremember(NS, said, thread_id="t", owner="mia")
+    assert seen(store, "noor") == {"Tea?"}
+    [run] = [run for run in store.runs(NS) if run.kind == "maintenance"]
+    assert run.reason == "2 memories made private: about the speaker's health"
+    assert "pregnan" not in run.reason.replace("pregnancy", "")
+    store.undo(run.id)
+    assert len(seen(store, "noor")) == 3
+
+
+def test_a_rule_hides_nothing_where_nobody_owns_it_or_it_is_off(tmp_path: Path) -> None:
+    """Without an owner nothing is made private, since nobody could read it; nor where it is switched
+    off, or the application says that it is public."""
+    off = Config(privacy=PrivacyConfig(confidences=False))
+    with MemoryStore(tmp_path / "off.db", config=off) as store:
+        say(store, "I'm pregnant.")
+        assert seen(store, "noor") == {"I'm pregnant."}
+    with MemoryStore(tmp_path / "on.db") as store:
+        say(store, "I'm pregnant.", owner=None)
+        store.remember(NS, [("user", "I earn 60k")], thread_id="x", owner="mia", privacy="public")
+        assert seen(store, "noor") == {"I'm pregnant.", "I earn 60k"}
+
+
+class Model:
+    """Says that one fact of a batch is private, as a model does."""
+
+    def extract(self, batch: Batch, *, names: Any = ()) -> Extraction:
+        facts = [
+            Fact(
+                text=f"Mia said: {turn.text}", evidence=(turn.key,), said_at=turn.said_at,
+                speaker=turn.speaker, owner=turn.owner,
+                privacy="private" if "elections" in turn.text else "shared",
+            )
+            for turn in batch.turns
+        ]  # fmt: skip
+        summary = SessionSummary(
+            text="Mia talked of " + ", ".join(turn.text for turn in batch.turns)
+        )
+        return Extraction(facts=tuple(facts), summary=summary)
+
+    async def aextract(self, batch: Batch, *, names: Any = ()) -> Extraction:
+        return self.extract(batch)
+
+
+def test_a_private_fact_of_a_model_hides_its_turn(store: MemoryStore) -> None:
+    """Where a model says that a fact is private, its turn and the summary that retells it are, too;
+    undoing the reflection gives the turn back, and it is read no second time meanwhile."""
+    for text in ("I vote for the greens in all elections.", "The bins go out on Thursday."):
+        store.remember(NS, [("user", text)], thread_id="t", owner="mia")
+    done = build_reflection_graph(store, extractor=Model()).invoke({"namespace": list(NS)})
+    assert len(done["runs"]) == 1
+    assert store.unread_threads() == []
+    assert seen(store, "noor") == {
+        "The bins go out on Thursday.", "Mia said: The bins go out on Thursday."
+    }  # fmt: skip
+    assert len(seen(store, "mia")) == 5
+    store.undo(done["runs"][0])
+    assert "I vote for the greens in all elections." in seen(store, "noor")
