@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "ids", "moments", "plurals"}),
+    frozenset({"errors", "events", "ids", "moments", "plurals"}),
     frozenset({"types", "lexicon"}),
     frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings", "chat_models"}),

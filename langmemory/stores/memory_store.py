@@ -30,6 +30,7 @@ from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
 from langmemory.stores.conversing import Conversing
+from langmemory.stores.events import FORGET, RECALL, REMEMBER
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
@@ -175,6 +176,7 @@ class MemoryStore(Changing, Conversing, Gathering):
 
     # Verbatim memory.
 
+    @REMEMBER
     def remember(
         self,
         namespace: Namespace,
@@ -215,6 +217,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         with self._engine.write() as connection:
             return remembering.store(self, connection, writes)
 
+    @REMEMBER
     async def aremember(
         self,
         namespace: Namespace,
@@ -278,6 +281,7 @@ class MemoryStore(Changing, Conversing, Gathering):
 
     # Recall.
 
+    @RECALL
     def recall(self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]) -> Recall:
         """The memories that answer a query, best first, and how they were found.
 
@@ -299,6 +303,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         found = self._recall(asked, namespace, options, vectors.get(asked))
         return replace(found, query=query)
 
+    @RECALL
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
@@ -458,6 +463,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         """`history` without blocking the loop."""
         return await asyncio.to_thread(self.history, namespace, key, viewer=viewer)
 
+    @FORGET
     def forget(
         self,
         namespace: Namespace,
