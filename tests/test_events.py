@@ -49,9 +49,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def say(store: MemoryStore, text: str = "I live in Lisbon with Tofu the porcupine.") -> list[str]:
-    return store.remember(
-        ANNA, [{"role": "user", "name": "Anna", "content": text}], thread_id="t"
-    )
+    return store.remember(ANNA, [{"role": "user", "name": "Anna", "content": text}], thread_id="t")
 
 
 def answer(content: Any, **reported: Any) -> AIMessage:
