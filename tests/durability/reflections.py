@@ -70,16 +70,16 @@ def plan(store: MemoryStore, namespace: tuple[str, ...], thread: str, keys: list
 
 
 def reflect_until_killed(path: Path, seed: int) -> None:
-    """Take jobs from the queue, as slowly as a model would now and then, and be killed soon after the
-    first. The process kills itself, without warning: on a busy machine nobody else could do it at the
-    right moment."""
+    """Take jobs from the queue, as slowly as a model would now and then, and be killed at some moment
+    after the first few. The process kills itself: on a busy machine another would come too late."""
     logging.disable()  # lost leases are meant
     rng = random.Random(seed)
     store = open_store(path)
 
     def reflect(payload: dict[str, Any]) -> dict[str, Any]:
-        if not killer.is_alive():
-            killer.start()
+        begun.append(payload["thread"])
+        if len(begun) >= fatal:
+            threading.Thread(target=kill, daemon=True).start()
         time.sleep(rng.choice((0, 0.002, 0.02)))
         namespace = tuple(payload["namespace"])
         changes = plan(store, namespace, payload["thread"], payload["keys"])
@@ -89,10 +89,10 @@ def reflect_until_killed(path: Path, seed: int) -> None:
         return {"run": applied.run_id, "repeated": applied.repeated}
 
     def kill() -> None:
-        time.sleep(moment)
+        time.sleep(rng.uniform(0.0, 0.05))
         os.kill(os.getpid(), signal.SIGKILL)
 
-    moment = rng.uniform(0.002, 0.06)
-    killer = threading.Thread(target=kill, daemon=True)
+    begun: list[str] = []
+    fatal = rng.randint(3, 15)
     LocalReflectionExecutor(reflect, store, name=NAME, lanes=2, options=QUICK)
     time.sleep(600)
