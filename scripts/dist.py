@@ -51,7 +51,11 @@ def main() -> None:
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
     """Run a program to its end and return what it printed."""
     done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env={**os.environ, **QUIET}, capture_output=True, text=True
+        list(map(str, command)),
+        cwd=cwd,
+        env={**os.environ, **QUIET},
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
@@ -69,8 +73,7 @@ def installed(folder: Path, wheel: Path) -> Path:
 def check_package(programs: Path, place: Path) -> None:
     """It is the installed package that is imported, and it has types and data."""
     script = (
-        "import json, langmemory; from pathlib import Path; "
-        "print(Path(langmemory.__file__).parent)"
+        "import json, langmemory; from pathlib import Path; print(Path(langmemory.__file__).parent)"
     )
     package = Path(run(programs / "python", "-c", script, cwd=place).strip())
     if not package.is_relative_to(programs.parent):

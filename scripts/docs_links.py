@@ -1,5 +1,5 @@
-"""A hook of the documentation's build: links from a page to the repository, which the site does not
-hold, become what they point at, as code."""
+"""A hook of the documentation's build: links from a page to the rest of the repository, which the
+site does not hold, become plain text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import re
 from typing import Any
 
 
-
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Called by MkDocs for each page."""
-    depth = page.file.src_path.count("/")
-    outside = re.compile(r"\[([^\]]+)\]\((?:\.\./){%d}[^)]*\)" % (depth + 1))
-    return outside.sub(r"\1", markdown)
+    out_of_docs = re.escape("../" * (page.file.src_path.count("/") + 1))
+    return re.sub(rf"\[([^\]]+)\]\({out_of_docs}[^)]*\)", r"\1", markdown)
