@@ -1,4 +1,5 @@
-"""Seeds of random walks, and examples of Hypothesis: a few by default, all of them with ``LANGMEMORY_THOROUGH=1``.
+"""Seeds of random walks, and examples of Hypothesis: a few by default, all of them with
+``LANGMEMORY_THOROUGH=1``.
 
 A walk promises the same for every seed; more of them look longer for what nobody thought of.
 """

@@ -37,6 +37,7 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
 from langmemory.stores import MemoryStore, base, changing, reembed
+from tests.seeds import examples
 from tests.stores.change_sets import (
     NS,
     apply,
@@ -643,7 +644,6 @@ import os, signal, sys
 from langmemory.stores import MemoryStore
 from langmemory.stores.changes import applying
 from tests.stores.change_sets import apply, fact
-from tests.seeds import examples
 store = MemoryStore(sys.argv[1])
 print("ready", flush=True)
 write = applying._write
