@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import json
+import logging
 import re
 import shlex
 import sys
@@ -159,7 +160,7 @@ def reader(
     monkeypatch: pytest.MonkeyPatch,
     ollama: OllamaServer,
     provider: ProviderServer,
-) -> None:
+) -> Iterator[None]:
     """Somebody who tries a page: an empty directory, no configuration, 100 columns."""
     monkeypatch.chdir(tmp_path)
     for name in (*VARIABLES, "LANGGRAPH_STORE", "LANGMEMORY_DEBUG"):
@@ -170,6 +171,11 @@ def reader(
     monkeypatch.setattr(tiktoken, "encoding_for_model", bytes_as_tokens)
     monkeypatch.setattr(tiktoken, "get_encoding", bytes_as_tokens)
     monkeypatch.setenv("COLUMNS", "100")
+    log = logging.getLogger("langmemory")
+    level, handlers = log.level, log.handlers[:]
+    yield
+    log.setLevel(level)
+    log.handlers[:] = handlers
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
