@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench conformance soak clean
+.PHONY: help demo test lint types docs dist bench conformance soak clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,11 +19,15 @@ $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
 demo: $(VENV)/.base  ## Import ten months of conversation, ask about it, turn it into knowledge, show what a model gets
 	@$(BIN)/langmemory demo
 
-test: $(VENV)/.dev  ## Run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev  ## Run the tests, on all processors (THOROUGH=1: more seeds of the random walks)
+	LANGMEMORY_THOROUGH=$(THOROUGH) $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20
 
 lint: $(VENV)/.dev  ## Check style
 	$(BIN)/ruff check .
@@ -31,6 +35,12 @@ lint: $(VENV)/.dev  ## Check style
 
 types: $(VENV)/.dev  ## Check types, strictly
 	$(BIN)/mypy
+
+docs: $(VENV)/.docs  ## Build the documentation as a site, with the API reference, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+dist: $(VENV)/.dev  ## Build the wheel, install it in a clean environment and use it there
+	$(BIN)/python scripts/dist.py
 
 bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes)
 	$(BIN)/python -m benchmarks
@@ -42,4 +52,4 @@ soak: $(VENV)/.dev  ## Two processes on one file for a minute
 	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability -q
 
 clean:  ## Remove what the targets made, but for the benchmark's embeddings (a quarter of an hour's work)
-	rm -rf $(VENV) .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -94,6 +94,13 @@ class DatabaseConfig(Section):
     )
 
 
+class TokenPrice(Section):
+    """What a model costs, in US dollars for a million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
 class ModelsConfig(Section):
     """Which models are used. Model names stand nowhere else."""
 
@@ -151,6 +158,13 @@ class ModelsConfig(Section):
     mock_embeddings: bool = Field(
         default=False,
         description="Replace every embedding model by `mock`, also one the application passes.",
+    )
+
+    prices: dict[str, TokenPrice] = Field(
+        default_factory=dict,
+        description="What a million tokens of a chat model cost in US dollars, by the model's name: "
+        '`{"gpt-4.1-mini": {"input": 0.4, "output": 1.6}}`. With it, `langmemory runs` shows what a '
+        "reflection cost. A model that reports its own cost needs none.",
     )
 
 
@@ -322,6 +336,16 @@ class JournalConfig(Section):
     )
 
 
+class TracingConfig(Section):
+    """What LangSmith and OpenTelemetry get to see, where they are switched on."""
+
+    texts: bool = Field(
+        default=False,
+        description="Put the query and the recalled texts into the spans of recall. Without it spans "
+        "hold counts, ids and times only.",
+    )
+
+
 class Config(Section):
     """All settings. `Config()` is the defaults; `load_config` reads file and environment."""
 
@@ -333,6 +357,7 @@ class Config(Section):
     reflection: ReflectionConfig = ReflectionConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
+    tracing: TracingConfig = TracingConfig()
 
 
 ENVIRONMENT: dict[str, tuple[str, str]] = {
@@ -340,6 +365,7 @@ ENVIRONMENT: dict[str, tuple[str, str]] = {
     "MEMORY_ARCHIVE_DB_PATH": ("database", "archive_path"),
     "OLLAMA_URL": ("models", "ollama_url"),
     "MOCK_EMBEDDINGS": ("models", "mock_embeddings"),
+    "LANGMEMORY_TRACE_TEXTS": ("tracing", "texts"),
 }
 """Environment variable → the key it overrides. An empty variable counts as not set."""
 
@@ -469,7 +495,7 @@ def _describe(schema: Mapping[str, Any]) -> str:
         return ", or ".join(_describe(option) for option in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(json.dumps(value) for value in schema["enum"])
-    words = [str(schema.get("type", "any value"))]
+    words = [str(schema.get("type", "object" if "$ref" in schema else "any value"))]
     if isinstance(schema.get("additionalProperties"), dict):
         words = [f"object of {_describe(schema['additionalProperties'])}s"]
     low, high = schema.get("minimum"), schema.get("maximum")

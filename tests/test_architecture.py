@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "files", "ids", "labels", "moments", "plurals"}),
+    frozenset({"errors", "events", "files", "ids", "labels", "moments", "plurals"}),
     frozenset({"types", "lexicon", "redaction"}),
     frozenset({"config", "changes"}),
     frozenset({"sqlite", "embeddings", "chat_models", "schemas"}),
@@ -51,10 +50,16 @@ def part_of(module: Path) -> str:
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def tree(module: Path) -> ast.Module:
+    """The source of a module, parsed once for all tests."""
+    return ast.parse(module.read_text("utf-8"))
+
+
 def imported_parts(module: Path) -> set[str]:
     """Parts of langmemory that a module imports, wherever in it the statement stands."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -66,33 +71,34 @@ def imported_parts(module: Path) -> set[str]:
     return found - {"__version__"}
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_one_way(module: Path) -> None:
+def test_imports_point_one_way() -> None:
     """A module imports its own part and parts of lower layers, nothing else."""
-    part = part_of(module)
-    if part == "__init__":  # the public names
-        return
-    for other in imported_parts(module) - {part}:
-        allowed = layer(other) < layer(part) or (part, other) in BESIDE
-        assert allowed, (
-            f"{module.relative_to(ROOT)} imports langmemory.{other}, which lies above it"
-        )
+    wrong = []
+    for module in modules():
+        part = part_of(module)
+        if part == "__init__":  # the public names
+            continue
+        for other in imported_parts(module) - {part}:
+            if layer(other) >= layer(part) and (part, other) not in BESIDE:
+                wrong.append(f"{module.relative_to(ROOT)} imports langmemory.{other}")
+    assert not wrong, "these lie above it"
 
 
-@pytest.mark.parametrize(
-    "module",
-    sorted((PACKAGE / "sqlite").rglob("*.py")),
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_the_engine_is_built_one_way(module: Path) -> None:
+def test_the_engine_is_built_one_way() -> None:
     """A module of ``sqlite`` imports its own part and parts that come before it."""
-    folder = module.parent.relative_to(PACKAGE / "sqlite").as_posix()
-    part = ENGINE.index("" if folder == "." else folder)
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("langmemory.sqlite."):
+    wrong = []
+    for module in sorted((PACKAGE / "sqlite").rglob("*.py")):
+        folder = module.parent.relative_to(PACKAGE / "sqlite").as_posix()
+        part = ENGINE.index("" if folder == "." else folder)
+        for node in ast.walk(tree(module)):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if not f"{node.module}.".startswith("langmemory.sqlite."):
+                continue
             other = f"{node.module}.".split(".")[2]
-            other = other if other in ENGINE else ""
-            assert ENGINE.index(other) <= part, f"{module.relative_to(ROOT)} imports {node.module}"
+            if ENGINE.index(other if other in ENGINE else "") > part:
+                wrong.append(f"{module.relative_to(ROOT)} imports {node.module}")
+    assert not wrong
 
 
 def test_every_part_has_its_layer() -> None:
@@ -104,7 +110,7 @@ def test_every_part_has_its_layer() -> None:
 def imported_packages(module: Path) -> set[str]:
     """Top-level packages that a module imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
             found.update(alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -10,13 +10,16 @@ A page may use without further ado, as its readers bring their own:
 
 * ``model``: a scripted chat model that answers "Understood.";
 * ``embeddings``: vectors of word hashes, 256 dims;
-* an Ollama: a server on loopback that speaks its protocol and has every model.
+* an Ollama: a server on loopback that speaks its protocol and has every model;
+* OpenAI and Anthropic, and their keys: a server on loopback that speaks their protocols, at
+  ``server_url``.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import logging
 import re
 import shlex
 import sys
@@ -32,6 +35,7 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 import pytest
+import tiktoken
 import typer.main
 from langgraph_cli.cli import cli as langgraph_cli
 from typer.testing import CliRunner
@@ -42,6 +46,7 @@ from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState
 from langmemory.stores.recalling import RecallOptions, find_preset
 from tests.ollama_server import OllamaServer
+from tests.provider_server import Asked, ProviderServer
 from tests.scripted import ScriptedModel
 from tests.stores_in_use import words
 
@@ -53,6 +58,27 @@ FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | 
 LINK = re.compile(r"\]\((?P<target>[^()\s#]*)(?:#(?P<anchor>[^()\s]+))?\)")
 HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
 VARIABLES = {*ENVIRONMENT, "LANGMEMORY_CONFIG"}
+
+NOTES = json.dumps(
+    {
+        "facts": [
+            {
+                "text": "Maria lives in Lisbon.",
+                "kind": "fact",
+                "evidence": ["t1"],
+                "claims": [{"subject": "Maria", "relation": "lives_in", "object": "Lisbon"}],
+            },
+            {
+                "text": "Maria has a cat called Tofu.",
+                "kind": "fact",
+                "evidence": ["t1"],
+                "claims": [{"subject": "Maria", "relation": "has_pet", "object": "Tofu"}],
+            },
+        ],
+        "summary": {"text": "Maria moved to Lisbon with her cat Tofu."},
+    }
+)
+"""What a model makes of the conversation on the providers' pages."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,22 +131,61 @@ def ollama() -> Iterator[OllamaServer]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def provider() -> Iterator[ProviderServer]:
+    with ProviderServer(answer) as server:
+        yield server
+
+
+def answer(asked: Asked) -> str | None:
+    """What a model of a provider says on these pages, to people and to reflection."""
+    if asked.schema is not None:
+        return NOTES if "facts" in asked.schema["properties"] else None
+    if not asked.last.startswith("Where do I live"):
+        return "I hope you and Tofu feel at home there soon."
+    if "Lisbon" in asked.system:
+        return "You live in Lisbon, with your cat Tofu."
+    return "You have not told me."
+
+
+def bytes_as_tokens(*_: Any) -> tiktoken.Encoding:
+    """OpenAI's client loads its table of tokens from the network; here a byte is a token."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    return tiktoken.Encoding("bytes", pat_str="(?s:.)", mergeable_ranks=ranks, special_tokens={})
+
+
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ollama: OllamaServer) -> None:
+def reader(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ollama: OllamaServer,
+    provider: ProviderServer,
+) -> Iterator[None]:
     """Somebody who tries a page: an empty directory, no configuration, 100 columns."""
     monkeypatch.chdir(tmp_path)
     for name in (*VARIABLES, "LANGGRAPH_STORE", "LANGMEMORY_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OLLAMA_URL", ollama.url)
+    for name, value in provider.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tiktoken, "encoding_for_model", bytes_as_tokens)
+    monkeypatch.setattr(tiktoken, "get_encoding", bytes_as_tokens)
     monkeypatch.setenv("COLUMNS", "100")
+    log = logging.getLogger("langmemory")
+    level, handlers = log.level, log.handlers[:]
+    yield
+    log.setLevel(level)
+    log.handlers[:] = handlers
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("reader")
-def test_a_page_does_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_does_what_it_shows(
+    page: Path, monkeypatch: pytest.MonkeyPatch, provider: ProviderServer
+) -> None:
     """From top to bottom, every snippet runs and prints what the page says it prints."""
     module = ModuleType("page")
-    vars(module).update(model=ScriptedModel(), embeddings=words())
+    vars(module).update(model=ScriptedModel(), embeddings=words(), server_url=f"{provider.url}/v1")
     monkeypatch.setitem(sys.modules, "page", module)  # where type hints are looked up
     for block in blocks(page):
         if block.language == "json":
@@ -235,6 +300,8 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "langgraph": check_langgraph,
     "ollama": check_nothing,
     "cd": check_nothing,
+    "export": check_nothing,
+    "docker": check_nothing,
 }
 
 

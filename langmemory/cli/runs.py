@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -94,6 +95,20 @@ def _outcome(run: Run) -> str:
         if note.get(name)
     ]
     parts += note.get("failures", ())
+    parts += _took(note)
     if run.undone_by:
         parts.append("undone")
     return ", ".join(parts) or "–"
+
+
+def _took(note: Mapping[str, Any]) -> list[str]:
+    """What a run took of chat models: tokens in and out, and dollars where they are known."""
+    usage = list((note.get("usage") or {}).values())
+    if not usage:
+        return []
+    tokens = (
+        sum(round(counts.get(name, 0)) for counts in usage)
+        for name in ("input_tokens", "output_tokens")
+    )
+    took = "{:,} tokens in, {:,} out".format(*tokens)
+    return [took, f"${note['cost_usd']:.4f}"] if "cost_usd" in note else [took]

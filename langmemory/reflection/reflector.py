@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from langmemory.embeddings.private_loop import wait_for
 from langmemory.errors import ConfigError, JobFailedError
+from langmemory.reflection.events import REFLECTION
 from langmemory.reflection.payload import unpacked, unpacked_config
 from langmemory.reflection.queue import jobs_of
 from langmemory.stores.jobs import Jobs
@@ -91,6 +92,7 @@ def performer(
     builder.add_edge("reflect", END)
     graph = builder.compile(store=store, name="job")
 
+    @REFLECTION
     def perform(job: Job) -> Any:
         config, context = unpacked_config(job.config)
         work, given = _Work(job=job), cast("None", context)  # whatever type it once had

@@ -63,6 +63,10 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
     identities: dict[str, Any] | None
     """What a model made of names that may mean somebody known; None before it was asked."""
     verdicts: list[dict[str, Any]]
+    usage: dict[str, dict[str, float]]
+    """What chat models took for this batch so far, see `langmemory.reflection.tokens`."""
+    begun_at: float
+    """When the batch was gathered, in seconds since the epoch."""
     plan: dict[str, Any]
     planned_at: int
     """See `ChangeSet.planned_at`: of the first look at what was known."""

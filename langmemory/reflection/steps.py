@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
+from time import time
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -48,9 +49,17 @@ from langmemory.formation.planning.questions import name_question
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.reflection.events import (
+    CONTRADICT,
+    EXTRACT,
+    IDENTIFY,
+    REFLECTION,
+    reflected,
+)
 from langmemory.reflection.failures import reason
 from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
+from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
 from langmemory.stores.changes.run import TurnsReadError
 from langmemory.stores.journal import JournalFiles
@@ -150,29 +159,35 @@ class Steps:
             "problem": None,
             "identities": None,
             "verdicts": [],
+            "usage": {},
+            "begun_at": time(),
         }
 
     # Read.
 
+    @EXTRACT
     def extract(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """What was said, as facts, without junk, whoever extracts them. Answers that cannot be
         used fold the batch to verbatim."""
         batch = _batch(state)
         names = self._names(batch, config)
         try:
-            extraction = self.extractor.extract(batch, names=names)
+            with counting(state.get("usage")) as tokens:
+                extraction = self.extractor.extract(batch, names=names)
         except ExtractionError as error:
-            return _folded(batch, error)
-        return {"extraction": packed(sift(extraction, batch))}
+            return {**_folded(batch, error), "usage": tokens.usage}
+        return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
 
+    @EXTRACT
     async def aextract(self, state: ReflectionState, config: RunnableConfig) -> Update:
         batch = _batch(state)
         names = await asyncio.to_thread(self._names, batch, config)
         try:
-            extraction = await self.extractor.aextract(batch, names=names)
+            with counting(state.get("usage")) as tokens:
+                extraction = await self.extractor.aextract(batch, names=names)
         except ExtractionError as error:
-            return _folded(batch, error)
-        return {"extraction": packed(sift(extraction, batch))}
+            return {**_folded(batch, error), "usage": tokens.usage}
+        return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others
@@ -217,18 +232,24 @@ class Steps:
             "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
 
+    @IDENTIFY
     def identify(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """Whether names that look like known ones mean them; a model is asked once for all."""
         before, pairs = self._doubts(state, config)
         if self.names is None or not pairs:
             return _identified(state, before)
-        return _identified(state, self.names.judge(pairs).after(before))
+        with counting(state.get("usage")) as tokens:
+            found = self.names.judge(pairs).after(before)
+        return {**_identified(state, found), "usage": tokens.usage}
 
+    @IDENTIFY
     async def aidentify(self, state: ReflectionState, config: RunnableConfig) -> Update:
         before, pairs = await asyncio.to_thread(self._doubts, state, config)
         if self.names is None or not pairs:
             return _identified(state, before)
-        return _identified(state, (await self.names.ajudge(pairs)).after(before))
+        with counting(state.get("usage")) as tokens:
+            found = (await self.names.ajudge(pairs)).after(before)
+        return {**_identified(state, found), "usage": tokens.usage}
 
     def _doubts(
         self, state: ReflectionState, config: RunnableConfig
@@ -259,14 +280,20 @@ class Steps:
             knowledge.prepare(fact.text for fact in facts)
             return {"division": packed(rereading.divided(_batch(state), facts, knowledge))}
 
+    @CONTRADICT
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """What cannot be true together, and what holds; a judge is asked once a group."""
         asked = self._groups(state, config)
-        return _judged([known or self.judge.judge(group) for group, known in asked])
+        with counting(state.get("usage")) as tokens:
+            verdicts = [known or self.judge.judge(group) for group, known in asked]
+        return {**_judged(verdicts), "usage": tokens.usage}
 
+    @CONTRADICT
     async def acontradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
         asked = await asyncio.to_thread(self._groups, state, config)
-        return _judged([known or await self.judge.ajudge(group) for group, known in asked])
+        with counting(state.get("usage")) as tokens:
+            verdicts = [known or await self.judge.ajudge(group) for group, known in asked]
+        return {**_judged(verdicts), "usage": tokens.usage}
 
     def _groups(
         self, state: ReflectionState, config: RunnableConfig
@@ -304,7 +331,9 @@ class Steps:
         if problem := state.get("problem"):
             note["problem"] = problem
         # What was compared was compared with an earlier state than the plan itself saw.
-        known = {"planned_at": state["planned_at"], "note": note}
+        store, _ = self._run(config)
+        tokens = noted(state.get("usage") or {}, store.config.models.prices)
+        known = {"planned_at": state["planned_at"], "note": {**note, **tokens}}
         change_set = change_set.model_copy(update=known)
         return {"plan": change_set.model_dump(mode="json")}
 
@@ -320,6 +349,7 @@ class Steps:
             return _read_by_another(change_set)
         except StalePlanError:
             return _stale(state)
+        _log(state, change_set, applied)
         return _applied(state, change_set, applied)
 
     async def aapply(self, state: ReflectionState, config: RunnableConfig) -> Update:
@@ -333,6 +363,7 @@ class Steps:
             return _read_by_another(change_set)
         except StalePlanError:
             return _stale(state)
+        _log(state, change_set, applied)
         return _applied(state, change_set, applied)
 
     def _read_meanwhile(
@@ -471,6 +502,15 @@ def _facts_about(store: MemoryStore, namespace: Namespace, entity: str) -> list[
 def _identified(state: ReflectionState, found: Identities) -> Update:
     resolution = identified(unpacked(Resolution, state["resolution"]), found.decisions)
     return {"resolution": packed(resolution), "identities": packed(found)}
+
+
+def _log(state: ReflectionState, change_set: ChangeSet, applied: Applied) -> None:
+    """One line for the batch: what was read, what came of it, what it took."""
+    begun = state.get("begun_at")
+    REFLECTION.log(
+        reflected(change_set.run_id, change_set.note, applied),
+        0.0 if begun is None else (time() - begun) * 1_000,
+    )
 
 
 def _judged(verdicts: Sequence[Verdicts]) -> Update:

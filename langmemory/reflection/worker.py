@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from langmemory.errors import ClosedStoreError, ConfigError, LangMemoryError
+from langmemory.reflection.events import JOB
 from langmemory.reflection.failures import reason, retryable
 from langmemory.reflection.options import WorkOptions
 from langmemory.reflection.payload import json_or_null
@@ -306,14 +307,15 @@ class Worker:
     def _tell(
         self, job: Job, state: JobState | None, error: BaseException | None, seconds: float
     ) -> None:
+        fields = {"id": job.id, "lane": job.lane, "thread": job.thread, "attempt": job.attempts,
+                  "state": state or "lost", "error": error and type(error).__name__}  # fmt: skip
+        JOB.log({key: value for key, value in fields.items() if value is not None}, seconds * 1_000)
         where = f"job {job.id} ({job.lane}{f', {job.thread}' if job.thread else ''})"
         if state is None:
             logger.warning("%s: its lease was lost, the outcome is the other worker's", where)
-        elif error is None:
-            logger.info("%s done in %.1f s", where, seconds)
-        elif state == "pending":
+        elif error is not None and state == "pending":
             logger.warning("%s failed, attempt %d: %s", where, job.attempts, reason(error))
-        else:
+        elif error is not None:
             logger.error(
                 "%s is %s after %d attempts: %s", where, state, job.attempts, reason(error)
             )

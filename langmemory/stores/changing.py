@@ -46,6 +46,7 @@ from langmemory.stores.changes import applying
 from langmemory.stores.changes.applying import Drafted, Writes
 from langmemory.stores.changes.reviews import unanswered
 from langmemory.stores.changes.undoing import Undoing
+from langmemory.stores.events import APPLY, REMOVE, UNDO
 from langmemory.stores.graph.view import GraphView
 from langmemory.stores.journal import Journaling
 from langmemory.stores.knowledge import StoreKnowledge, came_after, knowledge
@@ -59,6 +60,7 @@ class Changing(Journaling):
 
     __slots__ = ()
 
+    @APPLY
     def apply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
         """Write a change set in one transaction: rows, vectors, keywords, graph, reviews, history.
 
@@ -83,6 +85,7 @@ class Changing(Journaling):
         self._rewrite(pages)
         return applied
 
+    @APPLY
     async def aapply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
         """`apply` without blocking the loop."""
         workers = self._workers
@@ -118,6 +121,7 @@ class Changing(Journaling):
             pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
+    @REMOVE
     def remove(
         self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
     ) -> Applied:
@@ -136,6 +140,7 @@ class Changing(Journaling):
         self._rewrite(pages)
         return applied
 
+    @REMOVE
     async def aremove(
         self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
     ) -> Applied:
@@ -205,6 +210,7 @@ class Changing(Journaling):
             return Applied(run_id=removal.run_id, lines=(f"there is no {key}",)), set()
         return self._apply(connection, removal, {}, False)
 
+    @UNDO
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """Bring back what was before a run, in one transaction that is a run of its own.
 
@@ -231,6 +237,7 @@ class Changing(Journaling):
         self._rewrite(pages)
         return applied
 
+    @UNDO
     async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """`undo` without blocking the loop."""
         workers = self._workers

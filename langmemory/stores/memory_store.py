@@ -33,6 +33,7 @@ from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
 from langmemory.stores.confiding import privately
 from langmemory.stores.conversing import Conversing
+from langmemory.stores.events import FORGET, RECALL, REMEMBER
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
@@ -199,6 +200,7 @@ class MemoryStore(Changing, Conversing, Gathering):
 
     # Verbatim memory.
 
+    @REMEMBER
     def remember(
         self,
         namespace: Namespace,
@@ -244,6 +246,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         self._rewrite(remembering.pages)
         return remembering.told(added)
 
+    @REMEMBER
     async def aremember(
         self,
         namespace: Namespace,
@@ -327,6 +330,7 @@ class MemoryStore(Changing, Conversing, Gathering):
 
     # Recall.
 
+    @RECALL
     def recall(self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]) -> Recall:
         """The memories that answer a query, best first, and how they were found.
 
@@ -348,6 +352,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         found = self._recall(asked, namespace, options, vectors.get(asked))
         return replace(found, query=query)
 
+    @RECALL
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
@@ -512,6 +517,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         """`history` without blocking the loop."""
         return await asyncio.to_thread(self.history, namespace, key, viewer=viewer)
 
+    @FORGET
     def forget(
         self,
         namespace: Namespace,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
+import signal
+import threading
 import time
 from datetime import UTC, datetime
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -67,16 +69,17 @@ def plan(store: MemoryStore, namespace: tuple[str, ...], thread: str, keys: list
     )
 
 
-def reflect_until_killed(path: Path, seed: int, pipe: Connection) -> None:
-    """Take jobs from the queue, as slowly as a model would now and then; say when at work."""
+def reflect_until_killed(path: Path, seed: int) -> None:
+    """Take jobs from the queue, as slowly as a model would now and then, and be killed at some moment
+    after the first few. The process kills itself: on a busy machine another would come too late."""
     logging.disable()  # lost leases are meant
     rng = random.Random(seed)
     store = open_store(path)
 
     def reflect(payload: dict[str, Any]) -> dict[str, Any]:
-        if not told:
-            told.append(True)
-            pipe.send_bytes(b"at work")
+        begun.append(payload["thread"])
+        if len(begun) >= fatal:
+            threading.Thread(target=kill, daemon=True).start()
         time.sleep(rng.choice((0, 0.002, 0.02)))
         namespace = tuple(payload["namespace"])
         changes = plan(store, namespace, payload["thread"], payload["keys"])
@@ -85,6 +88,11 @@ def reflect_until_killed(path: Path, seed: int, pipe: Connection) -> None:
         time.sleep(rng.choice((0, 0.002, 0.02)))
         return {"run": applied.run_id, "repeated": applied.repeated}
 
-    told: list[bool] = []
+    def kill() -> None:
+        time.sleep(rng.uniform(0.0, 0.05))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    begun: list[str] = []
+    fatal = rng.randint(3, 15)
     LocalReflectionExecutor(reflect, store, name=NAME, lanes=2, options=QUICK)
     time.sleep(600)

@@ -15,7 +15,7 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.file.connection import CHECKPOINT_PAGES
+from langmemory.sqlite.file import connection
 from langmemory.sqlite.index.signs import SCANS_BEFORE_COPY
 
 NS = ("a",)
@@ -118,9 +118,10 @@ def test_no_thread_to_tidy_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(connection, "CHECKPOINT_PAGES", 50)  # a commit that large takes seconds
     with MemoryStore(tmp_path / "m.db") as store:
         texts = (PutOp(NS, f"k{n}", {"text": f"word {n}"}) for n in range(200))
-        store.batch([*texts, PutOp(NS, "long", {"text": "x" * (CHECKPOINT_PAGES * 4096)}, False)])
+        store.batch([*texts, PutOp(NS, "long", {"text": "x" * (50 * 4096)}, False)])
         for _ in range(SCANS_BEFORE_COPY + 2):
             assert store.search(NS, query="word 7", limit=1)
         store.put(NS, "after", {"text": "tea"})

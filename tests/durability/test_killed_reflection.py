@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 from collections import Counter
 from multiprocessing import get_context
@@ -39,35 +38,26 @@ def enqueue(store: MemoryStore) -> None:
 
 
 def kill_until_done(path: Path, store: MemoryStore) -> int:
-    """Let processes reflect, and kill each at a moment no code can foresee; how many were killed
+    """Let processes reflect, each of which is killed at a moment no code can foresee; how many were
     before the work was done."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.durability.reflections"])
-    rng = random.Random(11)
-    kills = 0
-    children: list[tuple[BaseProcess, float]] = []
+    begun = 0
+    children: list[BaseProcess] = []
     deadline = time.monotonic() + 300
     while store.jobs.counts().get("done", 0) < REFLECTIONS:
         assert time.monotonic() < deadline, store.jobs.counts()
-        if len(children) < PROCESSES:
-            ours, theirs = context.Pipe(duplex=False)
-            child = context.Process(
-                target=reflect_until_killed, args=(path, kills, theirs), daemon=True
-            )
+        children = [child for child in children if child.is_alive()]
+        while len(children) < PROCESSES:
+            child = context.Process(target=reflect_until_killed, args=(path, begun), daemon=True)
             child.start()
-            theirs.close()
-            ours.poll(2)  # at work, or nothing is left to do
-            children.append((child, time.monotonic() + rng.uniform(0.002, 0.06)))
+            children.append(child)
+            begun += 1
         time.sleep(0.005)
-        for child, moment in [one for one in children if one[1] < time.monotonic()]:
-            child.kill()
-            child.join()
-            children.remove((child, moment))
-            kills += 1
-    for child, _ in children:
+    for child in children:
         child.kill()
         child.join()
-    return kills
+    return begun - len(children)
 
 
 def test_two_hundred_reflections_survive_kills(tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -53,9 +56,19 @@ def changes(seed: int) -> Iterator[Values]:
 
 
 def write_until_killed(path: Path, seed: int, pipe: Connection) -> None:
-    """Announce a change, commit it, acknowledge it; for ever."""
+    """Announce a change, commit it, acknowledge it, until killed at some moment after the first few.
+    The process kills itself: on a busy machine another would come too early, or too late."""
+    rng = random.Random(seed)
+    first, pause = rng.randint(1, 30), rng.uniform(0.0, 0.01)
+
+    def kill() -> None:
+        time.sleep(pause)
+        os.kill(os.getpid(), signal.SIGKILL)
+
     store = open_store(path)
-    for change in changes(seed):
+    for number, change in enumerate(changes(seed)):
+        if number == first:
+            threading.Thread(target=kill, daemon=True).start()
         pipe.send_bytes(json.dumps({"intent": change}).encode())
         store.batch(ops_of(change, NAMESPACE))
         pipe.send_bytes(json.dumps({"done": change}).encode())

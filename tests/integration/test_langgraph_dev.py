@@ -18,7 +18,7 @@ from tests.integration.langgraph_server import copy_project, langgraph_dev
 
 REPOSITORY = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("langgraph-dev")]  # one server
 
 
 @pytest.fixture(scope="module")

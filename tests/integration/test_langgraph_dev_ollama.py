@@ -17,7 +17,10 @@ from tests.ollama_server import OllamaServer, Reply, ToolCall
 
 REPOSITORY = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.integration
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.xdist_group("langgraph-dev-ollama"),
+]  # one server
 
 
 @dataclass

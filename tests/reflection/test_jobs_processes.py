@@ -133,7 +133,7 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
     assert child.returncode == 0, error
     assert diary(path) == ["began a", "ended a"]
     assert "1 waiting, 0 given up" in error
-    assert "(memories.anna, a) done in" in error
+    assert "lane=memories.anna thread=a attempt=1 state=done ms=" in error
 
 
 def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, path: Path) -> None:

@@ -25,6 +25,7 @@ from langmemory.sqlite.records import items, removal
 from langmemory.sqlite.records.items import Write
 from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.types import Namespace, Scope
+from tests.seeds import examples
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]
 """What the file should hold: vectors float32[n, dims] and the number in the value of each item."""
@@ -149,7 +150,7 @@ operations = st.lists(
     seed=st.integers(0, 9),
 )
 @settings(
-    max_examples=60, deadline=None,
+    max_examples=examples(60, first=30), deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 def test_any_sequence_of_changes(

@@ -37,6 +37,7 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
 from langmemory.stores import MemoryStore, base, changing, reembed
+from tests.seeds import examples
 from tests.stores.change_sets import (
     NS,
     apply,
@@ -387,7 +388,9 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
     assert memories(store, until=year(2018)) == {"ever"}, "stored in 2015"
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(30, first=15), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(seed=st.integers(0, 2**32))
 def test_whatever_changed_since(seed: int) -> None:
     """What was believed on a day, of any other day, is answered as it was answered on that day, by

@@ -32,6 +32,7 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError, EntityNameError, UndoRefusedError
 from langmemory.stores import MemoryStore
 from langmemory.stores.graph.graph import Graph
+from tests.seeds import seeds
 from tests.stores.change_sets import NS, apply, fact, problems
 
 Claimed = tuple[str, str, str, str | None, str | None]
@@ -361,7 +362,7 @@ def claimed(edge: Any) -> Claimed:
     return edge.fact, edge.subject, edge.relation, edge.object, edge.literal
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8), first=3))
 def test_the_graph_is_what_was_applied(seed: int) -> None:
     """After any changes, merges and undos, what a viewer reads of people and things, of what is claimed
     between them, of whoever is near and of ways from one to another is what the memories they may read

@@ -31,6 +31,7 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError, EntityNameError
 from langmemory.stores import MemoryStore, past
 from langmemory.types import Status
+from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, fact, problems, value, year
 from tests.stores.embedders import WordEmbeddings
 
@@ -134,7 +135,9 @@ def recalled(store: MemoryStore, query: str = "fact", **options: Any) -> dict[st
     return {one.memory.key: one.memory.value["text"] for one in found}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(25, first=12), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(seed=st.integers(0, 2**32))
 @example(seed=9635)  # deleted, put again, overwritten by an old export, and that past forgotten
 def test_what_was_there_then(seed: int) -> None:

@@ -37,6 +37,7 @@ from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.sqlite.graph import graph_rows
 from langmemory.sqlite.records import labels
 from langmemory.stores import MemoryStore
+from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
 from tests.stores.embedders import WordEmbeddings
 
@@ -448,7 +449,9 @@ def random_changes(random: random.Random, step: int, store: MemoryStore) -> list
     return made
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(40, first=20), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(seed=st.integers(0, 2**32), backwards=st.booleans())
 def test_any_runs_undone(seed: int, backwards: bool) -> None:
     """Whatever runs did, undone last first each brings back the export from before it. In any other

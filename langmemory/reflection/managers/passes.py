@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
 from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
+from langmemory.reflection.tokens import Usage, noted
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -92,8 +93,16 @@ class Pass:
         gone = [self.found[id] for id in self.removed if id in self.found]
         return [(tuple(item.namespace), item.key) for item in gone]
 
-    def change_sets(self, puts: Sequence[Mapping[str, Any]]) -> list[ChangeSet]:
-        """The puts and deletions as change sets, one a namespace, each a run that can be undone."""
+    def noted(self, usage: Usage) -> dict[str, Any]:
+        """What the note of its run says of tokens and cost."""
+        prices = self.store.config.models.prices if isinstance(self.store, MemoryStore) else {}
+        return noted(usage, prices)
+
+    def change_sets(
+        self, puts: Sequence[Mapping[str, Any]], tokens: Mapping[str, Any]
+    ) -> list[ChangeSet]:
+        """The puts and deletions as change sets, one a namespace, each a run that can be undone. What
+        the models took for all of them stands with the first."""
         stored = {(tuple(item.namespace), item.key) for item in self.found.values()}
         changes: dict[Namespace, list[Change]] = {}
         for put in puts:
@@ -111,8 +120,8 @@ class Pass:
                 kind="reflection",
                 reason=REASON,
                 changes=tuple(each),
-                note={"changes": len(each)},
+                note={"changes": len(each), **({} if place else tokens)},
                 planned_at=self.seen,
             )
-            for namespace, each in changes.items()
+            for place, (namespace, each) in enumerate(changes.items())
         ]

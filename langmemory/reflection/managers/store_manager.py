@@ -34,6 +34,7 @@ from langmemory.reflection.managers.schemas import (
 )
 from langmemory.reflection.managers.stored_memories import StoredMemories
 from langmemory.reflection.reflector import check_claim
+from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore
 
 MAX_PASSES = 3
@@ -154,6 +155,23 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
 
     def _pass(self, input: Mapping[str, Any], config: RunnableConfig) -> list[dict[str, Any]]:
         """What was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
+        with counting() as tokens:
+            run, puts = self._passed(input, config)
+        check_claim()
+        if isinstance(run.store, MemoryStore):
+            for change_set in run.change_sets(puts, run.noted(tokens.usage)):
+                run.store.apply(change_set)
+        else:
+            for put in puts:
+                run.store.put(**put)
+            for namespace, key in run.deletes():
+                delete(run.store, namespace, key, reason=REASON)
+        return puts
+
+    def _passed(
+        self, input: Mapping[str, Any], config: RunnableConfig
+    ) -> tuple[Pass, list[dict[str, Any]]]:
+        """What becomes of the memories, and what is to be put."""
         run = self._begin(config)
         run.look()
         asked = _own_queries(input)
@@ -174,22 +192,29 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(manager.invoke(self._input(input, run, with_messages), config))
-        puts = run.puts()
-        check_claim()
-        if isinstance(run.store, MemoryStore):
-            for change_set in run.change_sets(puts):
-                run.store.apply(change_set)
-        else:
-            for put in puts:
-                run.store.put(**put)
-            for namespace, key in run.deletes():
-                delete(run.store, namespace, key, reason=REASON)
-        return puts
+        return run, run.puts()
 
     async def _apass(
         self, input: Mapping[str, Any], config: RunnableConfig
     ) -> list[dict[str, Any]]:
         """`_pass` without blocking the loop."""
+        with counting() as tokens:
+            run, puts = await self._apassed(input, config)
+        await asyncio.to_thread(check_claim)
+        if isinstance(run.store, MemoryStore):
+            for change_set in run.change_sets(puts, run.noted(tokens.usage)):
+                await run.store.aapply(change_set)
+        else:
+            for put in puts:
+                await run.store.aput(**put)
+            for namespace, key in run.deletes():
+                await adelete(run.store, namespace, key, reason=REASON)
+        return puts
+
+    async def _apassed(
+        self, input: Mapping[str, Any], config: RunnableConfig
+    ) -> tuple[Pass, list[dict[str, Any]]]:
+        """`_passed` without blocking the loop."""
         run = self._begin(config)
         await asyncio.to_thread(run.look)
         asked = _own_queries(input)
@@ -211,17 +236,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             run.add(begun or default)
         for manager, with_messages in self._managers:
             run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
-        puts = run.puts()
-        await asyncio.to_thread(check_claim)
-        if isinstance(run.store, MemoryStore):
-            for change_set in run.change_sets(puts):
-                await run.store.aapply(change_set)
-        else:
-            for put in puts:
-                await run.store.aput(**put)
-            for namespace, key in run.deletes():
-                await adelete(run.store, namespace, key, reason=REASON)
-        return puts
+        return run, run.puts()
 
     def _begin(self, config: RunnableConfig) -> Pass:
         store, namespace = self._place(config, by_hand=False)
