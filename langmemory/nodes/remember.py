@@ -373,8 +373,8 @@ def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
         counts = [] if any(map(is_correction, said)) else cited
         cited = []
     if block:
-        answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
-        shown = usage(answer, MemoryBlock.from_state(block))
+        answers = [turn for turn in turns if isinstance(turn, AIMessage)]
+        shown = usage(answers, MemoryBlock.from_state(block))
         counts, cited = [*counts, *shown], [*cited, *successes(shown)]
     return {"memory_usage": counts, "cited": cited}
 
