@@ -1,0 +1,59 @@
+"""Whether two lines of a memory block say the same, of which one is enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from langmemory.context.notes import Note
+from langmemory.formation.wording import Wording, wording
+from langmemory.lexicon import detect_language
+
+LONGEST: Final = 400
+"""Characters. A longer text says more than a line that shares its words."""
+
+SAME: Final = 0.75
+"""Share of the words of the longer one from which two statements are one."""
+
+LIGHT: Final = frozenset(
+    """have has had got get named called name really also just very so well please remember know tell told
+    think habe hat heißt heisst namens auch sehr ja tengo tiene llama llamada llamado también""".split()
+)
+"""Words, as `wording` has them, that make no difference between two statements."""
+
+
+def repeats(note: Note, shown: Note) -> bool:
+    """Whether a note says nothing that one already shown does not say.
+
+    A fact and the turn it was made from, a turn that was said again, the same in nearly the same words.
+    What differs in a number, a date, a name or a negation is not the same, nor is what two people say.
+    """
+    if max(len(note.text), len(shown.text)) > LONGEST:
+        return note.text.strip() == shown.text.strip() and note.speaker == shown.speaker
+    if not (note.is_fact or shown.is_fact) and (note.speaker or "") != (shown.speaker or ""):
+        return False
+    if note.earlier != shown.earlier:
+        return False
+    if note.is_fact and shown.is_fact and _dated(note) and note.validity != shown.validity:
+        return False
+    one, other = _wording(note), _wording(shown)
+    if not one.words or one.negated != other.negated:
+        return False
+    if one.numbers == other.numbers and one.dates == other.dates:
+        covered = one.words <= other.words
+        return covered or (one.words >= other.words and one.overlap(other) >= SAME)
+    # The turn a fact was made from may have the date in words, which the fact has behind it.
+    made_of = note.is_fact and not shown.is_fact
+    return made_of and one.words <= other.words and one.numbers <= other.numbers
+
+
+def _dated(note: Note) -> bool:
+    """Whether it is known when a fact is true, and not only when it was said."""
+    return bool(note.validity) and not note.validity.startswith("said ")
+
+
+def _wording(note: Note) -> Wording:
+    """With who said it, whom a fact made of it names."""
+    text = note.text if note.is_fact else f"{note.speaker or ''} {note.text}"
+    found = wording(text, detect_language(note.text).code)
+    return replace(found, words=(found.words - LIGHT) or found.words)
