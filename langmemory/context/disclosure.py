@@ -251,8 +251,9 @@ def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:
 
 
 def line_tail(note: Note) -> str:
-    """Return what stands behind the text: of a fact, when it is true."""
-    return f" ({note.validity})" if note.is_fact and note.validity else ""
+    """Return what stands behind the text: of a fact, when it is true. A rule holds whenever it was made."""
+    said = note.validity.startswith("said ") and note.letter != "R"
+    return f" ({note.validity})" if note.is_fact and note.validity and not said else ""
 
 
 def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:

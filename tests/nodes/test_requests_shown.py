@@ -36,7 +36,7 @@ def run(who: str | None, thread: str = "next") -> Any:
 def block(state: dict[str, Any], letter: str) -> list[str]:
     """Texts of the lines of one tier."""
     lines = state["memory_block"]["text"].splitlines()
-    return [line.partition(": ")[2] for line in lines if line.startswith(f"[{letter}:")]
+    return [line.partition("] ")[2] for line in lines if line.startswith(f"[{letter}:")]
 
 
 def asking(text: str = "Which valve did the plumber change?") -> dict[str, list[AnyMessage]]:
