@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +15,8 @@ LONGEST: Final = 400
 
 SAME: Final = 0.75
 """Share of the words of the longer one from which two statements are one."""
+
+_MARK = re.compile("[?？؟]")
 
 LIGHT: Final = frozenset(
     """have has had got get named called name really also just very so well please remember know tell told
@@ -32,7 +35,7 @@ def repeats(note: Note, shown: Note) -> bool:
         return note.text.strip() == shown.text.strip() and note.speaker == shown.speaker
     if not (note.is_fact or shown.is_fact) and (note.speaker or "") != (shown.speaker or ""):
         return False
-    if note.earlier != shown.earlier:
+    if note.earlier != shown.earlier or _asks(note) != _asks(shown):
         return False
     if note.is_fact and shown.is_fact and _dated(note) and note.validity != shown.validity:
         return False
@@ -40,11 +43,17 @@ def repeats(note: Note, shown: Note) -> bool:
     if not one.words or one.negated != other.negated:
         return False
     if one.numbers == other.numbers and one.dates == other.dates:
-        covered = one.words <= other.words
-        return covered or (one.words >= other.words and one.overlap(other) >= SAME)
+        if note.is_fact and one.words <= other.words:
+            return True
+        return not one.swaps_words(other) and one.overlap(other) >= SAME
     # The turn a fact was made from may have the date in words, which the fact has behind it.
     made_of = note.is_fact and not shown.is_fact
     return made_of and one.words <= other.words and one.numbers <= other.numbers
+
+
+def _asks(note: Note) -> bool:
+    """Whether it asks, and so says nothing."""
+    return not note.is_fact and _MARK.search(note.text) is not None
 
 
 def _dated(note: Note) -> bool:
