@@ -43,6 +43,7 @@ def check_citations(citations: str) -> Citations:
         raise ConfigError(f'citations is {citations!r}; pass "strip", "keep" or "off"')
     return cast("Citations", citations)
 
+
 MessageT = TypeVar("MessageT", bound=BaseMessage)
 
 

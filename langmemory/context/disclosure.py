@@ -216,11 +216,12 @@ def disclose(
         for note in _tier(notes, "guardrail")
         if min_score is None or (note.score is not None and note.score >= min_score)
     ]
-    filling = _Filling(budget.total, token_counter, ids=ids)
+    references = _tier(notes, "reference") if budget.references else []
+    tiers = sum(map(bool, (mandates, guardrails, references)))
+    filling = _Filling(budget.total, token_counter, ids=ids, tiers=tiers > 1)
     filling.add(mandates, budget.mandates)
     filling.add(guardrails, budget.guardrails, query)
-    if budget.references:
-        filling.add(_tier(notes, "reference"), budget.total, query, FIRST_SHARES)
+    filling.add(references, budget.total, query, FIRST_SHARES)
     return filling.block()
 
 
@@ -276,9 +277,10 @@ def _tier(notes: Sequence[Note], priority: Priority) -> list[Note]:
 class _Filling:
     """A block being filled: every step is accepted only after counting the whole block."""
 
-    def __init__(self, total: int, token_counter: TokenCounter, *, ids: bool) -> None:
+    def __init__(self, total: int, token_counter: TokenCounter, *, ids: bool, tiers: bool) -> None:
         self.total = total
         self.ids = ids
+        self.tiers = tiers
         # What is counted twice (a line in its tier, the whole when done) is asked for once: an
         # exact counter takes a millisecond.
         self.count = functools.cache(functools.partial(count_text, token_counter=token_counter))
@@ -330,9 +332,7 @@ class _Filling:
 
         The tier begins with the line at `first`.
         """
-        head, tail = line_head(note, ids=self.ids, tiers=True), line_tail(note)
-        if not self.ids and self._letters(note) == 1:
-            head = line_head(note, ids=False)
+        head, tail = line_head(note, ids=self.ids, tiers=self.tiers), line_tail(note)
 
         def line_of(text: str) -> str:
             return head + (text.removesuffix(".") if tail else text) + tail
@@ -348,9 +348,6 @@ class _Filling:
 
         text = as_much(note, fits, query)
         return None if text is None else line_of(text)
-
-    def _letters(self, *more: Note) -> int:
-        return len({note.letter for note in (*self.notes, *more)})
 
     def _framed(self, lines: Sequence[str], *more: Note) -> str:
         letters = {note.letter for note in (*self.notes, *more)}

@@ -153,7 +153,10 @@ class _Hiding:
         if kind != "content-block-finish" or not said_in(event["content"]):
             return [event]
         block = event["content"]
-        finish = {**event, "content": with_text(block, without_citations(said_in(block), self._ids))}
+        finish = {
+            **event,
+            "content": with_text(block, without_citations(said_in(block), self._ids)),
+        }
         text = self._run(run_id).rest_of(place)
         delta = {"type": "text-delta", "text": text}
         before = {"event": "content-block-delta", "index": place, "delta": delta}

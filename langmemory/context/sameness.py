@@ -19,8 +19,7 @@ SAME: Final = 0.75
 _MARK = re.compile("[?？؟]")
 
 LIGHT: Final = frozenset(
-    """have has had got get named called name really also just very so well please remember know tell told
-    think habe hat heißt heisst namens auch sehr ja tengo tiene llama llamada llamado también""".split()
+    ["have", "has", "had", "got", "get", "named", "called", "name", "really", "also", "just", "very", "so", "well", "please", "remember", "know", "tell", "told", "think", "habe", "hat", "heißt", "heisst", "namens", "auch", "sehr", "ja", "tengo", "tiene", "llama", "llamada", "llamado", "también"]
 )
 """Words, as `wording` has them, that make no difference between two statements."""
 

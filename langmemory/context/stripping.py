@@ -100,9 +100,7 @@ class CitationFilter:
 class _Pass:
     """Takes what a pattern finds out of a text that arrives in pieces."""
 
-    def __init__(
-        self, pattern: re.Pattern[str], ids: AbstractSet[str] | None = None
-    ) -> None:
+    def __init__(self, pattern: re.Pattern[str], ids: AbstractSet[str] | None = None) -> None:
         self._pattern = pattern
         self._ids = ids
         """What is found is taken out where it has these ids alone; None: whatever ids it has."""

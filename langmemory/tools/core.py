@@ -72,9 +72,7 @@ def create_core_memory_tools(
     def core_memory_rethink(config: RunnableConfig, block: str, new_content: str) -> str:
         return edit(config, "core_memory_rethink", lambda core: core.rethink(block, new_content))
 
-    def tool(
-        call: Callable[..., str], description: str, **arguments: Any
-    ) -> StructuredTool:
+    def tool(call: Callable[..., str], description: str, **arguments: Any) -> StructuredTool:
         fields: dict[str, Any] = {"block": (Literal[tuple(labels)], ...), **arguments}
         model: type[BaseModel] = create_model(call.__name__, **fields)
         return memory_tool(name=call.__name__, description=description, arguments=model, call=call)

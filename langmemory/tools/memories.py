@@ -57,9 +57,7 @@ class GetMemory(BaseModel):
 
 class MemoryTimeline(BaseModel):
     id: str = _ID
-    around: int = Field(
-        5, ge=1, le=50, description="Messages before it, and after it."
-    )
+    around: int = Field(5, ge=1, le=50, description="Messages before it, and after it.")
 
 
 class MemoryArchive(BaseModel):

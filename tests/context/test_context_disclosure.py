@@ -28,7 +28,7 @@ from langmemory.context import (
     usage,
     without_citations,
 )
-from langmemory.context.disclosure import CITE, HEADER
+from langmemory.context.disclosure import CITE
 from langmemory.errors import ConfigError
 from langmemory.types import Memory, Priority, Recall, RecallResult, Trace
 

@@ -52,7 +52,12 @@ def test_an_answer_reads_as_if_there_had_been_no_ids(answer: str, shown: str) ->
 
 @pytest.mark.parametrize(
     "answer",
-    ["arr[1], [a] (bad) [deadbeef]", "Call M: 12345678 now.", "At 10:30 (room B:2)", "  a  b\n\n c "],
+    [
+        "arr[1], [a] (bad) [deadbeef]",
+        "Call M: 12345678 now.",
+        "At 10:30 (room B:2)",
+        "  a  b\n\n c ",
+    ],
 )
 def test_other_text_stays_as_it_is(answer: str) -> None:
     """What is no id of a memory is not touched, spaces included."""
@@ -118,9 +123,7 @@ async def test_a_model_of_ones_own_node(blocks: bool) -> None:
     """`StripCitations` hides ids from whoever invokes, streams or listens; the chunks add up to an answer
     that still counts, and a handler keeps what it is."""
     heard = Listener()
-    model = StripCitations(
-        StreamingModel(otherwise=f"Tea [R:{ID}] it is [R:{ID}].", blocks=blocks)
-    )
+    model = StripCitations(StreamingModel(otherwise=f"Tea [R:{ID}] it is [R:{ID}].", blocks=blocks))
     config: Any = {"callbacks": [heard]}
     prompt = f"You know: [R:{ID}] likes tea"
     assert model.invoke(prompt, config).text == "Tea it is."

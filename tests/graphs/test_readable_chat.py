@@ -172,7 +172,9 @@ def test_tools_for_memory_are_named(store: MemoryStore) -> None:
     model = ScriptedModel()
     build_chat_graph(model, tools=["search_memory", timetable, "memory_archive"], store=store)
     assert model.tool_names == ["search_memory", "timetable", "memory_archive"]
-    with pytest.raises(ConfigError, match="'serch_memory'; pass a list with names of these: manage"):
+    with pytest.raises(
+        ConfigError, match="'serch_memory'; pass a list with names of these: manage"
+    ):
         build_chat_graph(model, tools=["serch_memory"])
 
 

@@ -42,7 +42,9 @@ async def test_a_block_is_rewritten_from_ninety_percent_on(store: BaseStore, cal
     for _ in range(2):
         done = node.invoke(state, CONFIG) if call == "invoke" else await node.ainvoke(state, CONFIG)
         state |= done
-    assert state["memory_internal"]["condensed"] == {"human": {"version": 1, "characters": 1814, "condensed_to": 10}}
+    assert state["memory_internal"]["condensed"] == {
+        "human": {"version": 1, "characters": 1814, "condensed_to": 10}
+    }
     assert [(block.content, block.version) for block in core.blocks()] == [
         ("", 0),
         ("Likes tea.", 2),
@@ -68,7 +70,9 @@ async def test_a_model_that_does_not_help_leaves_the_block(store: BaseStore, ans
     assert await node.ainvoke(state, CONFIG) == {}
     assert core.block("human").content == LONG.strip()
     core.append("human", "More.")
-    assert (await node.ainvoke(state, CONFIG))["memory_internal"]["condensed"]["human"]["version"] == 2
+    assert (await node.ainvoke(state, CONFIG))["memory_internal"]["condensed"]["human"][
+        "version"
+    ] == 2
     assert len(model.prompts) == 2
 
 

@@ -161,7 +161,10 @@ class Reader:
 
     def tools(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
-        tools = {tool.name: tool for tool in create_memory_tools(space, tools=TOOLS, store=self.home.store)}
+        tools = {
+            tool.name: tool
+            for tool in create_memory_tools(space, tools=TOOLS, store=self.home.store)
+        }
         place, key = self.place()
         query = self.query()
         name, arguments = self.random.choice(

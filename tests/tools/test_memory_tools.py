@@ -286,7 +286,9 @@ def test_a_bad_call_gets_an_answer_the_model_can_act_on(
         store.put(ANNA, "fact", {"content": "A fact."})
         graph = (
             StateGraph(MessagesState)
-            .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"), tools=TOOLS)))
+            .add_node(
+                "tools", ToolNode(create_memory_tools(("memories", "{user_id}"), tools=TOOLS))
+            )
             .add_edge(START, "tools")
             .compile(store=store)
         )
