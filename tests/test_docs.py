@@ -42,7 +42,7 @@ from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState
 from langmemory.stores.recalling import RecallOptions, find_preset
 from tests.ollama_server import OllamaServer
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, StreamingModel
 from tests.stores_in_use import words
 
 ROOT = Path(__file__).parents[1]
@@ -120,7 +120,8 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ollama: OllamaServer
 def test_a_page_does_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From top to bottom, every snippet runs and prints what the page says it prints."""
     module = ModuleType("page")
-    vars(module).update(model=ScriptedModel(), embeddings=words())
+    citing = StreamingModel(otherwise="Ada does [R:1a2b3c4d].")
+    vars(module).update(model=ScriptedModel(), citing_model=citing, embeddings=words())
     monkeypatch.setitem(sys.modules, "page", module)  # where type hints are looked up
     for block in blocks(page):
         if block.language == "json":

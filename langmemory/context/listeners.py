@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
@@ -50,6 +50,9 @@ def hiding_ids(config: RunnableConfig | None, ids: AbstractSet[str]) -> Runnable
     return config
 
 
+ChunkT = TypeVar("ChunkT", bound=BaseMessage)
+
+
 class MessageFilter:
     """Takes citation ids out of the chunks of one message, each text block by itself."""
 
@@ -59,7 +62,7 @@ class MessageFilter:
         self.id: str | None = None
         """Of the message."""
 
-    def feed(self, chunk: BaseMessage) -> BaseMessage:
+    def feed(self, chunk: ChunkT) -> ChunkT:
         """Return the chunk with what of its text can be shown; of the last one, with what was held back."""
         self.id = chunk.id or self.id
         content: Any = chunk.content
@@ -77,7 +80,7 @@ class MessageFilter:
     def last(self) -> AIMessageChunk | None:
         """Return what was held back as a chunk of its own; None where nothing was."""
         rest = self._rest()
-        return AIMessageChunk(_joined("", rest), id=self.id) if rest else None
+        return AIMessageChunk(content=_joined("", rest), id=self.id) if rest else None
 
     def text(self, place: Any, piece: str) -> str:
         """Return what can be shown of the block at a place, now that this piece of it arrived."""
@@ -218,14 +221,15 @@ def _twin(handler: BaseCallbackHandler, ids: AbstractSet[str]) -> BaseCallbackHa
     nothing, such as LangSmith's, is returned itself: it is there to tell what the model said."""
     if isinstance(handler, BaseTracer) and not hasattr(handler, "tap_output_iter"):
         return handler
-    twin: Any = object.__new__(_class_of_twin(type(handler)))
+    of: Any = type(handler)
+    twin: Any = object.__new__(_class_of_twin(of))
     twin.__dict__ = handler.__dict__
     twin.hiding = _Hiding(ids)  # in a slot, so not the handler's
     return twin  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(maxsize=64)
-def _class_of_twin(of: type[BaseCallbackHandler]) -> type[Any]:
+def _class_of_twin(of: Any) -> type[Any]:
     awaited = inspect.iscoroutinefunction(of.on_llm_new_token)
     hears = _HearsAsync if awaited else _Hears
     return type(of.__name__, (hears, of), {"__slots__": ("hiding",)})

@@ -9,6 +9,7 @@ from typing import Final
 from langmemory.context.notes import Note
 from langmemory.formation.wording import Wording, wording
 from langmemory.lexicon import detect_language
+from langmemory.lexicon.language import word_set
 
 LONGEST: Final = 400
 """Characters. A longer text says more than a line that shares its words."""
@@ -18,8 +19,9 @@ SAME: Final = 0.75
 
 _MARK = re.compile("[?？؟]")
 
-LIGHT: Final = frozenset(
-    ["have", "has", "had", "got", "get", "named", "called", "name", "really", "also", "just", "very", "so", "well", "please", "remember", "know", "tell", "told", "think", "habe", "hat", "heißt", "heisst", "namens", "auch", "sehr", "ja", "tengo", "tiene", "llama", "llamada", "llamado", "también"]
+LIGHT: Final = word_set(
+    """have has had got get named called name really also just very so well please remember know tell
+    told think habe hat heißt heisst namens auch sehr ja tengo tiene llama llamada llamado tambien"""
 )
 """Words, as `wording` has them, that make no difference between two statements."""
 

@@ -122,7 +122,7 @@ class _Pass:
 
     def _found(self, end: int) -> Iterator[re.Match[str]]:
         for found in self._pattern.finditer(self._text, 1, end):
-            if self._ids is None or self._ids.issuperset(_DIGITS.findall(found[0].lower())):
+            if self._ids is None or self._ids >= set(_DIGITS.findall(found[0].lower())):
                 yield found
 
     def _let_through(self, end: int, *, last: bool) -> str:

@@ -123,7 +123,7 @@ class InternalState(EarlierState, total=False):
 
 
 class MemoryState(EarlierState, MessagesState, total=False):
-    """Messages, and what memory says about them. `INTERNAL` apart, every key is meant to be read in Studio."""
+    """Messages, and what memory says about them. All but `INTERNAL` is meant to be read in Studio."""
 
     memory_block: BlockState
     """What the model is shown from memory this turn: text, tokens, entries, what was omitted."""

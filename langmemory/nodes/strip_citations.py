@@ -72,7 +72,7 @@ def _ending(shown: MessageFilter, said: str) -> Iterator[BaseMessage]:
     """Yield what was held back, and which ids are missing, where there is either."""
     last, mark = shown.last(), mark_of(said)
     if last is not None or mark:
-        chunk = last or AIMessageChunk("", id=shown.id)
+        chunk = last or AIMessageChunk(content="", id=shown.id)
         yield chunk.model_copy(update={"additional_kwargs": mark})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -78,7 +78,7 @@ def create_memory_tools(
         ConfigError: there is no tool of one of these names.
     """
     names = _checked(DEFAULT_TOOLS if tools is None else tools)
-    make = {
+    make: dict[str, Callable[..., BaseTool]] = {
         "manage_memory": create_manage_memory_tool,
         "search_memory": create_search_memory_tool,
         "conversation_search": create_conversation_search_tool,

@@ -46,8 +46,8 @@ def lines(block: MemoryBlock) -> list[str]:
     return [line.partition("] ")[2] for line in block.text.splitlines()[2:-1]]
 
 
+LONG_AGO = when("2019", "2019-01-01", "year")
 MARCH = when("since March 2026", "2026-03-01", "month")
-AUTUMN = datetime(2026, 10, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ OTHER = [
     (turn("I like tea."), turn("I like tea.", "Tom")),
     (turn("Do I like tea or coffee?"), turn("I like tea.")),
     (fact("Lena likes tea."), turn("Katrin has a child. I like tea.")),
-    (fact("Lena lives in Bonn.", when=MARCH), fact("Lena lives in Bonn.", when=when("2019", "2019-01-01", "year"), n=1)),
+    (fact("Lena lives in Bonn.", when=MARCH), fact("Lena lives in Bonn.", when=LONG_AGO)),
     (fact("Anna likes tea."), fact("Tom likes tea.")),
 ]  # fmt: skip
 
