@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, NotRequired
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
-from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
@@ -24,7 +23,7 @@ from pydantic import BaseModel
 from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.citations import Citations, Usage, check_citations, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
-from langmemory.context.listeners import hiding_ids
+from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
 from langmemory.context.placement import Placement, check_placement, with_block
 from langmemory.context.stripping import cleaned, without_citations
@@ -227,11 +226,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             return
         system = request.system_message
         ids = ids_in_messages([*([system] if system else []), *request.messages])
-        token = var_child_runnable_config.set(hiding_ids(None, ids))
-        try:
+        with unheard_ids(None, ids):
             yield ids
-        finally:
-            var_child_runnable_config.reset(token)
 
     def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         own = _own(state)

@@ -31,7 +31,7 @@ class ScriptedModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         self.tool_names.extend(getattr(tool, "name", str(tool)) for tool in tools)
-        return self
+        return self.bind()
 
     def _generate(
         self,
@@ -68,6 +68,8 @@ class StreamingModel(ScriptedModel):
         text, calls = answer.text, getattr(answer, "tool_calls", [])
         for at in range(0, len(text), self.piece):
             said = text[at : at + self.piece]
+            if run_manager:  # as some do, without the chunk
+                run_manager.on_llm_new_token(said)
             content: Any = [{"type": "text", "text": said, "index": 0}] if self.blocks else said
             yield ChatGenerationChunk(message=AIMessageChunk(content))
         if calls or not text:

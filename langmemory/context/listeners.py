@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,6 +19,7 @@ from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers.base import BaseTracer
 
 from langmemory.context.stripping import (
@@ -48,6 +51,18 @@ def hiding_ids(config: RunnableConfig | None, ids: AbstractSet[str]) -> Runnable
     if callbacks:
         return {**config, "callbacks": [_twin(one, ids) for one in callbacks]}
     return config
+
+
+@contextmanager
+def unheard_ids(config: RunnableConfig | None, ids: AbstractSet[str]) -> Iterator[RunnableConfig]:
+    """Yield `hiding_ids` for a call, which is that of the run under way meanwhile: a model with tools bound
+    to it joins the callbacks of both, and would be heard twice."""
+    hiding = hiding_ids(config, ids)
+    token = var_child_runnable_config.set(hiding)
+    try:
+        yield hiding
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 ChunkT = TypeVar("ChunkT", bound=BaseMessage)
@@ -120,19 +135,28 @@ class _Hiding:
     def __init__(self, ids: AbstractSet[str]) -> None:
         self._ids = ids
         self._runs: dict[UUID, MessageFilter] = {}
+        self._tokens: dict[UUID, CitationFilter] = {}
+        """Of tokens without their chunk: some models tell of each token so, and again with its chunk."""
 
     def token(self, run_id: UUID, token: Any, chunk: Any) -> tuple[Any, Any]:
-        run = self._run(run_id)
         if not isinstance(chunk, ChatGenerationChunk):
-            return (run.text(None, token) if isinstance(token, str) else token), chunk
+            tokens = self._tokens.setdefault(run_id, CitationFilter(self._ids))
+            return (tokens.feed(token) if isinstance(token, str) else token), chunk
+        run = self._run(run_id)
         message = run.feed(chunk.message)
         shown = ChatGenerationChunk(message=message, generation_info=chunk.generation_info)
         return message.content, shown
 
-    def last(self, run_id: UUID) -> ChatGenerationChunk | None:
-        run = self._runs.pop(run_id, None)
-        message = None if run is None else run.last()
-        return None if message is None else ChatGenerationChunk(message=message)
+    def last(self, run_id: UUID) -> tuple[Any, ChatGenerationChunk | None] | None:
+        """Return the token, and the chunk, with what was held back; None where nothing was."""
+        run, tokens = self._runs.pop(run_id, None), self._tokens.pop(run_id, None)
+        if run is not None:
+            message = run.last()
+            return (
+                None if message is None else (message.content, ChatGenerationChunk(message=message))
+            )
+        rest = "" if tokens is None else tokens.rest()
+        return (rest, None) if rest else None
 
     def result(self, result: LLMResult) -> LLMResult:
         generations: list[Any] = [
@@ -180,8 +204,7 @@ class _Hears:
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **more: Any) -> Any:
         if (last := self.hiding.last(run_id)) is not None:
-            token = last.message.content
-            _base(self).on_llm_new_token(token, chunk=last, run_id=run_id, **more)
+            _base(self).on_llm_new_token(last[0], chunk=last[1], run_id=run_id, **more)
         return _base(self).on_llm_end(self.hiding.result(response), run_id=run_id, **more)
 
     def on_stream_event(self, event: Any, *, run_id: UUID, **more: Any) -> Any:
@@ -202,8 +225,7 @@ class _HearsAsync:
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **more: Any) -> Any:
         if (last := self.hiding.last(run_id)) is not None:
-            token = last.message.content
-            await _base(self).on_llm_new_token(token, chunk=last, run_id=run_id, **more)
+            await _base(self).on_llm_new_token(last[0], chunk=last[1], run_id=run_id, **more)
         return await _base(self).on_llm_end(self.hiding.result(response), run_id=run_id, **more)
 
     async def on_stream_event(self, event: Any, *, run_id: UUID, **more: Any) -> Any:

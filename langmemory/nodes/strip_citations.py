@@ -11,7 +11,7 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langmemory.context.citations import mark_of, without_ids
-from langmemory.context.listeners import MessageFilter, hiding_ids
+from langmemory.context.listeners import MessageFilter, unheard_ids
 from langmemory.context.stripping import ids_in
 from langmemory.context.turns import is_human
 
@@ -37,23 +37,28 @@ class StripCitations(Runnable[Any, BaseMessage]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> BaseMessage:
         ids = ids_of(input)
-        return without_ids(self.model.invoke(input, hiding_ids(config, ids), **kwargs), ids)
+        with unheard_ids(config, ids) as hiding:
+            return without_ids(self.model.invoke(input, hiding, **kwargs), ids)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> BaseMessage:
         ids = ids_of(input)
-        answer = await self.model.ainvoke(input, hiding_ids(config, ids), **kwargs)
-        return without_ids(answer, ids)
+        with unheard_ids(config, ids) as hiding:
+            return without_ids(await self.model.ainvoke(input, hiding, **kwargs), ids)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None
     ) -> Iterator[BaseMessage]:
         ids = ids_of(input)
         shown, said = MessageFilter(ids), ""
-        for chunk in self.model.stream(input, hiding_ids(config, ids), **kwargs):
+        with unheard_ids(config, ids) as hiding:  # a generator must not leave it set for its caller
+            chunks = self.model.stream(input, hiding, **kwargs)
+            chunk = next(chunks, None)
+        while chunk is not None:
             said += chunk.text
             yield shown.feed(chunk)
+            chunk = next(chunks, None)
         yield from _ending(shown, said)
 
     async def astream(
@@ -61,9 +66,13 @@ class StripCitations(Runnable[Any, BaseMessage]):
     ) -> AsyncIterator[BaseMessage]:
         ids = ids_of(input)
         shown, said = MessageFilter(ids), ""
-        async for chunk in self.model.astream(input, hiding_ids(config, ids), **kwargs):
+        with unheard_ids(config, ids) as hiding:
+            chunks = self.model.astream(input, hiding, **kwargs)
+            chunk = await anext(chunks, None)
+        while chunk is not None:
             said += chunk.text
             yield shown.feed(chunk)
+            chunk = await anext(chunks, None)
         for last in _ending(shown, said):
             yield last
 

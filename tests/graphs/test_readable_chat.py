@@ -113,7 +113,9 @@ def test_no_id_comes_from_ollama(store: MemoryStore) -> None:
     with OllamaServer() as ollama:
         ollama.always(reply)
         model = ChatOllama(model="any", base_url=ollama.url)
-        graph = build_chat_graph(model, store=store, core={}, checkpointer=InMemorySaver())
+        graph = build_chat_graph(
+            model, tools=["search_memory"], store=store, core={}, checkpointer=InMemorySaver()
+        )
         chunks = list(graph.stream(asking(), run(), stream_mode="messages"))
         assert len(chunks) > 3
         assert said_by_the_model(chunks) == "You like tea, I think."
