@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from langmemory.context.notes import Note
@@ -64,6 +65,10 @@ def _dated(note: Note) -> bool:
 
 def _wording(note: Note) -> Wording:
     """With who said it, whom a fact made of it names."""
-    text = note.text if note.is_fact else f"{note.speaker or ''} {note.text}"
-    found = wording(text, detect_language(note.text).code)
+    return _worded(note.text, "" if note.is_fact else note.speaker or "")
+
+
+@lru_cache(maxsize=4096)
+def _worded(text: str, speaker: str) -> Wording:
+    found = wording(f"{speaker} {text}", detect_language(text).code)
     return replace(found, words=(found.words - LIGHT) or found.words)
