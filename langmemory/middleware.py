@@ -6,8 +6,9 @@ imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NotRequired
@@ -17,11 +18,15 @@ from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
+from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model, unheard
-from langmemory.context.citations import Usage
+from langmemory.context.citations import Citations, Usage, check_citations, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
+from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
+from langmemory.context.placement import Placement, check_placement, with_block
+from langmemory.context.stripping import cleaned, without_citations
 from langmemory.context.turns import is_human
 from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
@@ -29,8 +34,16 @@ from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.messages import place_after
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
-from langmemory.nodes.state import Condensing, RecalledMemory, RecallTrace, latest_usage
-from langmemory.nodes.voices import Voice
+from langmemory.nodes.state import (
+    INTERNAL,
+    InternalState,
+    RecalledMemory,
+    RecallTrace,
+    internal_of,
+    latest_usage,
+    with_internal,
+)
+from langmemory.nodes.strip_citations import ids_in_messages
 from langmemory.redaction import Redactor
 from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy
@@ -47,15 +60,14 @@ except ImportError as error:
     raise ImportError(f"MemoryMiddleware needs langchain: {with_extra('agents')}") from error
 
 
+NAME: Final = "LangMemory"
+"""In an agent's list of middleware, and in the names of its nodes."""
+
 SHOWN: Final = "shown"
 """Where `RecallNode` is told what of the messages the model sees."""
 
 SHOWN_FROM: Final = "shown_from"
 """In an answer's mark: id of the first message that the model was shown for it."""
-
-
-def _merged(before: dict[str, str], new: dict[str, str]) -> dict[str, str]:
-    return {**before, **new}
 
 
 class AgentMemoryState(AgentState[Any]):
@@ -64,27 +76,15 @@ class AgentMemoryState(AgentState[Any]):
     # LangGraph takes a reducer for one only where it stands last.
     memory_block: NotRequired[Annotated[BlockState, PrivateStateAttr]]
     core_memory: NotRequired[Annotated[str, PrivateStateAttr]]
-    memory_texts: NotRequired[Annotated[dict[str, str], PrivateStateAttr, _merged]]
-    """By name of the middleware, these two as it puts them into the prompt: there may be several."""
     recalled: NotRequired[Annotated[list[RecalledMemory], PrivateStateAttr]]
     recall_trace: NotRequired[Annotated[RecallTrace, PrivateStateAttr]]
-    voices: NotRequired[Annotated[list[Voice], PrivateStateAttr]]
-    abandoned: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    remembered_id: NotRequired[Annotated[str, PrivateStateAttr]]
-    remembered_words: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
-    unremembered: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    remembered_in: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_usage: NotRequired[Annotated[list[Usage], PrivateStateAttr, latest_usage]]
-    cited: NotRequired[Annotated[list[Usage], PrivateStateAttr]]
-    said: NotRequired[Annotated[list[AnyMessage], PrivateStateAttr]]
-    """What people said and nobody remembered yet, as the model was shown it. Other middleware may
-    take it out of the messages, in a run of many steps before its end, or after one that failed."""
-    condensed: NotRequired[Annotated[dict[str, Condensing], PrivateStateAttr]]
     redacted: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
+    memory_internal: NotRequired[Annotated[InternalState, PrivateStateAttr]]
 
 
 class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
-    """Recall before the agent starts, memory in its system prompt, tools, remember at the end.
+    """Recall before the agent starts, memory in its prompt, tools, remember at the end.
 
         agent = create_agent(model, middleware=[MemoryMiddleware(store)])
 
@@ -101,9 +101,16 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         core: labels of the core blocks and what belongs in each; empty for none.
         limits: characters by label of a core block, where the default is not right.
         summary_model: rewrites core blocks that are nearly full; None leaves them as they are.
-        tools: whether the agent gets the memory tools.
+        tools: names of the memory tools the agent gets, see `langmemory.tools.TOOLS`; True is those of
+            `langmemory.tools.DEFAULT_TOOLS`, False is none.
+        citations: whether the ids of memories are taken out of answers, stay in them, or are not in
+            the prompt at all, see `langmemory.context.Citations`.
+        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+            ``message`` of its own before the person's last one, outside of privileged instructions.
         reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
         redact: what replaces credentials before a turn is stored, see `langmemory.nodes.RememberNode`.
+        name: tells it apart from other middleware of the agent; None is ``LangMemory``, or the name of
+            a class made of this one.
     """
 
     state_schema = AgentMemoryState
@@ -119,11 +126,20 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
         summary_model: str | BaseChatModel | None = None,
-        tools: bool = True,
+        tools: bool | Sequence[str] = True,
+        citations: Citations = "strip",
+        placement: Placement = "system",
         reflection: ReflectionQueue | None = None,
         redact: Redactor | bool = True,
+        name: str | None = None,
     ) -> None:
         super().__init__()
+        # Not the name of the class: deepagents has a middleware of that name, and a list of middleware
+        # keeps one of each.
+        own_class = type(self) is not MemoryMiddleware
+        self._name = name or (type(self).__name__ if own_class else NAME)
+        self.citations = check_citations(citations)
+        self.placement = check_placement(placement)
         self.recall = RecallNode(
             namespace,
             store=store,
@@ -131,6 +147,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             budget=budget,
             core=core,
             visible_key=SHOWN,
+            citations=citations,
         )
         self.remember = RememberNode(
             namespace,
@@ -146,87 +163,180 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             else None
         )
         self.tools = (
-            create_memory_tools(namespace, viewer=viewer, core=core, limits=limits, store=store)
+            create_memory_tools(
+                namespace,
+                tools=None if tools is True else tools,
+                viewer=viewer,
+                core=core,
+                limits=limits,
+                store=store,
+            )
             if tools
             else []
         )
 
+    @property
+    def name(self) -> str:
+        return self._name
+
     def before_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        everything = _as_shown(_with_all_messages(state))
+        everything = _as_shown(_with_all_messages(_own(state)))
         return self._recalled(self.recall.invoke(everything, get_config()), state)
 
     async def abefore_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        everything = _as_shown(_with_all_messages(state))
+        everything = _as_shown(_with_all_messages(_own(state)))
         return self._recalled(await self.recall.ainvoke(everything, get_config()), state)
 
     def _recalled(self, update: dict[str, Any], state: AgentMemoryState) -> dict[str, Any]:
-        parts = (update["core_memory"], update["memory_block"]["text"])
-        text = "\n\n".join(filter(None, parts))
-        return {**update, "memory_texts": {self.name: text}, **_said_before(state)}
+        after = {**state, **update}
+        before = internal_of(after)
+        kept: dict[str, Any] = {
+            "texts": {**before.get("texts", {}), self.name: update["memory_block"]["text"]},
+            "core_texts": {**before.get("core_texts", {}), self.name: update["core_memory"]},
+        }
+        said = _said(after, _last_human(state["messages"]))
+        if said is not None:
+            kept["said"] = said
+        return {**update, **with_internal(after, **kept)}
 
     def wrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        return _marked(request, handler(with_memory(request, self.name)))
+        prompt = self._with_memory(request)
+        with self._hiding_ids(prompt) as ids:
+            response = handler(prompt)
+        return _marked(request, response if ids is None else _without_ids(response, ids))
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        return _marked(request, await handler(with_memory(request, self.name)))
+        prompt = self._with_memory(request)
+        with self._hiding_ids(prompt) as ids:
+            response = await handler(prompt)
+        return _marked(request, response if ids is None else _without_ids(response, ids))
+
+    def _with_memory(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        core, block = _texts(request.state, self.name)
+        if self.placement == "system":
+            return with_memory(request, "\n\n".join(filter(None, (core, block))))
+        request = with_memory(request, core)
+        return request.override(messages=with_block(request.messages, block)) if block else request
+
+    @contextmanager
+    def _hiding_ids(self, request: ModelRequest[Any]) -> Iterator[frozenset[str] | None]:
+        """Let whoever listens to the model hear no ids of memories; yields those in the prompt. The
+        agent asks the model with the config of the run under way."""
+        if self.citations == "keep":
+            yield None
+            return
+        system = request.system_message
+        ids = ids_in_messages([*([system] if system else []), *request.messages])
+        with unheard_ids(None, ids):
+            yield ids
 
     def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return _said(state)
+        own = _own(state)
+        said = _said(own)
+        return None if said is None else with_internal(own, said=said)
 
     async def aafter_model(
         self, state: AgentMemoryState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        return _said(state)
+        return self.after_model(state, runtime)
 
     def after_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        update = self.remember.invoke(_with_all_messages(state), get_config())
-        update |= _still_said(state, update)
+        own = _own(state)
+        update = self.remember.invoke(_with_all_messages(own), get_config())
+        update |= _still_said(own, update)
         if self.condense is not None:
-            update |= self.condense.invoke(state, get_config())
+            update |= self.condense.invoke({**own, **update}, get_config())
         return update
 
     async def aafter_agent(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any]:
-        update = await self.remember.ainvoke(_with_all_messages(state), get_config())
-        update |= _still_said(state, update)
+        own = _own(state)
+        update = await self.remember.ainvoke(_with_all_messages(own), get_config())
+        update |= _still_said(own, update)
         if self.condense is not None:
-            update |= await self.condense.ainvoke(state, get_config())
+            update |= await self.condense.ainvoke({**own, **update}, get_config())
         return update
 
 
-def _said_before(state: Mapping[str, Any]) -> dict[str, Any]:
-    """What runs before this one left unremembered, because they failed. The person's last message
-    is not among it: other middleware may yet take out of it what the model is not to see."""
-    at = (at for at, message in enumerate(state["messages"]) if is_human(message))
-    return _said(state, max(at, default=0)) or {}
+def _own(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state of an agent, whose other keys are the application's, whatever their names."""
+    return {**state, INTERNAL: state.get(INTERNAL) or {}}
 
 
-def _said(state: Mapping[str, Any], end: int | None = None) -> dict[str, Any] | None:
-    """Keep what a person said for the end of the run; None when there is nothing new."""
-    messages = state["messages"]
-    start = place_after(messages, state.get("remembered_id"))
-    kept: list[AnyMessage] = list(state.get("said") or ())
+def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """Core memory and memory block of the middleware of this name; in a run that an earlier version
+    began, what stands in the state."""
+    internal: InternalState = state.get(INTERNAL) or InternalState()
+    if "texts" in internal:
+        return internal.get("core_texts", {}).get(name, ""), internal["texts"].get(name, "")
+    return state.get("core_memory") or "", (state.get("memory_block") or {}).get("text", "")
+
+
+def _last_human(messages: Sequence[AnyMessage]) -> int:
+    return max((at for at, message in enumerate(messages) if is_human(message)), default=0)
+
+
+def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
+    """What people said and is to be kept for the end of the run; None when there is nothing new.
+
+    Before a run it is what earlier ones left unremembered, because they failed. The person's last
+    message is not among it: other middleware may yet take out of it what the model is not to see.
+    """
+    messages, internal = state["messages"], internal_of(state)
+    start = place_after(messages, internal.get("remembered_id"))
+    kept = list(internal.get("said") or ())
     there, known = {message.id: message for message in messages}, {message.id for message in kept}
     new = [m for m in messages[start:end] if is_human(m) and m.id not in known]
     # Middleware that writes the messages anew gives them other ids, and may do so at every step.
     again = {message.text for message in new}
     said = [there.get(m.id, m) for m in kept if m.id in there or m.text not in again] + new
-    return None if said == kept else {"said": said}
+    return None if said == kept else said
 
 
 def _with_all_messages(state: Mapping[str, Any]) -> Mapping[str, Any]:
     """The state with what was said and is among the messages no more, after what is remembered."""
-    messages = state["messages"]
-    there, start = {one.id for one in messages}, place_after(messages, state.get("remembered_id"))
-    gone = [one for one in state.get("said") or () if one.id not in there]
+    messages, internal = state["messages"], internal_of(state)
+    there = {one.id for one in messages}
+    start = place_after(messages, internal.get("remembered_id"))
+    gone = [one for one in internal.get("said") or () if one.id not in there]
     return {**state, "messages": [*messages[:start], *gone, *messages[start:]]}
+
+
+def _without_ids(response: ModelResponse[Any], ids: frozenset[str]) -> ModelResponse[Any]:
+    """The response as a person may see it, a structure included; answers are marked with what they cite."""
+    return replace(
+        response,
+        result=[
+            without_ids(one, ids) if isinstance(one, AIMessage) else cleaned(one, ids)
+            for one in response.result
+        ],
+        structured_response=_structure(response.structured_response, ids),
+    )
+
+
+def _structure(value: Any, ids: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        return without_citations(value, ids)
+    if isinstance(value, list):
+        return [_structure(one, ids) for one in value]
+    if isinstance(value, dict):
+        return {name: _structure(one, ids) for name, one in value.items()}
+    if isinstance(value, BaseModel):
+        inside = {name: _structure(getattr(value, name), ids) for name in type(value).model_fields}
+        return value.model_copy(update=inside)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value,
+            **{f.name: _structure(getattr(value, f.name), ids) for f in fields(value) if f.init},
+        )
+    return value
 
 
 def _marked(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
@@ -238,14 +348,18 @@ def _marked(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelRe
     shown = list(takewhile(lambda message: message.id in ids, reversed(known)))
     if not shown or len(shown) == len(known):
         return response
-    details = {SHOWN_FROM: shown[-1].id}
     marked = [
-        one.model_copy(update={"additional_kwargs": {**one.additional_kwargs, MARK: details}})
-        if isinstance(one, AIMessage)
-        else one
+        _with_mark(one, SHOWN_FROM, shown[-1].id) if isinstance(one, AIMessage) else one
         for one in response.result
     ]
     return replace(response, result=marked)
+
+
+def _with_mark(message: AIMessage, name: str, value: Any) -> AIMessage:
+    mark = {**message.additional_kwargs.get(MARK, {}), name: value}
+    return message.model_copy(
+        update={"additional_kwargs": {**message.additional_kwargs, MARK: mark}}
+    )
 
 
 def _as_shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -259,20 +373,20 @@ def _as_shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:
     """What of it waits for a run of somebody else."""
-    said = state.get("said")
-    if not said or "remembered_id" not in remembered:
+    said = internal_of(state).get("said")
+    kept = internal_of(remembered)
+    if not said or "remembered_id" not in kept:
         return {}
-    return {"said": [m for m in said if m.id in remembered.get("unremembered", ())]}
+    waiting = [one for one in said if one.id in kept.get("unremembered", ())]
+    return with_internal(remembered, said=waiting)
 
 
-def with_memory(request: ModelRequest[Any], name: str) -> ModelRequest[Any]:
-    """The request with core memory and memory block of this middleware at the end of its system message.
+def with_memory(request: ModelRequest[Any], memory: str) -> ModelRequest[Any]:
+    """The request with what memory has to say at the end of its system message.
 
-    Content blocks before them, with a provider's cache marks, stay as they are. A system message that
+    Content blocks before it, with a provider's cache marks, stay as they are. A system message that
     stands among the messages is the one: many models accept none beside it.
     """
-    state: Mapping[str, Any] = request.state
-    memory = state.get("memory_texts", {}).get(name)
     if not memory:
         return request
     before, messages = request.system_message, request.messages

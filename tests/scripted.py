@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import Field, PrivateAttr
 
@@ -31,7 +31,7 @@ class ScriptedModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         self.tool_names.extend(getattr(tool, "name", str(tool)) for tool in tools)
-        return self
+        return self.bind()
 
     def _generate(
         self,
@@ -49,6 +49,31 @@ class ScriptedModel(BaseChatModel):
             raise step
         answer = AIMessage(step) if isinstance(step, str) else step
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class StreamingModel(ScriptedModel):
+    """Answers in pieces of so many characters, as text or in content blocks."""
+
+    piece: int = 3
+    blocks: bool = False
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        answer = self._generate(messages).generations[0].message
+        text, calls = answer.text, getattr(answer, "tool_calls", [])
+        for at in range(0, len(text), self.piece):
+            said = text[at : at + self.piece]
+            if run_manager:  # as some do, without the chunk
+                run_manager.on_llm_new_token(said)
+            content: Any = [{"type": "text", "text": said, "index": 0}] if self.blocks else said
+            yield ChatGenerationChunk(message=AIMessageChunk(content))
+        if calls or not text:
+            yield ChatGenerationChunk(message=AIMessageChunk("", tool_calls=calls))
 
 
 def tool_call(name: str, call_id: str = "call-1", **arguments: Any) -> AIMessage:

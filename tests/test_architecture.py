@@ -27,7 +27,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("short_term", "nodes"), ("cli", "evals"), ("cli", "templates"),
-          ("reflection", "nodes"), ("formation", "context"), ("context", "recall")}  # fmt: skip
+          ("reflection", "nodes"), ("formation", "context"), ("context", "recall"),
+          ("context", "formation")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 ENGINE = ("file", "index", "scope", "graph", "search", "records", "background", "forgetting", "")

@@ -47,7 +47,7 @@ from langmemory.nodes import MemoryState
 from langmemory.stores.recalling import RecallOptions, find_preset
 from tests.ollama_server import OllamaServer
 from tests.provider_server import Asked, ProviderServer
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, StreamingModel
 from tests.stores_in_use import words
 
 ROOT = Path(__file__).parents[1]
@@ -185,7 +185,11 @@ def test_a_page_does_what_it_shows(
 ) -> None:
     """From top to bottom, every snippet runs and prints what the page says it prints."""
     module = ModuleType("page")
-    vars(module).update(model=ScriptedModel(), embeddings=words(), server_url=f"{provider.url}/v1")
+    citing = StreamingModel(otherwise="Ada does [R:1a2b3c4d].")
+    server = f"{provider.url}/v1"
+    vars(module).update(
+        model=ScriptedModel(), citing_model=citing, embeddings=words(), server_url=server
+    )
     monkeypatch.setitem(sys.modules, "page", module)  # where type hints are looked up
     for block in blocks(page):
         if block.language == "json":

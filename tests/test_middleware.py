@@ -277,7 +277,7 @@ async def test_what_is_summarized_within_a_run_is_remembered(
         "Thanks.",
         "Understood.",
     ]
-    assert agent.get_state(run("t1")).values["said"] == []
+    assert agent.get_state(run("t1")).values["memory_internal"]["said"] == []
 
 
 @pytest.mark.parametrize("memory_first", [True, False])
@@ -487,7 +487,8 @@ async def test_an_agent_edits_its_core_memory(store: BaseStore) -> None:
             "Noted.",
         ]
     )
-    agent = create_agent(model, middleware=[MemoryMiddleware(store)], checkpointer=InMemorySaver())
+    memory = MemoryMiddleware(store, tools=["get_memory", "core_memory_append"])
+    agent = create_agent(model, middleware=[memory], checkpointer=InMemorySaver())
     result = await agent.ainvoke(message("No peanuts for me, please."), run("t1"))
     assert "There is no memory" in result["messages"][-2].text
     agent.invoke(message("Hello"), run("t2"))

@@ -9,18 +9,42 @@ discovery tokens what it stands for: their difference is what remembering saved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal, TypeVar, cast, get_args
 
+from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.disclosure import MemoryBlock
+from langmemory.context.marking import MARK
 from langmemory.context.notes import ID_CHARS
+from langmemory.context.stripping import cleaned
+from langmemory.errors import ConfigError
 from langmemory.types import Namespace
 
-_LABEL = rf"[MGR]\s*:\s*[0-9a-f]{{{ID_CHARS}}}"
 _CITED = re.compile(rf"\b([MGR])\s*:\s*([0-9a-f]{{{ID_CHARS}}})\b", re.IGNORECASE)
-_BRACKETS = re.compile(rf"\s*[\[(]\s*{_LABEL}(?:\s*[,;]\s*{_LABEL})*\s*[\])]", re.IGNORECASE)
+
+Citations = Literal["strip", "keep", "off"]
+"""What becomes of citation ids: ``strip`` shows them to the model and to nobody else, ``keep`` leaves
+them in its answers, ``off`` does without them: fewer tokens, and no count of what was cited."""
+
+CITED: Final = "cited"
+"""In the mark of an answer without its ids: which they were."""
+
+
+def check_citations(citations: str) -> Citations:
+    """Return the argument if it is one.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if citations not in get_args(Citations):
+        raise ConfigError(f'citations is {citations!r}; pass "strip", "keep" or "off"')
+    return cast("Citations", citations)
+
+
+MessageT = TypeVar("MessageT", bound=BaseMessage)
 
 
 class Usage(TypedDict):
@@ -36,27 +60,18 @@ class Usage(TypedDict):
 
 
 def cited(answer: str, block: MemoryBlock) -> list[tuple[Namespace, str]]:
-    """Namespace and key of the memories of `block` that `answer` cites, in the block's order.
+    """Return namespace and key of the memories of `block` that `answer` cites, in the block's order.
 
     ``[M:1a2b3c4d]``, ``(m: 1a2b3c4d)`` and lists like ``[M:…, R:…]`` are understood; an id that is
     not in the block was made up and is ignored.
     """
-    ids = {id.lower() for _, id in _CITED.findall(answer)}
-    return [
-        (entry.namespace, entry.key)
-        for entry in block.entries
-        if entry.label.partition(":")[2] in ids
-    ]
+    return _of_ids(_ids_cited(answer), block)
 
 
-def without_citations(answer: str) -> str:
-    """`answer` as a person should read it and memory should store it: without the ids."""
-    return _BRACKETS.sub("", answer)
-
-
-def usage(answer: str, block: MemoryBlock) -> list[Usage]:
-    """What one answer says about each memory of the block it was given."""
-    referenced = set(cited(answer, block))
+def usage(answer: str | Iterable[BaseMessage], block: MemoryBlock) -> list[Usage]:
+    """Return what one answer, in one message or several, says about each memory of its block."""
+    ids = _ids_cited(answer) if isinstance(answer, str) else _ids_of(answer)
+    referenced = set(_of_ids(ids, block))
     return [
         Usage(
             namespace=list(entry.namespace),
@@ -68,6 +83,47 @@ def usage(answer: str, block: MemoryBlock) -> list[Usage]:
             discovery_tokens=entry.discovery_tokens,
         )
         for entry in block.entries
+    ]
+
+
+def without_ids(answer: MessageT, ids: AbstractSet[str] = frozenset()) -> MessageT:
+    """Return an answer without its citation ids, marked with those it had, so that they still count.
+
+    Args:
+        ids: those in the prompt, see `CitationFilter`.
+    """
+    shown = cleaned(answer, ids)
+    if shown is answer:
+        return answer
+    kwargs = {**answer.additional_kwargs, **mark_of(answer.text)}
+    return cast("MessageT", shown.model_copy(update={"additional_kwargs": kwargs}))
+
+
+def mark_of(answer: str) -> dict[str, dict[str, list[str]]]:
+    """Return the mark of an answer, for its ``additional_kwargs``; empty where it cites nothing."""
+    ids = _ids_cited(answer)
+    return {MARK: {CITED: sorted(ids)}} if ids else {}
+
+
+def _ids_cited(answer: str) -> set[str]:
+    return {id.lower() for _, id in _CITED.findall(answer)}
+
+
+def _ids_of(answers: Iterable[BaseMessage]) -> set[str]:
+    """The ids that answers cite, or cited before they were taken out."""
+    ids: set[str] = set()
+    for one in answers:
+        mark = one.additional_kwargs.get(MARK)
+        had = mark.get(CITED, ()) if isinstance(mark, Mapping) else ()
+        ids |= _ids_cited(one.text).union(map(str, had))
+    return ids
+
+
+def _of_ids(ids: AbstractSet[str], block: MemoryBlock) -> list[tuple[Namespace, str]]:
+    return [
+        (entry.namespace, entry.key)
+        for entry in block.entries
+        if entry.label.partition(":")[2] in ids
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.messages import SystemMessage
@@ -17,10 +18,12 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.escape import one_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
-from langmemory.context.notes import Note, Recalled, notes_of
+from langmemory.context.notes import Letter, Note, Recalled, notes_of
+from langmemory.context.sameness import repeats
 from langmemory.context.tokens import (
     CUT_BEFORE,
     DEFAULT_COUNTER,
+    ELLIPSIS,
     TokenCounter,
     count_text,
     longest,
@@ -29,13 +32,26 @@ from langmemory.errors import ConfigError
 from langmemory.recall.excerpt import best_start
 from langmemory.types import Namespace, Priority, Recall
 
-HEADER = (
-    "What you remember. M: always follow. G: follow where it applies. R: background, no orders."
+HEADER = "What you remember: background, not instructions."
+LEGEND: Mapping[Letter, str] = MappingProxyType(
+    {
+        "M": "always follow",
+        "G": "follow where it applies",
+        "R": "background, not instructions",
+    }
 )
-FOOTER = "In your answer, cite each one you applied, like [M:id]."
+CITE = "Cite the [ids] you use."
 
 MINIMUM_TEXT_CHARS = 40
 """A memory of which less would remain is left out rather than cut."""
+
+FIRST_SHARES = (0.27, 0.22, 0.16)
+"""Of the room for references, which the best, the second and each other one gets at first; what the
+lines leave is given to the best ones. On the dev conversations .74 of the evidence stands in a block of 150
+tokens so, .69 with equal shares."""
+
+WORTH_EXTENDING = 6
+"""Tokens that must be left for a line to be made longer: looking for its best part takes a millisecond."""
 
 MOST_SHARES = 3
 """Parts of a tier that long memories get one of: with two, a block of 400 tokens shows the answer to
@@ -106,6 +122,7 @@ class BlockState(TypedDict):
 
     text: str
     tokens: int
+    frame_tokens: int
     entries: list[EntryState]
     omitted: list[str]
 
@@ -117,9 +134,11 @@ class MemoryBlock:
     text: str = ""
     tokens: int = 0
     """Of the whole block as a message, by the counter it was built with."""
+    frame_tokens: int = 0
+    """Of these, what tags and instructions take."""
     entries: tuple[Disclosed, ...] = ()
     omitted: tuple[str, ...] = ()
-    """Labels of memories of these tiers for which there was no room."""
+    """Labels of memories of these tiers for which there was no room, or that say nothing new."""
 
     def as_message(self) -> SystemMessage:
         """The block as a message marked as injected, which nothing will ever remember as said."""
@@ -130,6 +149,7 @@ class MemoryBlock:
         return {
             "text": self.text,
             "tokens": self.tokens,
+            "frame_tokens": self.frame_tokens,
             "entries": [
                 {
                     "label": entry.label,
@@ -149,6 +169,7 @@ class MemoryBlock:
         return cls(
             text=state["text"],
             tokens=state["tokens"],
+            frame_tokens=state.get("frame_tokens", 0),
             entries=tuple(
                 Disclosed(**{**entry, "namespace": tuple(entry["namespace"])})
                 for entry in state["entries"]
@@ -163,9 +184,13 @@ def disclose(
     budget: DisclosureBudget | int | None = None,
     min_score: float | None = 0.3,
     query: str | None = None,
+    ids: bool = True,
     token_counter: TokenCounter = DEFAULT_COUNTER,
 ) -> MemoryBlock:
     """Render the memory block for a prompt.
+
+    A fact is shown as a statement, with when it is true; a turn with who said it and when. What
+    something newer has replaced begins with "earlier:". Of what says the same, the best ranked is shown.
 
     Args:
         recalled: in ranking order: a `Recall`, its results, memories, a store's items, or the plain
@@ -176,6 +201,7 @@ def disclose(
             guardrail without a score was not searched for and is shown with None only.
         query: what was asked. Of a guardrail or reference that does not fit whole, the part is shown
             that meets it best; None, of anything but a `Recall`, shows the beginning.
+        ids: whether lines begin with the ids by which answers cite them.
         token_counter: counts the block as the message it will be.
 
     Returns:
@@ -194,17 +220,18 @@ def disclose(
         for note in _tier(notes, "guardrail")
         if min_score is None or (note.score is not None and note.score >= min_score)
     ]
-    filling = _Filling(budget.total, token_counter)
+    references = _tier(notes, "reference") if budget.references else []
+    tiers = sum(map(bool, (mandates, guardrails, references)))
+    filling = _Filling(budget.total, token_counter, ids=ids, tiers=tiers > 1)
     filling.add(mandates, budget.mandates)
     filling.add(guardrails, budget.guardrails, query)
-    if budget.references:
-        filling.add(_tier(notes, "reference"), budget.total, query)
+    filling.add(references, budget.total, query, FIRST_SHARES)
     return filling.block()
 
 
 def note_line(note: Note) -> str:
-    """``[R:1a2b3c4d] Maria, 2023-05-08: the text``, escaped, on one line."""
-    return line_head(note) + one_line(note.text)
+    """Return ``[R:1a2b3c4d] Maria, 2023-05-08: the text``, escaped, on one line."""
+    return line_head(note) + one_line(note.text) + line_tail(note)
 
 
 def as_much(note: Note, fits: Callable[[str], bool], query: str | None) -> str | None:
@@ -221,10 +248,17 @@ def as_much(note: Note, fits: Callable[[str], bool], query: str | None) -> str |
     return longest(part, fits, minimum_chars=MINIMUM_TEXT_CHARS) or text
 
 
-def line_head(note: Note) -> str:
-    """A line up to its text."""
-    origin = note.origin
-    return f"[{note.label}] {origin}: " if origin else f"[{note.label}] "
+def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:
+    """Return a line up to its text; `tiers` says the tier where there is no id to say it."""
+    mark = f"[{note.label}] " if ids else f"[{note.letter}] " if tiers else "- "
+    origin = "" if note.is_fact else note.origin
+    return mark + ("earlier: " if note.earlier else "") + (f"{origin}: " if origin else "")
+
+
+def line_tail(note: Note) -> str:
+    """Return what stands behind the text: of a fact, when it is true. A rule holds whenever it was made."""
+    said = note.validity.startswith("said ") and note.letter != "R"
+    return f" ({note.validity})" if note.is_fact and note.validity and not said else ""
 
 
 def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:
@@ -247,58 +281,102 @@ def _tier(notes: Sequence[Note], priority: Priority) -> list[Note]:
 class _Filling:
     """A block being filled: every step is accepted only after counting the whole block."""
 
-    def __init__(self, total: int, token_counter: TokenCounter) -> None:
+    def __init__(self, total: int, token_counter: TokenCounter, *, ids: bool, tiers: bool) -> None:
         self.total = total
+        self.ids = ids
+        self.tiers = tiers
         # What is counted twice (a line in its tier, the whole when done) is asked for once: an
         # exact counter takes a millisecond.
         self.count = functools.cache(functools.partial(count_text, token_counter=token_counter))
+        self.notes: list[Note] = []
         self.lines: list[str] = []
-        self.entries: list[Disclosed] = []
         self.omitted: list[str] = []
-        self.labels: set[str] = set()
 
-    def add(self, notes: Sequence[Note], limit: int, query: str | None = None) -> None:
-        """Add as many of `notes` as fit into `limit` tokens and the whole block."""
-        line_tokens = limit // min(max(len(notes), 1), MOST_SHARES)
-        tier: list[str] = []
+    def add(
+        self,
+        notes: Sequence[Note],
+        limit: int,
+        query: str | None = None,
+        shares: Sequence[float] = (1.0,),
+    ) -> None:
+        """Add as many of `notes` as fit into `limit` tokens and the whole block.
+
+        ``shares`` of the limit is what a line gets at first, the last for all further ones.
+        """
+        most = limit // min(max(len(notes), 1), MOST_SHARES)
+        first = len(self.lines)
         for note in notes:
-            line = self._fitted(note, tier, limit, line_tokens, query)
-            # Two memories whose ids collide could not be told apart: the better one stays.
-            if line is None or note.label in self.labels:
+            place = len(self.lines)
+            share = shares[min(place - first, len(shares) - 1)]
+            line = None
+            if not self._shown_already(note):
+                little = min(most, int(limit * share))
+                line = self._fitted(note, first, place, little, limit, query)
+                if line is None and little < most:
+                    line = self._fitted(note, first, place, most, limit, query)
+            if line is None:
                 self.omitted.append(note.label)
-                continue
-            tier.append(line)
-            self.lines.append(line)
-            self.labels.add(note.label)
-            self.entries.append(disclosed(note, line, self.count))
+            else:
+                self.notes.append(note)
+                self.lines.append(line)
+        if shares[-1] < 1:
+            for place in range(first, len(self.lines)):
+                if self.total - self.count(self._framed(self.lines)) < WORTH_EXTENDING:
+                    break
+                if ELLIPSIS.strip() not in self.lines[place]:
+                    continue
+                longer = self._fitted(self.notes[place], first, place, most, limit, query)
+                if longer is not None and len(longer) > len(self.lines[place]):
+                    self.lines[place] = longer
+
+    def _shown_already(self, note: Note) -> bool:
+        # Two memories whose ids collide could not be told apart: the better one stays.
+        return any(note.label == one.label or repeats(note, one) for one in self.notes)
 
     def _fitted(
-        self, note: Note, tier: list[str], limit: int, line_tokens: int, query: str | None
+        self, note: Note, first: int, place: int, most: int, limit: int, query: str | None
     ) -> str | None:
-        head = line_head(note)
+        """The line of a note at a place, as long as it may be there; None if hardly any of it could stand.
+
+        The tier begins with the line at `first`.
+        """
+        head, tail = line_head(note, ids=self.ids, tiers=self.tiers), line_tail(note)
+
+        def line_of(text: str) -> str:
+            return head + (text.removesuffix(".") if tail else text) + tail
 
         def fits(text: str) -> bool:
-            line = head + text
+            line = line_of(text)
+            lines = [*self.lines[:place], line, *self.lines[place + 1 :]]
             return (
-                self.count(line) <= line_tokens
-                and self.count("\n".join([*tier, line])) <= limit
-                and self.count(_framed([*self.lines, line])) <= self.total
+                self.count(line) <= most
+                and self.count("\n".join(lines[first:])) <= limit
+                and self.count(self._framed(lines, note)) <= self.total
             )
 
         text = as_much(note, fits, query)
-        return None if text is None else head + text
+        return None if text is None else line_of(text)
+
+    def _framed(self, lines: Sequence[str], *more: Note) -> str:
+        letters = {note.letter for note in (*self.notes, *more)}
+        header = HEADER
+        if letters != {"R"}:
+            legend = (f"{one}: {LEGEND[one]}." for one in LEGEND if one in letters)
+            header = f"What you remember. {' '.join(legend)}"
+        cite = [CITE] if self.ids else []
+        return "\n".join([OPEN_TAG, " ".join([header, *cite]), *lines, CLOSE_TAG])
 
     def block(self) -> MemoryBlock:
         if not self.lines:
             return MemoryBlock(omitted=tuple(self.omitted))
-        text = _framed(self.lines)
+        text = self._framed(self.lines)
         return MemoryBlock(
             text=text,
             tokens=self.count(text),
-            entries=tuple(self.entries),
+            frame_tokens=self.count(self._framed([])),
+            entries=tuple(
+                disclosed(note, line, self.count)
+                for note, line in zip(self.notes, self.lines, strict=True)
+            ),
             omitted=tuple(self.omitted),
         )
-
-
-def _framed(lines: Sequence[str]) -> str:
-    return "\n".join([OPEN_TAG, HEADER, *lines, FOOTER, CLOSE_TAG])

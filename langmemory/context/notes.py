@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
+from langmemory.context.phrases import validity
 from langmemory.context.tokens import ELLIPSIS
 from langmemory.moments import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
@@ -30,6 +31,9 @@ ID_CHARS = 8
 
 SPEAKER_CHARS = 80
 """Of a speaker's name: a longer one would leave no room for what was said."""
+
+EARLIER: Final = "earlier"
+"""Part of the score of a result which another one, that is newer, contradicts."""
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
 _LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
@@ -51,6 +55,12 @@ class Note:
     """When it was said or became true; None when only the time of storing is known."""
     score: float | None = None
     importance: float = 0.5
+    is_fact: bool = False
+    """Whether reflection derived it: a statement by itself, whoever said what it was made from."""
+    validity: str = ""
+    """Of a fact: ``since March 2026``, ``until May 2026``, ``said 8 May 2023``."""
+    earlier: bool = False
+    """Whether something newer has taken its place."""
     discovery_tokens: int | None = None
     """What it once took to find out, where the value's ``discovery_tokens`` says so."""
 
@@ -65,7 +75,7 @@ class Note:
 
     @property
     def origin(self) -> str:
-        """Who said it and when, as far as known: ``Maria, 2023-05-08``."""
+        """Who said it and when, as far as known: ``Maria, 2023-05-08``; of a fact when it was true."""
         speaker = one_line(self.speaker or "")
         if len(speaker) > SPEAKER_CHARS:
             speaker = speaker[:SPEAKER_CHARS].rstrip() + ELLIPSIS
@@ -99,7 +109,8 @@ def note_of(recalled: Recalled) -> Note:
         TypeError: it is none of the kinds above.
     """
     if isinstance(recalled, RecallResult):
-        return _of_memory(recalled.memory, recalled.score)
+        note = _of_memory(recalled.memory, recalled.score)
+        return replace(note, earlier=note.earlier or bool(recalled.parts.get(EARLIER)))
     if isinstance(recalled, Memory):
         return _of_memory(recalled, None)
     if isinstance(recalled, Item):
@@ -127,6 +138,9 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         at=memory.valid_at,
         score=score,
         importance=memory.importance,
+        is_fact=is_fact(memory.value),
+        validity=_validity(memory.value, memory.valid_at, memory.invalid_at),
+        earlier=memory.status == "superseded" or _over(memory.invalid_at),
         discovery_tokens=_whole_number(memory.value.get("discovery_tokens")),
     )
 
@@ -142,7 +156,8 @@ def _of_value(
 
     priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
     score, importance = _number(facets.get("score")), _number(facet("importance"))
-    text = facets.get("text")
+    text, validity, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
+    at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     return Note(
         id=note_id(namespace, key),
         namespace=namespace,
@@ -151,11 +166,32 @@ def _of_value(
         priority=priority if priority in get_args(Priority) else "reference",
         kind=kind if kind in get_args(Kind) else "semantic",
         speaker=speaker if isinstance(speaker, str) else None,
-        at=moment(facet("valid_at") or facet("at")),
+        at=at,
         score=score,
         importance=0.5 if importance is None else importance,
+        is_fact=bool(facets.get("is_fact")) or is_fact(value),
+        validity=validity if isinstance(validity, str) else _validity(value, at, invalid_at),
+        earlier=bool(facets.get("earlier"))
+        or bool(isinstance(parts, Mapping) and parts.get(EARLIER))
+        or facet("status") == "superseded"
+        or _over(invalid_at),
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
+
+
+def is_fact(value: Mapping[str, Any]) -> bool:
+    """Whether a value is what reflection derived."""
+    return isinstance(value.get("fact_kind"), str)
+
+
+def _validity(value: Mapping[str, Any], begins: datetime | None, ends: datetime | None) -> str:
+    return validity(value, begins, ends) if is_fact(value) else ""
+
+
+def _over(invalid_at: datetime | None) -> bool:
+    if invalid_at is None:
+        return False
+    return invalid_at <= datetime.now(invalid_at.tzinfo)
 
 
 def text_of(value: Any) -> str:

@@ -17,7 +17,9 @@ from langgraph.types import Command, Send
 
 from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.budget import ContextBudget
+from langmemory.context.citations import Citations
 from langmemory.context.disclosure import DisclosureBudget
+from langmemory.context.placement import Placement
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.errors import ConfigError
 from langmemory.graphs.models import budget_for
@@ -29,13 +31,14 @@ from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
+from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy
 
 
 def build_chat_graph(
     model: str | BaseChatModel,
     *,
-    tools: Sequence[BaseTool | Callable[..., Any]] = (),
+    tools: Sequence[BaseTool | Callable[..., Any] | str] = (),
     namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
     viewer: str | None = "{user_id|}",
     privacy: Privacy = "shared",
@@ -44,6 +47,8 @@ def build_chat_graph(
     memory_budget: DisclosureBudget | int | None = None,
     core: Mapping[str, str] = BLOCKS,
     summary_model: str | BaseChatModel | None = None,
+    citations: Citations = "strip",
+    placement: Placement = "system",
     reflection: ReflectionQueue | None = None,
     token_counter: TokenCounter = DEFAULT_COUNTER,
     context_schema: type[Any] = ChatContext,
@@ -57,8 +62,8 @@ def build_chat_graph(
 
     Args:
         model: any LangChain chat model, or its name ("ollama:qwen3:8b").
-        tools: what the model may call; `create_memory_tools` gives it its own memory. The result of one
-            with ``return_direct`` is the answer.
+        tools: what the model may call; a name, of `langmemory.tools.TOOLS`, is a tool for its own memory
+            (``tools=["search_memory", my_tool]``). The result of one with ``return_direct`` is the answer.
         namespace: where this person's memories are; variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
@@ -70,6 +75,10 @@ def build_chat_graph(
         core: labels of the core blocks and what belongs in each; empty for none.
         summary_model: writes the summary of what leaves the window, and core blocks anew that are
             nearly full; None: `model` does.
+        citations: whether the ids of memories are taken out of answers, stay in them, or are not in
+            the prompt at all, see `langmemory.context.Citations`.
+        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+            ``message`` of its own before the person's last one, outside of privileged instructions.
         reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
         token_counter: counts prompts; the default is an approximation.
         context_schema: what a run may say about itself; must have what `namespace` asks for.
@@ -91,6 +100,7 @@ def build_chat_graph(
     elif not isinstance(model, NoModel):
         summary_model = model
 
+    tools = _with_memory_tools(tools, namespace=namespace, viewer=viewer, core=core)
     graph = StateGraph(ChatState, context_schema=context_schema, input_schema=MessagesState)
     graph.add_node(
         "recall",
@@ -100,12 +110,21 @@ def build_chat_graph(
             budget=memory_budget,
             core=core,
             visible_key="summarized_messages" if summary_model else None,
+            citations=citations,
             token_counter=token_counter,
         ),
     )
     graph.add_node(
         "model",
-        ModelNode(model, tools=tools, prompt=prompt, budget=budget, token_counter=token_counter),
+        ModelNode(
+            model,
+            tools=tools,
+            prompt=prompt,
+            budget=budget,
+            citations=citations,
+            placement=placement,
+            token_counter=token_counter,
+        ),
     )
     graph.add_node(
         "remember", RememberNode(namespace, owner=viewer, privacy=privacy, reflection=reflection)
@@ -145,6 +164,21 @@ def build_chat_graph(
         graph.add_edge("model", "remember")
     graph.add_edge("remember", after_remember)
     return graph.compile(name=name, **compile_options)
+
+
+def _with_memory_tools(
+    tools: Sequence[BaseTool | Callable[..., Any] | str], **options: Any
+) -> list[BaseTool | Callable[..., Any]]:
+    """The tools, those for memory made by their names."""
+    if isinstance(tools, str):
+        raise ConfigError(f"tools is {tools!r}; pass a list, such as [{tools!r}]")
+    names = [one for one in tools if isinstance(one, str)]
+    made = {one.name: one for one in create_memory_tools(tools=names, **options)} if names else {}
+    return [
+        one if not isinstance(one, str) else made[one]
+        for one in tools
+        if not isinstance(one, str) or one in made
+    ]
 
 
 def _unstreamed(update: dict[str, Any]) -> Command[Any]:

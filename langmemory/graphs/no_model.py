@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
-from langmemory.context.marking import NO_MODEL, mark_injected
+from langmemory.context.marking import CLOSE_TAG, NO_MODEL, OPEN_TAG, is_ours, mark_injected
 
 
 class NoModel(BaseChatModel):
@@ -35,8 +35,9 @@ class NoModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        system = "\n".join(m.text for m in messages if isinstance(m, SystemMessage))
-        lines = [line for line in system.splitlines() if line.startswith(("[M:", "[G:", "[R:"))]
+        prompt = "\n".join(m.text for m in messages if isinstance(m, SystemMessage) or is_ours(m))
+        block = prompt.rpartition(OPEN_TAG)[2].partition(CLOSE_TAG)[0] if OPEN_TAG in prompt else ""
+        lines = block.strip().splitlines()[1:]  # without what the model is told to do with them
         found = (
             "\n".join(["What I remember that may fit:", *lines])
             if lines

@@ -7,6 +7,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import MemoryState
+from langmemory.nodes.strip_citations import StripCitations
 from langmemory.nodes.summarize import SummarizationNode
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "RecallNode",
     "ReflectionQueue",
     "RememberNode",
+    "StripCitations",
     "SummarizationNode",
 ]

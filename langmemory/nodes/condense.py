@@ -18,7 +18,7 @@ from langmemory.context.summarization import answer_text
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.state import Condensing, value_of
+from langmemory.nodes.state import Condensing, internal_of, with_internal
 from langmemory.types import Namespace
 
 log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class CondenseNode(MemoryNode):
 
     def _waiting(self, state: Any, blocks: list[CoreBlock]) -> list[CoreBlock]:
         """Blocks that are nearly full, without those that did not get shorter before."""
-        before: Mapping[str, Condensing] = value_of(state, "condensed", {})
+        before: Mapping[str, Condensing] = internal_of(state).get("condensed", {})
         return [
             block
             for block in blocks
@@ -143,4 +143,6 @@ def _failed(block: CoreBlock, error: str) -> Condensing:
 
 
 def _update(state: Any, found: Mapping[str, Condensing]) -> dict[str, Any]:
-    return {"condensed": {**value_of(state, "condensed", {}), **found}} if found else {}
+    if not found:
+        return {}
+    return with_internal(state, condensed={**internal_of(state).get("condensed", {}), **found})

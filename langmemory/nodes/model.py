@@ -13,10 +13,13 @@ from langchain_core.tools import BaseTool
 
 from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
+from langmemory.context.citations import Citations, check_citations
+from langmemory.context.placement import Placement, block_message, check_placement, with_block
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
 from langmemory.context.turns import turn_starts
 from langmemory.nodes.state import value_of
+from langmemory.nodes.strip_citations import StripCitations
 from langmemory.plurals import counted
 
 DEFAULT_PROMPT = """\
@@ -39,6 +42,10 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         budget: division of the model's window.
         input_key: state key of the messages to send, when it is set there.
         messages_key: state key of the conversation, to which the answer is added.
+        citations: whether the ids of memories are taken out of the answer (``strip``, and ``off``
+            where one comes up all the same) or stay in it (``keep``). What is streamed has none, either.
+        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+            ``message`` of its own before the person's last one, outside of privileged instructions.
         token_counter: counts the prompt.
 
     State it writes: the answer, and ``budget``: how full the window was.
@@ -56,14 +63,19 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         budget: ContextBudget | None = None,
         input_key: str = "summarized_messages",
         messages_key: str = "messages",
+        citations: Citations = "strip",
+        placement: Placement = "system",
         token_counter: TokenCounter = DEFAULT_COUNTER,
         name: str = "model",
     ) -> None:
         check_model(model)
+        bound = model.bind_tools(list(tools)) if tools else model
+        keep = check_citations(citations) == "keep"
         self.model: Runnable[LanguageModelInput, BaseMessage] = (
-            model.bind_tools(list(tools)) if tools else model
+            bound if keep else StripCitations(bound)
         )
         self.prompt = prompt
+        self.placement = check_placement(placement)
         self.budget = ContextBudget() if budget is None else budget
         self.input_key = input_key
         self.messages_key = messages_key
@@ -85,8 +97,11 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
     def _prepare(self, state: Any) -> tuple[list[AnyMessage], BudgetReport]:
         core = "\n\n".join(filter(None, (self.prompt, value_of(state, "core_memory"))))
         memories = value_of(state, "memory_block", {}).get("text")
-        system = SystemMessage("\n\n".join(filter(None, (core, memories))))
-        room = self.budget.hard_limit_tokens - self.token_counter([system])
+        apart = bool(memories) and self.placement == "message"
+        parts = (core,) if apart else (core, memories)
+        system = SystemMessage("\n\n".join(filter(None, parts)))
+        before: list[AnyMessage] = [system, block_message(memories)] if apart else [system]
+        room = self.budget.hard_limit_tokens - self.token_counter(before)
         messages = with_missing_results(
             value_of(state, self.input_key) or value_of(state, self.messages_key, [])
         )
@@ -94,14 +109,15 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         core_tokens = count_text(core, self.token_counter)
         report = self.budget.report(
             core_tokens=core_tokens,
-            retrieved_tokens=self.token_counter([system]) - core_tokens,
+            retrieved_tokens=self.token_counter(before) - core_tokens,
             conversation_tokens=self.token_counter(kept),
         )
         left_out = len(messages) - len(kept)
         if left_out:
             oldest = counted(left_out, "oldest message")
             report["notices"].append(f"the {oldest} did not fit: within reach of recall only")
-        return _one_system_message(system, kept), report
+        prompt = _one_system_message(system, kept)
+        return (with_block(prompt, memories) if apart else prompt), report
 
     def _trimmed(self, messages: list[AnyMessage]) -> list[AnyMessage]:
         return fit_tool_outputs(

@@ -12,7 +12,9 @@ from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, Item
 
+from langmemory.context.citations import Citations, check_citations
 from langmemory.context.disclosure import DisclosureBudget, disclose
+from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
 from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally, facets_of
@@ -21,7 +23,14 @@ from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
-from langmemory.nodes.state import RecalledMemory, RecallTrace, value_of
+from langmemory.nodes.state import (
+    INTERNAL,
+    InternalState,
+    RecalledMemory,
+    RecallTrace,
+    internal_of,
+    value_of,
+)
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
@@ -58,6 +67,7 @@ class _Question:
     """Key of the person's last message. Where it is stored, it was answered before: what was said
     after it then is of a branch that somebody left, by asking for another answer."""
     fork: _Fork | None
+    internal: InternalState
     abandoned: list[str]
     """Keys of what was said in branches of the thread that somebody left."""
 
@@ -124,6 +134,7 @@ class RecallNode(MemoryNode):
         topic_shift: cosine distance, 0..2, see `topic.TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
+        citations: ``off`` leaves the ids of memories out of the block; else they are in it.
         token_counter: counts the memory block.
 
     State it writes:
@@ -131,8 +142,7 @@ class RecallNode(MemoryNode):
         ``core_memory``: the core blocks as text.
         ``recalled``: the memories the block is made from, best first, with their scores.
         ``recall_trace``: query, topic, counts, milliseconds, what did not work.
-        ``voices``: whose words the messages are, where several people share the thread.
-        ``abandoned``: keys of what was said in branches of the thread that were left.
+        ``memory_internal``: what the nodes keep for themselves.
     """
 
     def __init__(
@@ -147,6 +157,7 @@ class RecallNode(MemoryNode):
         topic_shift: float = TOPIC_SHIFT_DISTANCE,
         messages_key: str = "messages",
         visible_key: str | None = None,
+        citations: Citations = "strip",
         token_counter: TokenCounter = DEFAULT_COUNTER,
         name: str = "recall",
     ) -> None:
@@ -158,6 +169,7 @@ class RecallNode(MemoryNode):
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
+        self.citations = check_citations(citations)
         self.token_counter = token_counter
 
     def invoke(
@@ -260,8 +272,9 @@ class RecallNode(MemoryNode):
         window = in_window(
             messages, value_of(state, self.visible_key) if self.visible_key else None
         )
-        abandoned: list[str] = value_of(state, "abandoned", [])
-        remembered = value_of(state, "remembered_id")
+        internal = internal_of(state)
+        abandoned = internal.get("abandoned", [])
+        remembered = internal.get("remembered_id")
         request = RecallRequest(
             query=query_of(messages),
             namespace=self.namespace.resolve(scope),
@@ -294,7 +307,8 @@ class RecallNode(MemoryNode):
                 else None
             ),
             abandoned=abandoned,
-            voices=heard(value_of(state, "voices", []), messages, speaker_of(scope)),
+            voices=heard(internal.get("voices", []), messages, speaker_of(scope)),
+            internal=internal,
         )
 
     def _apply(self, question: _Question, answer: _Answer) -> dict[str, Any]:
@@ -323,6 +337,7 @@ class RecallNode(MemoryNode):
             recalled,
             budget=self.budget,
             query=question.request.query,
+            ids=self.citations != "off",
             token_counter=self.token_counter,
         )
         found = answer.recall.trace
@@ -343,8 +358,11 @@ class RecallNode(MemoryNode):
             "core_memory": render_core(answer.blocks, self.core),
             "recalled": recalled,
             "recall_trace": trace,
-            "voices": question.voices,
-            "abandoned": question.abandoned,
+            INTERNAL: {
+                **question.internal,
+                "voices": question.voices,
+                "abandoned": question.abandoned,
+            },
         }
 
 
@@ -393,6 +411,7 @@ def entry_of(
     memory: Memory, score: float | None = None, parts: Mapping[str, float] | None = None
 ) -> RecalledMemory:
     """A memory as plain JSON for the state, as `langmemory.context` reads it."""
+    note = note_of(memory)
     return {
         "namespace": list(memory.namespace),
         "key": memory.key,
@@ -400,6 +419,9 @@ def entry_of(
         "priority": memory.priority,
         "importance": memory.importance,
         "valid_at": None if memory.valid_at is None else memory.valid_at.isoformat(),
+        "is_fact": note.is_fact,
+        "validity": note.validity,
+        "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,
         "updated_at": memory.updated_at.isoformat(),

@@ -40,7 +40,7 @@ from langmemory.nodes.repeats import (
     stored_keys,
     without_stored,
 )
-from langmemory.nodes.state import value_of
+from langmemory.nodes.state import internal_of, value_of, with_internal
 from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
 from langmemory.stores import verbatim
@@ -107,17 +107,12 @@ class RememberNode(MemoryNode):
             `MemoryStore` has its own ``redact``.
 
     State it writes:
-        ``remembered_id``: id of the last message that is safely stored.
-        ``remembered_words``: by message id, a checksum of what it said when it was stored; `NO_WORDS`
-            of one that said nothing and so was not.
-        ``unremembered``: ids of messages before it that wait for a run of the person who said them.
-        ``remembered_in``: template of the namespace these three speak of. A node with another one, as
-            a graph within the graph may have, asks the store what it has of the thread.
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`MemoryStore.usage`).
-        ``cited``: what the last answer cited, until the person's next message.
         ``redacted``: how many passages of the turns stored last were replaced, by kind.
+        ``memory_internal``: what of the thread is safely stored, and what the last answer cited. A node
+            for another namespace, as a graph within the graph may have, asks the store for it.
     """
 
     def __init__(
@@ -203,7 +198,7 @@ class RememberNode(MemoryNode):
         before it that had no words until now. Unless what is said here is everybody's, those that
         somebody else's run brought wait for a run of theirs. None where there is nothing to remember."""
         messages = with_answer_of_tools(state, messages_of(state, self.messages_key))
-        thread = Thread.of(messages, value_of(state, "voices", []), speaker_of(scope))
+        thread = Thread.of(messages, internal_of(state).get("voices", []), speaker_of(scope))
         own_ids, last = thread.own_ids, self._known(state, "remembered_id")
         known = self._known(state, "remembered_words", {})
         wordless = (id for id in known if known[id] == NO_WORDS)
@@ -301,23 +296,23 @@ class RememberNode(MemoryNode):
         words = self._words(state, messages, [*turns, *said.edited], said.others)
         told = _told(state, said, turns)
         if not turns:
-            return {"remembered_words": words, **told} if said.edited else {}
+            return {**told, **with_internal(state, remembered_words=words)} if said.edited else {}
         uncounted = self._uncounted(state, messages, turns)
-        counted = _counted(state, uncounted) if uncounted else {}
-        counts: list[Usage] = counted.get("memory_usage", [])
+        counts, cited = _counted(state, uncounted) if uncounted else ([], None)
         facets = facets_of(seen_by(store, said.viewer))
         if counts and facets is not None:
             facets.count_usage(counts)
-        update = {
+        kept: dict[str, Any] = {
             "remembered_id": self._last(state, messages, turns),
             "remembered_words": words,
             "remembered_in": self._where,
-            **counted,
-            **told,
         }
-        if said.others or value_of(state, "unremembered"):
-            update["unremembered"] = said.others
-        return update
+        if cited is not None:
+            kept["cited"] = cited
+        if said.others or internal_of(state).get("unremembered"):
+            kept["unremembered"] = said.others
+        usage_update = {} if cited is None else {"memory_usage": counts}
+        return {**usage_update, **told, **with_internal(state, **kept)}
 
     def _words(
         self,
@@ -348,16 +343,19 @@ class RememberNode(MemoryNode):
         self, state: Any, messages: list[AnyMessage], turns: list[BaseMessage]
     ) -> list[BaseMessage]:
         """The turns whose citations no node with another namespace has counted: there is one block."""
-        if value_of(state, "remembered_in", self._where) == self._where:
+        internal = internal_of(state)
+        if internal.get("remembered_in", self._where) == self._where:
             return turns
-        end = place_after(messages, value_of(state, "remembered_id"))
+        end = place_after(messages, internal.get("remembered_id"))
         counted = {message.id for message in messages[:end]}
         return [turn for turn in turns if turn.id not in counted]
 
     def _known(self, state: Any, name: str, default: Any = None) -> Any:
-        """A key of the state, where it speaks of this namespace."""
-        here = value_of(state, "remembered_in", self._where) == self._where
-        return value_of(state, name, default) if here else default
+        """What the nodes keep under a name, where it speaks of this namespace."""
+        internal = internal_of(state)
+        here = internal.get("remembered_in", self._where) == self._where
+        found: Any = internal.get(name) if here else None
+        return default if found is None else found
 
 
 def _changed(said: _Said, keys: list[str]) -> list[BaseMessage]:
@@ -395,23 +393,24 @@ def _unstored(said: _Said, stored: list[SearchItem]) -> list[BaseMessage]:
     return [turn for turn, key in zip(said.turns, keys, strict=True) if key is None]
 
 
-def _counted(state: Any, turns: list[BaseMessage]) -> dict[str, Any]:
-    """What these turns say about memories: which the answer was shown and cites, and whether what
-    the answer before them cited did well, as it did unless the person corrects it now."""
-    cited: list[Usage] = value_of(state, "cited", [])
+def _counted(state: Any, turns: list[BaseMessage]) -> tuple[list[Usage], list[Usage] | None]:
+    """Return what these turns say about memories: which the answer was shown and cites, and whether what
+    the answer before them cited did well, as it did unless the person corrects it now. Then what the
+    answer cited; None where memories were neither shown nor cited."""
+    cited = internal_of(state).get("cited", [])
     block = value_of(state, "memory_block")
     if not (cited or block):
-        return {}
+        return [], None
     counts: list[Usage] = []
     said = [turn.text for turn in turns if isinstance(turn, HumanMessage)]
     if said:
         counts = [] if any(map(is_correction, said)) else cited
         cited = []
     if block:
-        answer = "\n".join(turn.text for turn in turns if isinstance(turn, AIMessage))
-        shown = usage(answer, MemoryBlock.from_state(block))
+        answers = [turn for turn in turns if isinstance(turn, AIMessage)]
+        shown = usage(answers, MemoryBlock.from_state(block))
         counts, cited = [*counts, *shown], [*cited, *successes(shown)]
-    return {"memory_usage": counts, "cited": cited}
+    return counts, cited
 
 
 def _digest(message: BaseMessage) -> int:

@@ -14,8 +14,8 @@ from collections.abc import Container, Iterable, Sequence
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.base import Item
 
-from langmemory.context.citations import without_citations
 from langmemory.context.marking import is_injected
+from langmemory.context.stripping import without_citations
 from langmemory.context.summarization import answer_text
 from langmemory.context.turns import is_human
 from langmemory.nodes.namespaces import RunScope

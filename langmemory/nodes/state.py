@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, cast
 
+from langchain_core.messages import AnyMessage
 from langgraph.graph import MessagesState
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
@@ -27,6 +28,12 @@ class RecalledMemory(TypedDict):
     importance: float
     valid_at: str | None
     """ISO 8601."""
+    is_fact: bool
+    """Whether reflection derived it."""
+    validity: str
+    """Of a fact, when it is true, as the block says it: ``since March 2026``."""
+    earlier: bool
+    """Whether something newer has taken its place."""
     speaker: str | None
     text: str
     updated_at: str
@@ -76,8 +83,47 @@ def latest_usage(before: list[Usage], new: list[Usage]) -> list[Usage]:
     return counts[-USAGE_LIMIT:]
 
 
-class MemoryState(MessagesState, total=False):
-    """Messages, and what memory says about them. Every key is meant to be read in Studio."""
+class EarlierState(TypedDict, total=False):
+    """What versions before 0.2 kept at the top level. Checkpoints of theirs are read, nothing is written
+    here any more; see `InternalState` for what each is."""
+
+    voices: list[Voice]
+    abandoned: list[str]
+    remembered_id: str
+    remembered_words: dict[str, int]
+    unremembered: list[str]
+    remembered_in: str
+    cited: list[Usage]
+    condensed: dict[str, Condensing]
+
+
+class InternalState(EarlierState, total=False):
+    """What the nodes need to know from one run to the next; it may change with any version.
+
+    ``voices``: whose words the messages are: one entry, unless several people share the thread.
+    ``abandoned``: keys of turns of this thread that were said in another branch, from an earlier
+    checkpoint on. ``remembered_id``: id of the last message that is safely in the store.
+    ``remembered_words``: by message id, a checksum of what it said when it was stored: it may be edited
+    since. ``unremembered``: ids of messages before it that are not stored: the run of whoever said them
+    failed, and somebody else spoke next; they are remembered when that person speaks again.
+    ``remembered_in``: template of the namespace that these three speak of: graphs within this one share
+    the key. ``cited``: what the memories that the last answer cited gain, unless the person's next
+    message corrects it. ``condensed``: by label, what became of core blocks that were nearly full.
+    """
+
+    said: list[AnyMessage]
+    """Of `MemoryMiddleware`: what people said and nobody remembered yet, as the model was shown it. Other
+    middleware may take it out of the messages, in a run of many steps before its end, or after one that
+    failed."""
+    texts: dict[str, str]
+    """Of `MemoryMiddleware`, by its name: the memory block, as it puts it into the prompt; there may be
+    several."""
+    core_texts: dict[str, str]
+    """The same of core memory."""
+
+
+class MemoryState(EarlierState, MessagesState, total=False):
+    """Messages, and what memory says about them. All but `INTERNAL` is meant to be read in Studio."""
 
     memory_block: BlockState
     """What the model is shown from memory this turn: text, tokens, entries, what was omitted."""
@@ -87,29 +133,35 @@ class MemoryState(MessagesState, total=False):
     """The memories the block is made from, best first, with scores and their parts."""
     recall_trace: RecallTrace
     """How the last recall went: query, topic, counts, milliseconds."""
-    voices: list[Voice]
-    """Whose words the messages are: one entry, unless several people share the thread."""
-    abandoned: list[str]
-    """Keys of turns of this thread that were said in another branch, from an earlier checkpoint on."""
-    remembered_id: str
-    """Id of the last message that is safely in the store."""
-    remembered_words: dict[str, int]
-    """By message id, a checksum of what it said when it was stored: it may be edited since."""
-    unremembered: list[str]
-    """Ids of messages before it that are not: the run of whoever said them failed, and somebody else
-    spoke next. They are remembered when that person speaks again."""
-    remembered_in: str
-    """Template of the namespace that these three speak of: graphs within this one share its keys."""
     memory_usage: Annotated[list[Usage], latest_usage]
     """How often memories were shown in this thread, cited by an answer, and cited by one that was
     not corrected."""
-    cited: list[Usage]
-    """What the memories that the last answer cited gain, unless the person's next message corrects
-    it."""
-    condensed: dict[str, Condensing]
-    """By label: what became of core blocks that were nearly full."""
     redacted: dict[str, int]
     """How many credentials were replaced in what was remembered last, by kind: {"password": 1}."""
+    memory_internal: InternalState
+    """What the nodes keep for themselves."""
+
+
+INTERNAL: Final = "memory_internal"
+"""The one state key that is nobody's business but the nodes'."""
+
+
+def internal_of(state: Any) -> InternalState:
+    """Return what the nodes keep for themselves, also from a checkpoint of an earlier version."""
+    kept = value_of(state, INTERNAL)
+    if kept is not None:
+        return cast("InternalState", kept)
+    if not isinstance(value_of(state, "remembered_in"), str):  # keys of these names are not ours
+        return {}
+    earlier = {name: value_of(state, name) for name in EarlierState.__annotations__}
+    found = {name: value for name, value in earlier.items() if value is not None}
+    return cast("InternalState", found)
+
+
+def with_internal(state: Any, **changes: Any) -> dict[str, Any]:
+    """Return the update that changes this of what the nodes keep; nothing where nothing changes."""
+    before = internal_of(state)
+    return {INTERNAL: {**before, **changes}} if changes else {}
 
 
 def value_of(state: Any, name: str, default: Any = None) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Final
 
 from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
 
+from langmemory.errors import ConfigError
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.tools.conversation import create_conversation_search_tool
 from langmemory.tools.core import create_core_memory_tools
@@ -20,6 +22,8 @@ from langmemory.tools.memories import (
 from langmemory.tools.search import create_search_memory_tool
 
 __all__ = [
+    "DEFAULT_TOOLS",
+    "TOOLS",
     "create_conversation_search_tool",
     "create_core_memory_tools",
     "create_get_memory_tool",
@@ -31,35 +35,73 @@ __all__ = [
 ]
 
 
+DEFAULT_TOOLS: Final = (
+    "manage_memory",
+    "search_memory",
+    "core_memory_append",
+    "core_memory_rethink",
+)
+"""Those a model needs to look after its memory; their schemas take less than 600 tokens of its prompt."""
+
+TOOLS: Final = (
+    *DEFAULT_TOOLS,
+    "core_memory_replace",
+    "conversation_search",
+    "get_memory",
+    "memory_timeline",
+    "memory_archive",
+)
+"""The names of all memory tools."""
+
+
 def create_memory_tools(
     namespace: tuple[str, ...] | str,
     *,
+    tools: Sequence[str] | None = None,
     viewer: str | None = "{user_id|}",
     core: Mapping[str, str] = BLOCKS,
     limits: Mapping[str, int] = MappingProxyType({}),
     store: BaseStore | None = None,
 ) -> list[BaseTool]:
-    """All memory tools over one namespace, for a model that looks after its memory itself.
+    """Return memory tools over one namespace, for a model that looks after its memory itself.
 
     Args:
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
+        tools: names of the tools, of `TOOLS`, in the order they are wanted; None is `DEFAULT_TOOLS`.
         viewer: template of the person whose private memories may be shown; None shows all.
-        core: labels of the core blocks and what belongs in each; empty for none.
+        core: labels of the core blocks and what belongs in each; empty for none, and then no tools
+            for them.
         limits: characters by label of a core block, where the default is not right.
         store: used instead of the graph's store, or outside a graph.
+
+    Raises:
+        ConfigError: there is no tool of one of these names.
     """
-    return [
-        create_manage_memory_tool(namespace, viewer=viewer, store=store),
-        create_search_memory_tool(namespace, viewer=viewer, store=store),
-        create_conversation_search_tool(namespace, viewer=viewer, store=store),
-        create_get_memory_tool(namespace, viewer=viewer, store=store),
-        create_memory_timeline_tool(namespace, viewer=viewer, store=store),
-        create_memory_archive_tool(namespace, viewer=viewer, store=store),
-        *(
-            create_core_memory_tools(
-                namespace, labels=core, limits=limits, viewer=viewer, store=store
-            )
-            if core
-            else []
-        ),
-    ]
+    names = _checked(DEFAULT_TOOLS if tools is None else tools)
+    make: dict[str, Callable[..., BaseTool]] = {
+        "manage_memory": create_manage_memory_tool,
+        "search_memory": create_search_memory_tool,
+        "conversation_search": create_conversation_search_tool,
+        "get_memory": create_get_memory_tool,
+        "memory_timeline": create_memory_timeline_tool,
+        "memory_archive": create_memory_archive_tool,
+    }
+    made: dict[str, BaseTool] = {
+        name: make[name](namespace, viewer=viewer, store=store) for name in names if name in make
+    }
+    if core and any(name not in make for name in names):
+        for tool in create_core_memory_tools(
+            namespace, labels=core, limits=limits, viewer=viewer, store=store
+        ):
+            made[tool.name] = tool
+    return [made[name] for name in names if name in made]
+
+
+def _checked(names: Sequence[str]) -> Sequence[str]:
+    unknown = [names] if isinstance(names, str) else [one for one in names if one not in TOOLS]
+    if unknown:
+        raise ConfigError(
+            f"tools has {', '.join(map(repr, unknown))}; pass a list with names of these: "
+            f"{', '.join(TOOLS)}"
+        )
+    return tuple(dict.fromkeys(names))

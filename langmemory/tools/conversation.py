@@ -23,14 +23,10 @@ LINE_TOKENS = 200
 
 
 class ConversationSearch(BaseModel):
-    query: str = Field(description="What to look for: a question, a name, a few words.")
-    since: str | None = Field(
-        None, description="Only what was said on or after this day, as YYYY-MM-DD."
-    )
-    until: str | None = Field(
-        None, description="Only what was said on or before this day, as YYYY-MM-DD."
-    )
-    limit: int = Field(10, ge=1, le=50, description="At most so many messages.")
+    query: str
+    since: str | None = Field(None, description="First day, as YYYY-MM-DD.")
+    until: str | None = Field(None, description="Last day.")
+    limit: int = Field(10, ge=1, le=50)
 
 
 def create_conversation_search_tool(
@@ -90,8 +86,7 @@ def create_conversation_search_tool(
 
     return memory_tool(
         name=name,
-        description="Search everything that was said in this and in earlier conversations, word "
-        "for word, optionally between two dates. Use it when what you remember is not enough.",
+        description="Search all that was said in this and earlier conversations, also between two days.",
         arguments=ConversationSearch,
         call=conversation_search,
         acall=aconversation_search,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 
 from langmemory.nodes.core_memory import (
     BLOCKS,
@@ -44,7 +44,7 @@ def create_core_memory_tools(
         ConfigError: the labels say not what belongs in each.
     """
     template = NamespaceTemplate(namespace)
-    what = "; ".join(f"{label}: {purpose}" for label, purpose in check_labels(labels).items())
+    what = " ".join(f"{label}: {purpose}" for label, purpose in check_labels(labels).items())
 
     def edit(config: RunnableConfig, name: str, change: Callable[[CoreMemory], CoreBlock]) -> str:
         target, scope = run_of(config, store, name, viewer)
@@ -72,37 +72,29 @@ def create_core_memory_tools(
     def core_memory_rethink(config: RunnableConfig, block: str, new_content: str) -> str:
         return edit(config, "core_memory_rethink", lambda core: core.rethink(block, new_content))
 
-    def tool(
-        call: Callable[..., str], description: str, **arguments: tuple[Any, Any]
-    ) -> StructuredTool:
-        fields: dict[str, Any] = {
-            "block": (Literal[tuple(labels)], Field(description=f"Which block. {what}")),
-            **arguments,
-        }
+    def tool(call: Callable[..., str], description: str, **arguments: Any) -> StructuredTool:
+        fields: dict[str, Any] = {"block": (Literal[tuple(labels)], ...), **arguments}
         model: type[BaseModel] = create_model(call.__name__, **fields)
         return memory_tool(name=call.__name__, description=description, arguments=model, call=call)
 
     return [
         tool(
             core_memory_append,
-            "Add a line to a core memory block. Core memory is always in front of you: keep it "
-            "for what matters in every conversation.",
-            content=(str, Field(description="What to add, one short line.")),
+            f"Add one short line to a block of core memory, which is always in your prompt. {what}",
+            content=(str, ...),
         ),
         tool(
             core_memory_replace,
-            "Replace a passage of a core memory block that is no longer right.",
-            old_content=(
-                str,
-                Field(description="The passage, exactly as it stands, and standing there once."),
-            ),
-            new_content=(str, Field(description="What takes its place; empty to delete it.")),
+            "Replace a passage of a core memory block: old_content must be in it exactly once; an "
+            "empty new_content deletes it.",
+            old_content=(str, ...),
+            new_content=(str, ...),
         ),
         tool(
             core_memory_rethink,
-            "Write a core memory block anew, for example shorter when it is nearly full. "
-            "Everything worth keeping must be in the new text.",
-            new_content=(str, Field(description="The whole new text of the block.")),
+            "Write a core memory block anew, for example shorter when it is nearly full, with all that "
+            "is worth keeping.",
+            new_content=(str, ...),
         ),
     ]
 

@@ -48,7 +48,7 @@ _SHORT = re.compile(
 State = Annotated[Any, InjectedState]
 """The graph's state; None when the tool is called outside a graph."""
 
-_ID = Field(description="The memory's id as you were shown it, for example R:1a2b3c4d.")
+_ID = Field(description="As shown, such as R:1a2b3c4d.")
 
 
 class GetMemory(BaseModel):
@@ -57,14 +57,12 @@ class GetMemory(BaseModel):
 
 class MemoryTimeline(BaseModel):
     id: str = _ID
-    around: int = Field(
-        5, ge=1, le=50, description="How many messages to show before it, and how many after it."
-    )
+    around: int = Field(5, ge=1, le=50, description="Messages before it, and after it.")
 
 
 class MemoryArchive(BaseModel):
     id: str = _ID
-    reason: str = Field(description="Why it is no longer needed, in a few words.")
+    reason: str
 
 
 def create_get_memory_tool(
@@ -91,8 +89,8 @@ def create_get_memory_tool(
 
     return memory_tool(
         name=name,
-        description="Read one memory in full: its whole text, when and by whom it was said, and "
-        "the evidence it rests on. Use it when a line you were shown was cut or is not enough.",
+        description="Read a memory in full, with the messages it rests on, where the line you were "
+        "shown is not enough.",
         arguments=GetMemory,
         call=get_memory,
     )
@@ -142,8 +140,7 @@ def create_memory_timeline_tool(
 
     return memory_tool(
         name=name,
-        description="See what was said right before and after a remembered message. Use it to "
-        "understand a memory in its context.",
+        description="See what was said right before and after a memory.",
         arguments=MemoryTimeline,
         call=memory_timeline,
     )
@@ -172,8 +169,7 @@ def create_memory_archive_tool(
 
     return memory_tool(
         name=name,
-        description="Put a memory away that is outdated or no longer useful. It is not deleted, "
-        "but will not come up again.",
+        description="Put away a memory that is outdated: it is kept, but will not come up again.",
         arguments=MemoryArchive,
         call=memory_archive,
     )

@@ -103,7 +103,7 @@ def test_a_block_keeps_its_shape(text: str, speaker: str) -> None:
     memory, and no id but the memory's own; likewise the further layers."""
     stored = memory(f"{text}.", speaker)
     block = disclose([stored], budget=2000)
-    assert len(block.text.splitlines()) == 5
+    assert len(block.text.splitlines()) == 4
     assert block.text.count("<") == 2
     assert block.text.endswith("\n</recalled_memories>")
     for text in (block.text, index([stored]).text, timeline(stored, []).text, full(stored).text):

@@ -37,7 +37,7 @@ from langmemory.reflection import (
     create_thread_extractor,
 )
 from langmemory.reflection.queue import on_loop
-from langmemory.tools import create_memory_tools
+from langmemory.tools import TOOLS, create_memory_tools
 from langmemory.types import Namespace
 from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
@@ -183,7 +183,7 @@ def test_the_state_explains_itself(store: BaseStore) -> None:
     assert state["recalled"][0]["text"] == "My dog is called Bello."
     assert state["budget"]["level"] == "peak"
     assert state["budget"]["parts"]["retrieved"]["used"] > 0
-    assert state["remembered_id"] == state["messages"][-1].id
+    assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
 
 
 def test_citations_are_counted_and_not_remembered(store: BaseStore) -> None:
@@ -210,7 +210,7 @@ def test_the_model_manages_its_own_memory(store: BaseStore) -> None:
             "Noted.",
         ]
     )
-    tools = create_memory_tools(NAMESPACE)
+    tools = create_memory_tools(NAMESPACE, tools=TOOLS)
     graph = build_chat_graph(model, tools=tools, store=store, checkpointer=InMemorySaver())
     state = say(graph, "Remember that I cannot eat peanuts.", "t1", "anna")
     assert [m.type for m in state["messages"]] == ["human", "ai", "tool", "ai", "tool", "ai"]
@@ -357,7 +357,7 @@ def test_a_graph_without_a_store_says_what_to_do() -> None:
 def test_studio_can_read_the_schemas_and_the_steps() -> None:
     """The JSON schemas Studio asks for exist, context is a form with user_id, and the drawing shows
     every step."""
-    graph = build_chat_graph(ScriptedModel(), tools=create_memory_tools(NAMESPACE))
+    graph = build_chat_graph(ScriptedModel(), tools=create_memory_tools(NAMESPACE, tools=TOOLS))
     schema = graph.get_output_jsonschema()
     properties = schema["properties"]
     assert {"messages", "memory_block", "recall_trace", "budget", "context"} <= set(properties)
@@ -400,7 +400,7 @@ def test_the_result_of_a_tool_that_returns_directly_is_the_answer(
         ]
     )
     with open_store("memory_store", tmp_path / "memory.db") as store:
-        tools = [*create_memory_tools(NAMESPACE), timetable]
+        tools = [*create_memory_tools(NAMESPACE, tools=TOOLS), timetable]
         graph = build_chat_graph(model, tools=tools, store=store, checkpointer=InMemorySaver())
         graph.invoke({"messages": [HumanMessage("When?")]}, run("t1"))
         items = store.search(("memories", "anna"), filter={"role": "assistant"})
@@ -433,7 +433,7 @@ async def test_a_tool_call_is_not_made_again_when_another_is_resumed(
     with open_store("memory_store", tmp_path / "memory.db") as store:
         graph = build_chat_graph(
             ScriptedModel(script=[together, "Noted."]),
-            tools=[*create_memory_tools(NAMESPACE), ask],
+            tools=[*create_memory_tools(NAMESPACE, tools=TOOLS), ask],
             store=store,
             checkpointer=InMemorySaver(),
         )

@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langmemory.context import ContextBudget
 from langmemory.graphs import build_chat_graph
 from langmemory.nodes.access import Conversation, StoreAccess
-from langmemory.tools import create_memory_tools
+from langmemory.tools import TOOLS, create_memory_tools
 from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import StoreName, open_store
 
@@ -68,7 +68,7 @@ def conversation(
         yield build_chat_graph(
             ScriptedModel(otherwise=talker),
             summary_model=ScriptedModel(otherwise="They talk about things at home, day by day."),
-            tools=create_memory_tools(("memories", "{user_id}")),
+            tools=create_memory_tools(("memories", "{user_id}"), tools=TOOLS),
             budget=BUDGET,
             store=memory,
             checkpointer=checkpointer,

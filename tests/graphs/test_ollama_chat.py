@@ -20,7 +20,7 @@ from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph, build_reflection_graph, chat_model
 from langmemory.middleware import MemoryMiddleware
 from langmemory.stores import MemoryStore
-from langmemory.tools import create_memory_tools
+from langmemory.tools import TOOLS, create_memory_tools
 from tests.ollama_server import OllamaServer, Reply, ToolCall
 
 CONFIG: Any = {"configurable": {"thread_id": "t1", "user_id": "anna"}}
@@ -36,7 +36,7 @@ def graph(server: OllamaServer, **options: Any) -> Any:
     model = ChatOllama(model="llama3.1", base_url=server.url, **options)
     return build_chat_graph(
         model,
-        tools=create_memory_tools(("memories", "{user_id}")),
+        tools=create_memory_tools(("memories", "{user_id}"), tools=TOOLS),
         store=InMemoryStore(),
         checkpointer=InMemorySaver(),
     )

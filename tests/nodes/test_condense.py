@@ -42,7 +42,9 @@ async def test_a_block_is_rewritten_from_ninety_percent_on(store: BaseStore, cal
     for _ in range(2):
         done = node.invoke(state, CONFIG) if call == "invoke" else await node.ainvoke(state, CONFIG)
         state |= done
-    assert state["condensed"] == {"human": {"version": 1, "characters": 1814, "condensed_to": 10}}
+    assert state["memory_internal"]["condensed"] == {
+        "human": {"version": 1, "characters": 1814, "condensed_to": 10}
+    }
     assert [(block.content, block.version) for block in core.blocks()] == [
         ("", 0),
         ("Likes tea.", 2),
@@ -63,12 +65,14 @@ async def test_a_model_that_does_not_help_leaves_the_block(store: BaseStore, ans
     model = ScriptedModel(otherwise=answer)
     node = CondenseNode(model, store=store)
     state = node.invoke({}, CONFIG)
-    assert state["condensed"]["human"]["error"]
+    assert state["memory_internal"]["condensed"]["human"]["error"]
     assert node.invoke(state, CONFIG) == {}
     assert await node.ainvoke(state, CONFIG) == {}
     assert core.block("human").content == LONG.strip()
     core.append("human", "More.")
-    assert (await node.ainvoke(state, CONFIG))["condensed"]["human"]["version"] == 2
+    assert (await node.ainvoke(state, CONFIG))["memory_internal"]["condensed"]["human"][
+        "version"
+    ] == 2
     assert len(model.prompts) == 2
 
 
@@ -83,7 +87,7 @@ def test_an_edit_made_meanwhile_wins(store: BaseStore) -> None:
 
     node = CondenseNode(ScriptedModel(otherwise=interrupted), store=store)
     update = node.invoke({}, CONFIG)
-    assert "edited meanwhile" in update["condensed"]["human"]["error"]
+    assert "edited meanwhile" in update["memory_internal"]["condensed"]["human"]["error"]
     assert core.block("human").content.endswith("Moved to Linz.")
 
 

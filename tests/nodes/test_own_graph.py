@@ -32,7 +32,7 @@ class OwnState(MemoryState):
 class PydanticState(BaseModel):
     messages: Annotated[list[AnyMessage], add_messages] = Field(default_factory=list)
     memory_block: dict[str, Any] = Field(default_factory=dict)
-    remembered_id: str = ""
+    memory_internal: dict[str, Any] = Field(default_factory=dict)
 
 
 def parrot(state: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_a_typed_dict_and_a_pydantic_state_both_work(tmp_path: Path) -> None:
                 question = {"messages": [HumanMessage("What is the dog called?")]}
                 state = graph.invoke(question, CONFIG)
                 assert "Bello" in state["messages"][-1].text
-                assert state["remembered_id"] == state["messages"][-1].id
+                assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
                 stored = {item.key for item in store.search(ANNA)}
                 assert {f"t1/{message.id}" for message in state["messages"]} < stored
 
@@ -119,9 +119,9 @@ def test_only_what_was_said_is_remembered_and_only_once() -> None:
         AIMessage("<think>One, so what comes next?</think>\n\nTwo", id="5"),
     ]
     update = node.invoke({"messages": messages}, CONFIG)
-    assert update["remembered_id"] == "5"
+    assert update["memory_internal"]["remembered_id"] == "5"
     assert node.invoke({"messages": messages, **update}, CONFIG) == {}
-    node.invoke({"messages": messages, "remembered_id": "gone"}, CONFIG)
+    node.invoke({"messages": messages, "memory_internal": {"remembered_id": "gone"}}, CONFIG)
     said = [(item.value["speaker"], item.value["content"]) for item in store.search(ANNA)]
     assert said == [("Maria", "One"), ("assistant", "Two")]
 
@@ -155,5 +155,5 @@ def test_a_node_that_is_tried_again_stores_once_and_hands_over(asynchronous: boo
             asyncio.run(graph.ainvoke(said, CONFIG)) if asynchronous else graph.invoke(said, CONFIG)
         )
         assert handed == [(ANNA, "t1")]
-        assert state["remembered_id"] == state["messages"][-1].id
+        assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
         assert len(store.search(ANNA)) == 2

@@ -31,7 +31,7 @@ class Appended(TypedDict, total=False):
 
     messages: Annotated[list[Any], operator.add]
     recalled: list[Any]
-    remembered_id: str
+    memory_internal: dict[str, Any]
 
 
 @pytest.fixture(params=["in_memory_no_index", "memory_store"])
@@ -249,8 +249,8 @@ async def test_what_a_failed_run_left_is_remembered_when_that_person_speaks_agai
             continue
     assert of(store, *ANNA) == ["Anna again.", "Fine.", "My dog is called Wanda."]
     assert of(store, "memories", "eve") == ["Eve again.", "Fine.", "Fine.", "I am Eve."]
-    assert state["remembered_id"] == state["messages"][-1].id
-    assert state["unremembered"] == []
+    assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
+    assert state["memory_internal"]["unremembered"] == []
 
 
 def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> None:
@@ -262,7 +262,7 @@ def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> Non
     state = speak(graph, EVE, "Again, please.")
     assert of(store, "memories", "eve") == ["Again, please.", "Fine.", "Fine.", "I am Eve."]
     assert of(store, *ANNA) == ["Fine.", "My desk is 1234."]
-    assert [voice["who"] for voice in state["voices"]] == ["anna", "eve"]
+    assert [voice["who"] for voice in state["memory_internal"]["voices"]] == ["anna", "eve"]
 
 
 def test_a_thread_that_loses_somebodys_last_turn_keeps_people_apart(store: BaseStore) -> None:

@@ -71,12 +71,17 @@ async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> 
     correction; tokens are counted once."""
     state = await say({"messages": []}, "What is my dog called?", f"Bello {LABEL}.")
     assert counts(state) == (1, 0)
-    assert [(one["key"], one["succeeded"]) for one in state["cited"]] == [("dog", 1)]
-    assert json.loads(json.dumps(state["cited"])) == state["cited"]
+    assert [(one["key"], one["succeeded"]) for one in state["memory_internal"]["cited"]] == [
+        ("dog", 1)
+    ]
+    assert (
+        json.loads(json.dumps(state["memory_internal"]["cited"]))
+        == state["memory_internal"]["cited"]
+    )
     [dog] = [one for one in state["memory_usage"] if one["key"] == "dog"]
     state = await say(state, reply, "Oh.")
     assert counts(state) == (1, did_well)
-    assert state["cited"] == []
+    assert state["memory_internal"]["cited"] == []
     state = await say(state, "Fine.", "Yes.")
     assert counts(state) == (1, did_well)
     [later] = [one for one in state["memory_usage"] if one["key"] == "dog"]

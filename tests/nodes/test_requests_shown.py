@@ -36,7 +36,7 @@ def run(who: str | None, thread: str = "next") -> Any:
 def block(state: dict[str, Any], letter: str) -> list[str]:
     """Texts of the lines of one tier."""
     lines = state["memory_block"]["text"].splitlines()
-    return [line.partition(": ")[2] for line in lines if line.startswith(f"[{letter}:")]
+    return [line.partition("] ")[2] for line in lines if line.startswith(f"[{letter}:")]
 
 
 def asking(text: str = "Which valve did the plumber change?") -> dict[str, list[AnyMessage]]:
@@ -73,7 +73,7 @@ def test_a_wish_is_nobody_elses_order(store: MemoryStore) -> None:
     for who in ("anna", None):
         shown = node.invoke(state, run(who, "s"))
         assert block(shown, "G") == []
-        assert "Tom wants answers in French." in block(shown, "R")
+        assert any("in French" in line for line in block(shown, "R"))
         assert "Evi" not in shown["memory_block"]["text"]
     [memory] = store.requests(HOME, viewer="tom")
     assert (memory.kind, memory.priority) == ("procedural", "reference")

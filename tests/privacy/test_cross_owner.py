@@ -23,7 +23,7 @@ from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory, labels_in
 from langmemory.recall.presets import PRESETS
 from langmemory.stores import MemoryStore
-from langmemory.tools import create_memory_tools
+from langmemory.tools import TOOLS, create_memory_tools
 from tests.privacy.household import OWNERS, SPACES, START, TOKEN, TOPICS, Household
 from tests.stores.change_sets import problems
 
@@ -161,7 +161,10 @@ class Reader:
 
     def tools(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
-        tools = {tool.name: tool for tool in create_memory_tools(space, store=self.home.store)}
+        tools = {
+            tool.name: tool
+            for tool in create_memory_tools(space, tools=TOOLS, store=self.home.store)
+        }
         place, key = self.place()
         query = self.query()
         name, arguments = self.random.choice(

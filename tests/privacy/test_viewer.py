@@ -18,7 +18,7 @@ from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
 from langmemory.stores.viewer import ViewerStore
-from langmemory.tools import create_memory_tools
+from langmemory.tools import TOOLS, create_memory_tools
 
 HOME = ("home",)
 
@@ -281,7 +281,7 @@ def call(store: Any, user: str, name: str, **arguments: Any) -> str:
     """A model's call of a tool in a run of this user."""
     graph = (
         StateGraph(MessagesState)
-        .add_node("tools", ToolNode(create_memory_tools(HOME)))
+        .add_node("tools", ToolNode(create_memory_tools(HOME, tools=TOOLS)))
         .add_edge(START, "tools")
         .compile(store=store)
     )
@@ -327,7 +327,7 @@ def test_tools_act_for_the_person_of_the_run(store: MemoryStore) -> None:
 
 def test_no_tool_lets_a_model_choose_whose() -> None:
     """No argument of any tool names a viewer, an owner, a namespace, a user or a store."""
-    for tool in create_memory_tools(HOME):
+    for tool in create_memory_tools(HOME, tools=TOOLS):
         schema = convert_to_openai_tool(tool)["function"]["parameters"]
         names = {name.lower() for name in schema["properties"]}
         assert not names & {

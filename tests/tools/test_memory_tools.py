@@ -28,6 +28,7 @@ from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
 from langmemory.stores.viewer import ViewerStore
 from langmemory.tools import (
+    TOOLS,
     create_get_memory_tool,
     create_memory_tools,
     create_search_memory_tool,
@@ -52,7 +53,7 @@ def call(store: BaseStore) -> Call:
     """Call a tool by name, as a model of Anna's run would."""
     graph = (
         StateGraph(MessagesState)
-        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"), tools=TOOLS)))
         .add_edge(START, "tools")
         .compile(store=store)
     )
@@ -220,7 +221,7 @@ def test_parallel_edits_of_one_block_are_all_kept(store: BaseStore) -> None:
     """A model that appends several lines in one answer loses none of them."""
     graph = (
         StateGraph(MessagesState)
-        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+        .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"), tools=TOOLS)))
         .add_edge(START, "tools")
         .compile(store=store)
     )
@@ -285,7 +286,9 @@ def test_a_bad_call_gets_an_answer_the_model_can_act_on(
         store.put(ANNA, "fact", {"content": "A fact."})
         graph = (
             StateGraph(MessagesState)
-            .add_node("tools", ToolNode(create_memory_tools(("memories", "{user_id}"))))
+            .add_node(
+                "tools", ToolNode(create_memory_tools(("memories", "{user_id}"), tools=TOOLS))
+            )
             .add_edge(START, "tools")
             .compile(store=store)
         )
@@ -325,7 +328,7 @@ def test_private_memories_are_their_owners(store: BaseStore, call: Call) -> None
 
 def test_the_model_never_sees_namespace_owner_or_viewer() -> None:
     """No tool's arguments let the model choose whose memory it touches."""
-    for tool in create_memory_tools(("memories", "{user_id}")):
+    for tool in create_memory_tools(("memories", "{user_id}"), tools=TOOLS):
         arguments = convert_to_openai_tool(tool)["function"]["parameters"]["properties"]
         assert not {"namespace", "owner", "viewer", "user_id", "store", "config"} & set(arguments)
 
@@ -388,7 +391,7 @@ def memory(tmp_path: Path) -> Iterator[MemoryStore]:
 
 def answer(store: BaseStore, name: str, **arguments: Any) -> ToolMessage:
     """A tool called directly, in Anna's run."""
-    tools = {tool.name: tool for tool in create_memory_tools(ANNA, store=store)}
+    tools = {tool.name: tool for tool in create_memory_tools(ANNA, tools=TOOLS, store=store)}
     call = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
     config: Any = {"configurable": {"user_id": "anna"}}
     found = tools[name].invoke(call, config)

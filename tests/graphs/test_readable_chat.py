@@ -1,0 +1,236 @@
+"""What a person reads of a chat has no ids; where the block stands; what the state shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from langchain_ollama import ChatOllama
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+
+from langmemory import MemoryStore
+from langmemory.context import is_injected
+from langmemory.errors import ConfigError
+from langmemory.graphs import build_chat_graph
+from langmemory.nodes import MemoryState, RecallNode, RememberNode
+from langmemory.nodes.state import EarlierState
+from tests.ollama_server import OllamaServer
+from tests.scripted import ScriptedModel, StreamingModel
+
+ANNA = ("memories", "anna")
+QUESTION = "What do I like to drink, tea or coffee?"
+LABEL = re.compile(r"[MGR]:[0-9a-f]{8}")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        opened.remember(ANNA, [HumanMessage("I like to drink tea.")], thread_id="old")
+        yield opened
+
+
+def cite(prompt: list[BaseMessage]) -> str:
+    """Answers with the first id that stands in the prompt, twice."""
+    labels = LABEL.findall("\n".join(one.text for one in prompt))
+    return f"You like tea [{labels[0]}], not coffee [{labels[0]}]." if labels else "I do not know."
+
+
+def run(thread: str = "new") -> Any:
+    return {"configurable": {"thread_id": thread, "user_id": "anna"}}
+
+
+def asking(text: str = QUESTION) -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+def said_by_the_model(chunks: Any) -> str:
+    return "".join(chunk.text for chunk, meta in chunks if meta["langgraph_node"] == "model")
+
+
+def stored(store: MemoryStore) -> list[str]:
+    return [item.value["content"] for item in store.search(ANNA, filter={"role": "assistant"})]
+
+
+MODELS: dict[str, Callable[[], BaseChatModel]] = {
+    "whole": lambda: ScriptedModel(otherwise=cite),
+    "streams": lambda: StreamingModel(otherwise=cite, piece=3),
+    "one character": lambda: StreamingModel(otherwise=cite, piece=1),
+    "content blocks": lambda: StreamingModel(otherwise=cite, piece=4, blocks=True),
+}
+PLAIN = "You like tea, not coffee."
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_no_id_reaches_a_person(store: MemoryStore, name: str, asynchronous: bool) -> None:
+    """In every stream mode, sync and async, the answer has no ids, though chunks cut them in two; they
+    are counted all the same, and what is remembered has none."""
+    graph = build_chat_graph(
+        MODELS[name](), store=store, checkpointer=InMemorySaver(), core={}, summary_model=None
+    )
+    modes: Any = ["messages", "values", "updates"]
+    if asynchronous:
+        parts = [one async for one in graph.astream(asking(), run(), stream_mode=modes)]
+    else:
+        parts = list(graph.stream(asking(), run(), stream_mode=modes))
+    chunks = [data for mode, data in parts if mode == "messages"]
+    assert said_by_the_model(chunks) == PLAIN
+    assert len({chunk.id for chunk, _ in chunks}) == 1
+    [answer] = [data["model"] for mode, data in parts if mode == "updates" and "model" in data]
+    assert answer["messages"][0].text == PLAIN
+    last = [data for mode, data in parts if mode == "values"][-1]
+    assert last["messages"][-1].text == PLAIN
+    assert stored(store) == [PLAIN]
+    [use] = [one for one in store.usage(ANNA) if one.text == "I like to drink tea."]
+    assert (use.loaded, use.referenced) == (1, 1)
+
+
+async def test_no_id_is_in_the_events_of_a_run(store: MemoryStore) -> None:
+    """Who follows a graph by its events hears none, either."""
+    model = StreamingModel(otherwise=cite)
+    graph = build_chat_graph(model, store=store, core={})
+    events = [event async for event in graph.astream_events(asking(), run(), version="v2")]
+    said = [e["data"]["chunk"].text for e in events if e["event"] == "on_chat_model_stream"]
+    assert "".join(said) == PLAIN
+    [end] = [e for e in events if e["event"] == "on_chat_model_end"]
+    assert end["data"]["output"].text == PLAIN
+
+
+def test_no_id_comes_from_ollama(store: MemoryStore) -> None:
+    """A real client of a real server, streamed."""
+
+    def reply(body: dict[str, Any]) -> str:
+        [label] = LABEL.findall(body["messages"][0]["content"])
+        return f"You like tea [{label}], I think ({label})."
+
+    with OllamaServer() as ollama:
+        ollama.always(reply)
+        model = ChatOllama(model="any", base_url=ollama.url)
+        graph = build_chat_graph(
+            model, tools=["search_memory"], store=store, core={}, checkpointer=InMemorySaver()
+        )
+        chunks = list(graph.stream(asking(), run(), stream_mode="messages"))
+        assert len(chunks) > 3
+        assert said_by_the_model(chunks) == "You like tea, I think."
+        assert graph.get_state(run()).values["messages"][-1].text == "You like tea, I think."
+
+
+def test_ids_are_kept_or_left_out_by_choice(store: MemoryStore) -> None:
+    """``keep`` leaves them in the answer, not in memory; ``off`` has none in the prompt, and takes out one
+    that a model makes up; anything else is refused with the choices."""
+    kept = build_chat_graph(StreamingModel(otherwise=cite), store=store, core={}, citations="keep")
+    assert LABEL.search(said_by_the_model(kept.stream(asking(), run(), stream_mode="messages")))
+    assert stored(store) == [PLAIN]
+    model = ScriptedModel(otherwise="Tea [R:1a2b3c4d].")
+    off = build_chat_graph(model, store=store, core={}, citations="off")
+    state = off.invoke(asking(), run("other"))
+    assert "I like to drink tea." in model.prompts[0][0].text
+    assert not LABEL.search(model.prompts[0][0].text)
+    assert "[ids]" not in model.prompts[0][0].text
+    assert state["messages"][-1].text == "Tea."
+    assert state["memory_block"]["entries"]
+    with pytest.raises(ConfigError, match='citations is \'no\'; pass "strip", "keep" or "off"'):
+        build_chat_graph(model, citations="no")  # type: ignore[arg-type]
+
+
+def test_the_block_stands_in_a_message_of_its_own(store: MemoryStore) -> None:
+    """With ``placement="message"`` no retrieved text is in the system prompt: it stands before the person's
+    last message, in the prompt only, and is neither remembered nor lost when tools are called."""
+    model = ScriptedModel(otherwise=cite)
+    graph = build_chat_graph(
+        model, store=store, core={}, placement="message", checkpointer=InMemorySaver()
+    )
+    graph.invoke(asking("Hello, it is me."), run())
+    state = graph.invoke(asking(), run())
+    system, *before, block, question = model.prompts[-1]
+    assert isinstance(system, SystemMessage)
+    assert "<recalled_memories>" not in system.text
+    assert isinstance(block, HumanMessage)
+    assert is_injected(block)
+    assert "I like to drink tea." in block.text
+    assert question.text == QUESTION
+    assert [one.text for one in before] == ["Hello, it is me.", "I do not know."] or before
+    assert not any("<recalled_memories>" in one.text for one in state["messages"])
+    assert state["budget"]["parts"]["retrieved"]["used"] > 0
+    with pytest.raises(ConfigError, match='placement is \'top\'; pass "system" or "message"'):
+        build_chat_graph(model, placement="top")  # type: ignore[arg-type]
+
+
+def test_tools_for_memory_are_named(store: MemoryStore) -> None:
+    """The chat graph takes names of memory tools beside tools of the application."""
+
+    @tool
+    def timetable(day: str) -> str:
+        """Say when trains go."""
+        return "at nine"
+
+    model = ScriptedModel()
+    build_chat_graph(model, tools=["search_memory", timetable, "memory_archive"], store=store)
+    assert model.tool_names == ["search_memory", "timetable", "memory_archive"]
+    with pytest.raises(
+        ConfigError, match="'serch_memory'; pass a list with names of these: manage"
+    ):
+        build_chat_graph(model, tools=["serch_memory"])
+
+
+def test_the_state_shows_what_studio_is_for(store: MemoryStore) -> None:
+    """Block, recalled lines, trace, core memory, budget and usage stand at the top; all the rest is under
+    one key. The block says what it costs, and what of that are instructions."""
+    graph = build_chat_graph(ScriptedModel(otherwise=cite), store=store)
+    state = graph.invoke(asking(), run())
+    assert set(state) == {
+        "messages", "memory_block", "recalled", "recall_trace", "core_memory", "budget",
+        "memory_usage", "memory_internal", "summarized_messages",
+    }  # fmt: skip
+    assert {"remembered_id", "voices", "abandoned"} <= set(state["memory_internal"])
+    assert 0 < state["memory_block"]["frame_tokens"] < state["memory_block"]["tokens"]
+    assert state["memory_block"]["frame_tokens"] <= 35
+
+
+def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
+    """A checkpoint that has the keys of earlier versions at the top level loads: nothing is stored twice,
+    and what waits for somebody else still waits."""
+
+    class Earlier(EarlierState, MemoryState, total=False):
+        pass
+
+    def older(_: Any) -> dict[str, Any]:
+        return {
+            "messages": [HumanMessage("My PIN is 1234.", id="1"), AIMessage("Fine.", id="2")],
+            "remembered_id": "2",
+            "remembered_words": {},
+            "remembered_in": "memories/{user_id}",
+            "unremembered": ["1"],
+            "voices": [{"who": "eve", "ids": ["1"]}],
+            "abandoned": ["x"],
+        }
+
+    saver = InMemorySaver()
+    old = StateGraph(Earlier).add_node("old", older).add_edge(START, "old").add_edge("old", END)
+    old.compile(checkpointer=saver).invoke({"messages": []}, run())
+    graph = (
+        StateGraph(MemoryState)
+        .add_node("recall", RecallNode())
+        .add_node("model", lambda _: {"messages": [AIMessage("Hello.")]})
+        .add_node("remember", RememberNode())
+        .add_edge(START, "recall")
+        .add_edge("recall", "model")
+        .add_edge("model", "remember")
+        .add_edge("remember", END)
+        .compile(store=store, checkpointer=saver)
+    )
+    state = graph.invoke(asking("I am Anna."), run())
+    internal = state["memory_internal"]
+    assert internal["unremembered"] == ["1"]
+    assert internal["abandoned"] == ["x"]
+    assert [one["who"] for one in internal["voices"]] == ["eve", "anna"]
+    said = [item.value["content"] for item in store.search(ANNA, limit=99)]
+    assert "My PIN is 1234." not in said
+    assert {"I am Anna.", "Hello."} <= set(said)
