@@ -487,7 +487,8 @@ ENGLISH = Frame(
     to_me=r"\b(?:[Mm]e|us|myself)\b",
     others={"he": (r"\bhe\b", r"\bhis\b", r"\bhim\b"), "she": (r"\bshe\b", r"\bher\b", r"\bher\b"),
             "they": (r"\bthey\b", r"\btheir\b", r"\bthem\b")},
-    it=r"\b(?:it|that|this|him|her|them|there|those|these)\b",
+    it=r"\b(?:it|that|this|them|there|those|these)\b",
+    them=r"\b(?:him|her|them|he|she|it)\b",
     both=(r"(?:§M|me) and §O", r"§O and (?:§M|me)"),
     articles=(
         r"(?:my|our|the|this|that|his|her|their|an?|any|some|all|all of|all my|§P|no)(?: (?:old|new|little|big|"

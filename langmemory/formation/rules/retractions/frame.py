@@ -62,7 +62,9 @@ class Frame:
     others: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     """"he" and "she" of somebody else: the subject, the possessive, the object."""
     it: str
-    """A pronoun that stands for an object."""
+    """A pronoun that stands for a thing."""
+    them: str
+    """And for somebody, or an animal."""
     both: tuple[str, ...] = ()
     """Subject and object as one: "Tom and I"."""
     articles: str

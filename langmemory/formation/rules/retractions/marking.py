@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.retractions.frame import Frame, M, O, P, S
 from langmemory.formation.rules.retractions.held import Held
 
@@ -23,6 +24,12 @@ _GENERIC = frozenset(
     "university school college company hotel hospital clinic institute academy restaurant group the of dr mr mrs ms".split()
 )
 _INSTEAD = re.compile(r"(?:to|travel to|move to|visit|get|against|in an?|in the)\s+", re.IGNORECASE)
+_SPECIES = re.compile(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫")
+_ANIMALS = (
+    "dog|puppy|greyhound|poodle|labrador|terrier|beagle|dachshund|hound|Hund|Hündin|perro|perra|狗狗|小狗|狗",
+    "cat|kitten|kitty|Katze|Kater|gato|gata|猫咪|小猫|猫",
+)
+"""Words for one kind of animal, in all languages."""
 _WORD = re.compile(r"\w[\w'-]*")
 _MODIFIES = re.compile(
     r"(?=[\W_]*$|[,.;!?:)–—]|\s*§|'s\b(?! [a-z]+\b)|\s+(?:and|or|but|in|on|at|to|for|with|from|by|as|of|than|because|so|"
@@ -68,7 +75,8 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
             yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
-    it = re.compile(frame.it, re.IGNORECASE)
+    living = held.to_me or normalised(held.relation).object in ("person", "animal")
+    it = re.compile(frame.them if living else frame.it, re.IGNORECASE)
     if it.search(clause):
         yield Marked(text=_others(it.sub(O, clause), names, frame, latest=latest), mention="pronoun")
     yield Marked(text=_others(clause, names, frame, latest=latest), mention="none")
@@ -143,9 +151,9 @@ def _nouns(held: Held, frame: Frame) -> Sequence[str]:
     else:
         found += frame.nouns.get(held.relation, "").split("|")
     if held.relation == "has_pet":
-        found += re.findall(r"\((\w+)\)|(?:\ban?|\bthe) (\w+(?: pig)?) (?:called|named)", held.text)[0:0]
-        for one in re.finditer(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫", held.text):
-            found += [word for word in one.groups() if word]
+        for one in _SPECIES.finditer(held.text):
+            word = next(word for word in one.groups() if word)
+            found += next((kind.split("|") for kind in _ANIMALS if word in kind.split("|")), [word])
     if held.to_me and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", held.text)):
         found.append(role[1])
     return sorted({re.escape(one) if " " in one else one for one in found if one}, key=len, reverse=True)

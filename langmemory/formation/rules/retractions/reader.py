@@ -21,14 +21,19 @@ from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
+from langmemory.formation.rules.retractions.chinese import CHINESE
 from langmemory.formation.rules.retractions.corrections import Corrected, corrected
 from langmemory.formation.rules.retractions.english import ENGLISH
 from langmemory.formation.rules.retractions.frame import Ending, Frame
+from langmemory.formation.rules.retractions.german import GERMAN
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
+from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
 
-FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH,)}
+FRAMES: dict[str, Frame] = {
+    frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)
+}
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
@@ -39,7 +44,8 @@ RECENT = timedelta(hours=1)
 _CHANGED = re.compile(
     r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再", re.IGNORECASE
 )
-_FAMILY = frozenset({"has_pet", "lives_with"})
+_COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
+"""Whom "him" may mean though nobody spoke of them lately."""
 
 
 @lru_cache(maxsize=4)
@@ -115,7 +121,7 @@ class _Reading:
     def _spelled_out(self, sentence: str) -> str:
         for pattern, written in self.frame.spelled_out:
             sentence = re.sub(pattern, written, sentence)
-        return " ".join(sentence.split()).rstrip(" .!…")
+        return " ".join(sentence.split()).rstrip(" .!…。！")
 
     def _sentence(self, sentence: str) -> None:
         if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(sentence):
@@ -127,7 +133,7 @@ class _Reading:
             return
         for clause in re.split(self.frame.splits, sentence, flags=re.IGNORECASE):
             if clause and clause.strip():
-                self._clause(self._led(clause.strip(" ,;:–—-")))
+                self._clause(self._led(clause.strip(" ,;:–—-，。")))
                 self.before += f" {clause}"
 
     def _clauses_apart(self, sentence: str) -> bool:
@@ -174,7 +180,11 @@ class _Reading:
         passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
         found: _Hit | None = None
         for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
+            if not held.mine and "§S" not in one.text:
+                continue
             alone = one.mention != "pronoun" or latest
+            if not alone and normalised(held.relation).name not in _COUPLES:
+                continue
             if alone and self._dies(one, held, died):
                 return _Hit(held=held, mention=one.mention, died=True)
             for ending, pattern in self._endings_for(held, endings):
@@ -274,7 +284,7 @@ class _Reading:
         held = hit.held
         doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
         timeless = normalised(held.relation).timeless
-        never = hit.never or (not hit.died and _CHANGED.search(clause) is None and " not " in clause)
+        never = hit.never or (not hit.died and _CHANGED.search(clause) is None and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None)
         if self._is_said(held):
             return
         fact = Fact(
