@@ -183,7 +183,7 @@ class Steps:
         if not isinstance(self.extractor, RuleExtractor):
             return self.extractor.extract(batch, names=names)
         with self._knowledge(batch.namespace, config) as knowledge:
-            return self.extractor.extract(batch, names=names, told=knowledge)
+            return self.extractor.read(batch, names=names, told=knowledge)
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others

@@ -32,7 +32,14 @@ class RuleExtractor:
     """Extraction by rules, for English, German, Spanish and Chinese. It writes no summary: a list
     of frequent words is no account of a conversation, and what was learned stands in the facts."""
 
-    def extract(
+    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        """`read` of a batch alone."""
+        return self.read(batch, names=names)
+
+    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        return self.read(batch, names=names)
+
+    def read(
         self, batch: Batch, *, names: Sequence[str] = (), told: Told | None = None
     ) -> Extraction:
         """What the persons of a batch said for certain, at most one statement a clause. Of a turn
@@ -67,11 +74,6 @@ class RuleExtractor:
                 in_part, batch.thread_id, MOST_READ // 2,
             )  # fmt: skip
         return Extraction(facts=tuple(joined(facts)), dropped=(READ_IN_PART,) * in_part)
-
-    async def aextract(
-        self, batch: Batch, *, names: Sequence[str] = (), told: Told | None = None
-    ) -> Extraction:
-        return self.extract(batch, names=names, told=told)
 
 
 class Memory:
