@@ -99,6 +99,20 @@ NUMBERS = numbered(
     for ones, one in enumerate(("", *ordered("one two three four five six seven eight nine")))
 }
 PLACEHOLDERS: Final[Mapping[str, str]] = {
+    "nations": (
+        r"(?:American|British|English|Scottish|Welsh|Irish|German|French|Spanish|Italian|Portuguese|Dutch|Belgian|"
+        r"Swiss|Austrian|Swedish|Norwegian|Danish|Finnish|Icelandic|Polish|Czech|Slovak|Hungarian|Romanian|"
+        r"Bulgarian|Greek|Turkish|Russian|Ukrainian|Serbian|Croatian|Slovenian|Bosnian|Albanian|Estonian|Latvian|"
+        r"Lithuanian|Canadian|Mexican|Brazilian|Argentinian|Argentine|Chilean|Colombian|Peruvian|Venezuelan|Cuban|"
+        r"Australian|Chinese|Japanese|Korean|Vietnamese|Thai|Indian|Pakistani|Bangladeshi|Nepali|Filipino|"
+        r"Filipina|Indonesian|Malaysian|Singaporean|Taiwanese|Iranian|Persian|Iraqi|Syrian|Lebanese|Israeli|"
+        r"Egyptian|Moroccan|Tunisian|Algerian|Nigerian|Ghanaian|Kenyan|Ethiopian|South African|New Zealander|Kiwi|"
+        r"Afghan|Armenian|Georgian|Arab|African|Asian|European|Latina|Latino|Hispanic)"
+    ),
+    "faiths": (
+        r"(?:Catholic|Protestant|Christian|Muslim|Jewish|Hindu|Buddhist|Sikh|Mormon|Orthodox|Lutheran|Anglican|"
+        r"Methodist|Baptist|Quaker|[Aa]theist|[Aa]gnostic)"
+    ),
     "departments": (
         r"(?:marketing|product|sales|finance|HR|IT|engineering|operations|design|research|legal|"
         r"school|year|"
