@@ -147,7 +147,11 @@ ENGLISH = Grammar(
         r"(?=(?!I\b){Word}(?: (?:is|lives|works|has|studies|plays|moved|got|started|loves|likes|hates|"
         r"speaks)\b|'s (?:an?|in|at|allergic|vegan|vegetarian|moved|got|started)\b))"
     ),
-    half=r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+",
+    half=(
+        r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+|"
+        r"(?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|(?!I\b){Word})(?:, (?:{Word}|{my} {adjectives}(?:{kin}|{pet})))+"
+        r"\s*,?\s+and\s+"
+    ),
     carried=r"(?:(?:now|also|just|recently|finally|then|still) )?{verbs}\b",
     dropped=(
         r"{now}(?:moved|relocated|started|joined|switched|migrated|quit|got|bought|sold|turned|left|adopted|"
@@ -156,7 +160,8 @@ ENGLISH = Grammar(
     ),
     i=r"I\b",
     we=(
-        r"(?:[Ww]e\b|{my} {adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
+        r"(?:[Ww]e\b|(?:{my} {adjectives}(?:{kin}|{pet})|(?!I\b){Word})"
+        r"(?:, (?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|{Word}))+,? and I\b|{my} {adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
         r"[Mm]e and (?:{my} {adjectives}(?:{kin})(?: {Name})?|{Word})(?!\w))"
     ),
     before_thing=(
@@ -432,7 +437,7 @@ ENGLISH = Grammar(
             "{s}'s name is {o}.", "named", entity=False, if_me=True, importance=0.8,
         ),
         rule(
-            r"(?:am|'m) (?!{nations}\b)(?!{faiths}\b)(?P<object>(?![A-Z]+\b){Word})"
+            r"(?:am|'m) (?!{nations}\b)(?!{faiths}\b)(?!{states}\b)(?P<object>(?![A-Z]+\b){Word})"
             r"(?=\s*(?:$|[.,!;]|and (?:I|my)\b|from\b|by the way\b))",
             "{s}'s name is {o}.", "named", entity=False, if_me=True, importance=0.8,
         ),

@@ -99,6 +99,13 @@ NUMBERS = numbered(
     for ones, one in enumerate(("", *ordered("one two three four five six seven eight nine")))
 }
 PLACEHOLDERS: Final[Mapping[str, str]] = {
+    "states": (
+        r"(?i:tired|late|happy|sad|sorry|back|home|hungry|sick|ill|ready|done|here|there|fine|good|great|busy|sure|"
+        r"not|so|very|pregnant|married|single|divorced|widowed|vegan|vegetarian|male|female|old|young|bored|excited|"
+        r"glad|new|batman|superman|okay|alive|free|lost|broke|afraid|scared|angry|nervous|retired|gay|bi|trans|"
+        r"autistic|deaf|blind|diabetic|dyslexic|left-handed|staff|nobody|human|anonymous|unemployed|awake|drunk|"
+        r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|team|still|just|really|all|also|now|going|in|on|at)"
+    ),
     "nations": (
         r"(?:American|British|English|Scottish|Welsh|Irish|German|French|Spanish|Italian|Portuguese|Dutch|Belgian|"
         r"Swiss|Austrian|Swedish|Norwegian|Danish|Finnish|Icelandic|Polish|Czech|Slovak|Hungarian|Romanian|"

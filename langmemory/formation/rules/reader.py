@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
+from langmemory.formation.entities.roles import NOBODY
 from langmemory.formation.facts import Claim, Fact, When
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import (
@@ -404,7 +405,10 @@ class Reader:
         if not re.match(grammar.doing, item):
             return [item]
         rest = re.match(grammar.done, behind)
-        whole = self._retold(_clean(item + (rest[0] if rest else "")))
+        whole = _clean(item + (rest[0] if rest else ""))
+        if not NOBODY.isdisjoint(whole.casefold().split()):
+            return []  # "holding them"
+        whole = self._retold(whole)
         return [whole] if whole and len(whole.split()) <= _WORDS_OF_DOING else []
 
     def _is_thing(self, item: str) -> bool:
@@ -456,14 +460,21 @@ class Reader:
         elif rule.kind == "preference" or rule.relation in LISTS:
             items = [item for item in self.patterns.and_.split(thing) if item]
             between = (found[0].strip() for found in self.patterns.and_.finditer(thing))
-            if all(mark == "," for mark in between):
+            if len(items) > 1 and all(mark == "," for mark in between):
                 items = items[:1]  # no list: "olives, sorry"
+                if re.match(self.grammar.doing, items[0]) and " " in items[0]:
+                    return  # nor the whole of it: "making a warm, soft bread"
             if items and rule.kind == "preference":
+                doing = [re.match(self.grammar.doing, item) is not None for item in items]
+                if doing[0] and not all(doing) and " " in items[0]:
+                    items = [thing]  # "improving schools and roads"
                 items[-1:] = self._whole(items[-1], behind)
             if items and self._is_thing(items[0]):  # else it is no list: "you, pizza"
                 yield from filter(self._is_thing, items)
         elif rule.relation == "named" and thing.casefold() == self.me.shown.casefold():
             return  # that the speaker is called so is known
+        elif rule.relation == "workplace":
+            yield self._retold(thing)
         elif not rule.entity or self._is_name(thing):
             yield self.known.get(thing.casefold(), thing)
 

@@ -62,10 +62,17 @@ def corrected(
             last = [one for one in meant if one in latest]
             unsure = len(meant) > 1 and len(last) != 1
             return [Corrected(held=one, new=new, unsure=unsure) for one in (last if len(last) == 1 else meant)]
+        if not _is_value(new, frame):
+            continue
         fitting = [one for one in latest if _fits(one, new, frame) and not _is(one, new, frame)]
         if fitting:
             return [Corrected(held=one, new=new, unsure=len(fitting) > 1) for one in fitting]
-        later = [one for one in known if _fits(one, new, frame) and not _is(one, new, frame)][:1]
+        telling = _is_dated(new, frame) or new[:1].isupper()
+        later = [
+            one
+            for one in known
+            if telling and _fits(one, new, frame) and not _is(one, new, frame)
+        ][:1]
         return [Corrected(held=one, new=new, unsure=True) for one in later]
     return []
 
@@ -73,6 +80,12 @@ def corrected(
 def _clean(text: str) -> str:
     bare = _TRAILING.sub("", text.strip(_EDGE)).strip(_EDGE)
     return _LEADING.sub("", bare).strip(_EDGE)
+
+
+def _is_value(new: str, frame: Frame) -> bool:
+    """Whether something may be the object of a fact by itself: "Ulm", and not "it was nice"."""
+    stop = LANGUAGES[frame.code].stop_words
+    return not frame.spaced or not any(word in stop for word in split_words(new))
 
 
 def _about(held: Held) -> str:

@@ -557,6 +557,8 @@ ENGLISH = Frame(
         r"(?:in |at |as |to |from |on |an? |the )?(?P<old>[^,;]+)",
         r"(?P<new>[^,;]+?),? (?:and )?not (?:in |on |at |an? |the )?(?P<old>[^,;]+)",
     ),
+    again=r"(?:(?:no|oh|wait|oops|um|er|argh)[ ,.–—-]+)*(?:sorry|oops|correction|i mean|make that|or rather|scratch that|my mistake|wait)[ ,:.–—-]+(?:i mean |make that |it is )?(?P<new>(?-i:[A-Z0-9])\S*(?: \S+){0,2})",
+    instead="I meant",
     denials=(
         r"(?:that|it|this)(?: is| was)? (?:not (?:true|right|correct|so|the case)(?: anymore)?|no longer (?:true|so|the case|"
         r"right)|wrong|incorrect|false|a lie|a mistake|over|in the past|history|outdated)"

@@ -81,6 +81,10 @@ class Frame:
     endings: tuple[Ending, ...] = ()
     corrections: tuple[str, ...] = ()
     """Groups ``new`` and, where it is named, ``old``."""
+    again: str = r"(?!)"
+    """A whole sentence that says something once more, otherwise: "Sorry, Ulm"; group ``new``."""
+    instead: str = ""
+    """What is said in full then: "I meant"."""
     denials: str = r"(?!)"
     """A whole clause that denies what was said last."""
     died: str = r"(?!)"

@@ -151,6 +151,8 @@ GERMAN = Frame(
         r"[\w ]+? (?:in |bei |am |aus |im |ist |bin )?(?P<new>[^,; ]+),? (?:und )?nicht (?:in |bei |am |aus |im )?(?P<old>[^,;]+)",
         r"(?P<new>[^,;]+?),? nicht (?:in |bei |am |aus )?(?P<old>[^,;]+)",
     ),
+    again=r"(?:(?:nein|ach|oh)[ ,.–—-]+)*(?:sorry|entschuldigung|korrektur|quatsch|ich meine|äh)[ ,:.–—-]+(?P<new>(?-i:[A-ZÄÖÜ0-9])\S*(?: \S+){0,2})",
+    instead="ich meinte",
     denials=r"(?:das|es) (?:stimmt|ist) (?:nicht(?: mehr)?|falsch|vorbei|nicht mehr so|nicht wahr)",
     died=rf"(?:{{O}}|{{S}}) (?:ist|wurde|sind|war){_FILL} ?{_DEAD}|(?:{{O}}|{{S}}) starb\b|{{S}} (?:mussten|musste|haben|habe){_FILL} {{O}} "
     r"(?:einschläfern|eingeschläfert|beerdigt|begraben)|{S} bin(?: \w+)? (?:Witwer?|verwitwet)",

@@ -126,15 +126,23 @@ class _Reading:
     def _sentence(self, sentence: str) -> None:
         if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(sentence):
             return
-        found = corrected(self._led(sentence), self.frame, self._in_reach(), self._latest())
-        if found:
-            for one in found:
-                self._correct(one)
+        if self._corrects(sentence):
             return
         for clause in re.split(self.frame.splits, sentence, flags=re.IGNORECASE):
-            if clause and clause.strip():
-                self._clause(self._led(clause.strip(" ,;:–—-，。")))
-                self.before += f" {clause}"
+            bare = (clause or "").strip(" ,;:–—-，。")
+            if bare and not (bare != sentence and self._corrects(bare)):
+                self._clause(self._led(bare))
+            self.before += f" {bare}"
+
+    def _corrects(self, sentence: str) -> bool:
+        """Whether it says something instead of what was told."""
+        reach, latest = self._in_reach(), self._latest()
+        again = re.fullmatch(self.frame.again, sentence, re.IGNORECASE)
+        said = f"{self.frame.instead} {again['new']}" if again else self._led(sentence)
+        found = corrected(said, self.frame, reach, latest)
+        for one in found:
+            self._correct(one)
+        return bool(found)
 
     def _clauses_apart(self, sentence: str) -> bool:
         """Whether a doubt may stand in another clause than the rest."""

@@ -102,6 +102,8 @@ SPANISH = Frame(
         r"[\w ]+? (?:en|de|a) (?P<new>[^,; ]+),? (?:y )?no (?:en |de |a )?(?P<old>[^,;]+)",
         r"(?P<new>[^,;]+?),? no (?:en |de )?(?P<old>[^,;]+)",
     ),
+    again=r"(?:(?:no|ay)[ ,.–—-]+)*(?:perdón|perdona|digo|lo siento)[ ,:.–—-]+(?P<new>(?-i:[A-ZÁÉÍÓÚ0-9])\S*(?: \S+){0,2})",
+    instead="quería decir",
     denials=r"(?:eso|esto) (?:no es (?:verdad|cierto|así)|ya no es así|es (?:falso|mentira|un error)|se acabó)",
     died=r"(?:{O}|{S}) (?:(?:se )?(?:murió|ha muerto|falleció|ha fallecido)|está muert[oa]|murieron)|(?:{S} )?(?:tuvimos|tuve) que (?:sacrificar|dormir)(?: a)? {O}|(?:{S} )?(?:soy|estoy|quedé) viud[oa]",
     forms=("s", "es", "o", "a", "os", "as"),
