@@ -30,6 +30,7 @@ from langmemory.formation.rules.retractions.held import Held
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
 from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
+from langmemory.formation.wording import CHANGE_CUES
 
 FRAMES: dict[str, Frame] = {
     frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)
@@ -293,7 +294,7 @@ class _Reading:
         doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
         timeless = normalised(held.relation).timeless
         never = hit.never or (not hit.died and _CHANGED.search(clause) is None and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None)
-        if self._is_said(held):
+        if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
             return
         fact = Fact(
             text=_begun(no_longer(held, never=never and not hit.died)),
@@ -337,13 +338,17 @@ class _Reading:
             "said_at": turn.said_at, "privacy": "private" if private else turn.privacy,
         }  # fmt: skip
 
-    def _is_said(self, held: Held) -> bool:
-        """Whether the rules made a fact of the turn already by which this one is over."""
+    def _is_said(self, held: Held, *, changed: bool) -> bool:
+        """Whether the rules made a fact of the turn already by which this one is over; its opposite is
+        enough where the words say that it changed."""
         for fact in self.facts:
             for claim in fact.claims:
                 same = normalised(claim.relation).name == held.relation
                 about = claim.object.casefold() == held.claim.object.casefold()
-                if fact.ends and same and about and self.turn.key in fact.evidence:
+                opposite = normalised(claim.relation).opposite == held.relation
+                if about and self.turn.key in fact.evidence and (fact.ends and same):
+                    return True
+                if about and opposite and changed:
                     return True
         return False
 

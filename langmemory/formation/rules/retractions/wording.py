@@ -39,8 +39,10 @@ def _english(text: str, *, never: bool) -> str:
         if verb is None:
             continue
         before, word, rest = text[: found.start()], verb["verb"], verb["rest"]
-        if rest.startswith(" not "):  # "does not eat"
-            return f"{before}{word} {'also' if never else 'no longer'}{rest}"
+        if rest.startswith(" not eat or drink "):
+            return f"{before}eats or drinks{rest.removeprefix(' not eat or drink')}"
+        if rest.startswith(" not like "):
+            return f"{before}no longer dislikes{rest.removeprefix(' not like')}"
         if word in ("is", "was", "are"):
             return f"{before}{word} {'not' if never else 'no longer'}{rest}"
         if word == "decided":
