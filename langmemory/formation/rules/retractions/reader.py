@@ -121,7 +121,7 @@ class _Reading:
 
     def _spelled_out(self, sentence: str) -> str:
         for pattern, written in self.frame.spelled_out:
-            sentence = re.sub(pattern, written, sentence)
+            sentence = re.sub(pattern, written, sentence, flags=re.IGNORECASE)
         return " ".join(sentence.split()).rstrip(" .!…。！")
 
     def _sentence(self, sentence: str) -> None:
