@@ -175,9 +175,7 @@ class Steps:
             return _folded(batch, error)
         return {"extraction": packed(sift(extraction, batch))}
 
-    def _extracted(
-        self, batch: Batch, names: Sequence[str], config: RunnableConfig
-    ) -> Extraction:
+    def _extracted(self, batch: Batch, names: Sequence[str], config: RunnableConfig) -> Extraction:
         """What the extractor makes of a batch. The rules compare with what its speakers told before:
         only what is known can be taken back."""
         if not isinstance(self.extractor, RuleExtractor):

@@ -55,7 +55,7 @@ def _concerns(new: Fact, old: Fact) -> bool:
     ends = {mine.subject.casefold(), mine.object.casefold()}
     same = theirs.object.casefold() in ends or theirs.subject.casefold() in ends - {"lena"}
     if new.ends:
-        return same and relation.name in (ours.name, ours.inverse_of) or (
+        return (same and relation.name in (ours.name, ours.inverse_of)) or (
             same and ours.name == relation.inverse_of
         )
     if ours.opposite == relation.name and mine.object == theirs.object:
@@ -142,7 +142,11 @@ def test_of_two_jobs_a_person_says_which_is_over() -> None:
         ("I live in Bonn.", "It's Ulm, not Bonn.", "Lena lives in Ulm."),
         ("I live in Bonn.", "Not Bonn but Ulm.", "Lena lives in Ulm."),
         ("I live in Bonn.", "I said Bonn, but I meant Ulm.", "Lena lives in Ulm."),
-        ("My favourite colour is green.", "It's blue, not green.", "Lena's favourite colour is blue."),
+        (
+            "My favourite colour is green.",
+            "It's blue, not green.",
+            "Lena's favourite colour is blue.",
+        ),
         ("Ich wohne in Bonn.", "Nicht Bonn, sondern Ulm.", "Lena wohnt in Ulm."),
         ("Vivo en Sevilla.", "No es Sevilla, es Cádiz.", "Lena vive en Cádiz."),
         ("我住在北京。", "不是北京，是上海。", "Lena住在上海。"),

@@ -107,7 +107,9 @@ def _values_compared(
     if second is None:
         return replace(pair, reason="which one came after the other")
     if second is old and not old.dated and relation.values == "one" and _is_news(new, old):
-        return replace(pair, verdict="supersedes", until=new.said_at, reason="told later, as a change")
+        return replace(
+            pair, verdict="supersedes", until=new.said_at, reason="told later, as a change"
+        )
     if second is old and not _is_history(new, old):
         return replace(pair, until=_never(old), reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:

@@ -61,7 +61,10 @@ def corrected(
                 continue
             last = [one for one in meant if one in latest]
             unsure = len(meant) > 1 and len(last) != 1
-            return [Corrected(held=one, new=new, unsure=unsure) for one in (last if len(last) == 1 else meant)]
+            return [
+                Corrected(held=one, new=new, unsure=unsure)
+                for one in (last if len(last) == 1 else meant)
+            ]
         if not _is_value(new, frame):
             continue
         fitting = [one for one in latest if _fits(one, new, frame) and not _is(one, new, frame)]
@@ -69,9 +72,7 @@ def corrected(
             return [Corrected(held=one, new=new, unsure=len(fitting) > 1) for one in fitting]
         telling = _is_dated(new, frame) or new[:1].isupper()
         later = [
-            one
-            for one in known
-            if telling and _fits(one, new, frame) and not _is(one, new, frame)
+            one for one in known if telling and _fits(one, new, frame) and not _is(one, new, frame)
         ][:1]
         return [Corrected(held=one, new=new, unsure=True) for one in later]
     return []

@@ -5,7 +5,9 @@ from __future__ import annotations
 from langmemory.formation.rules.retractions.frame import Ending, Frame, ending
 
 COUPLE = "married_to engaged_to partner_of"
-ROLES = "friend_of colleague_of neighbour_of flatmate_of teacher_of landlord_of has_doctor reports_to"
+ROLES = (
+    "friend_of colleague_of neighbour_of flatmate_of teacher_of landlord_of has_doctor reports_to"
+)
 JOB = "works_at workplace"
 OF_JOB = "works_as working_hours reports_to colleague_of"
 
@@ -32,7 +34,7 @@ _LOST_JOB = (
     r"(?:(?:was|were|got|been|have been|has been|is|am|being)(?: just)? (?:fired|sacked|laid off|let go|"
     r"dismissed|made redundant|terminated|the sack|the boot|canned|axed|let off)|lost (?:{O}|{P} (?:[a-z]+ )?"
     r"(?:job|position|post|role))|resigned|handed in {P} (?:notice|resignation)|gave (?:in )?{P} notice|"
-    r"retired|took early retirement|stopped working|quit(?: (?:{P}|the) (?:day )?job)?|quit work|"
+    r"retired|took early retirement|stopped working|quit (?:(?:{P}|the) (?:day )?job|work)|"
     r"(?:am|is|are|became|'s)(?: [a-z]+)? (?:unemployed|jobless|out of work|out of a job|between jobs|"
     r"retired|on the dole|redundant))"
 )
@@ -74,7 +76,7 @@ _OFF = (
 )
 _DEAD = (
     r"(?:died|passed(?: away| on)?|dead|deceased|(?:was|were|got|been|'s been) (?:killed|run over|hit by a [a-z]+|"
-    r"put (?:down|to sleep)|euthani[sz]ed)|(?:did not|didn't) (?:make it|survive)|no longer with us|"
+    r"put (?:down|to sleep)|euthani[sz]ed)|(?:did not|didn't) (?:make it|survive)|no longer with (?:us|{M})|"
     r"no longer alive|crossed the rainbow bridge|lost (?:his|her|its|their|the) (?:life|battle|fight)|"
     r"breathed (?:his|her|its) last)"
 )
@@ -100,7 +102,8 @@ ENDINGS: list[Ending] = [
     *ending(
         "lives_with",
         r"{S}{not} (?:live|lives|living|share|sharing)\b.*\b(?:with|together)\b(?:.*{O})?",
-        r"{O}{aux} (?:moved out|moved away|left)\b", r"{S}{aux} moved out\b",
+        r"{O}{aux} (?:moved out|moved away|left)\b",
+        r"{S}{aux} moved out\b",
         r"(?:{S} and {O}|{O} and {S}|{S}){not} (?:live|living|lives)\b.*together",
     ),
     # Work.
@@ -125,6 +128,7 @@ ENDINGS: list[Ending] = [
         r"{O}(?: (?:is|was|has|been|have|got))* (?:over|ended|gone|expired|ran out|cut|terminated|axed|history|"
         r"not renewed|a thing of the past|eliminated)\b",
         r"{S} used to work\b.*{O}",
+        r"(?:{S} and {O}|{O} and {S}){aux} (?:parted ways|part ways)",
         rf"{{S}}{{aux}} {_LOST_JOB}{{end}}",
         r"(?:they|the boss|the company|{P} (?:boss|manager|company|employer))(?: have| has)? "
         r"(?:just )?(?:fired|sacked|let|laid|dismissed|dropped) {M}\b",
@@ -136,9 +140,13 @@ ENDINGS: list[Ending] = [
         r"(?: (?:working|work|being|to be))?(?: as)?(?: an?| the| my)? {O}",
         r"{S} used to (?:be|work as)\b.*{O}",
     ),
+    *ending(JOB, r"{S}{aux} quit{end}", unsure=True),
     *ending(
-        OF_JOB, rf"{{S}}{{aux}} {_LOST_JOB}{{end}}",
-        r"{S}{aux} (?:left|quit) {O}", r"{S} (?:do|does) not work(?: anymore| any more| any longer)",
+        OF_JOB,
+        rf"{{S}}{{aux}} {_LOST_JOB}{{end}}",
+        r"{S}{aux} (?:left|quit) {O}",
+        r"{S}{aux} quit{end}",
+        r"{S} (?:do|does) not work(?: anymore| any more| any longer)",
         unsure=True,
     ),
     *ending(
@@ -162,7 +170,8 @@ ENDINGS: list[Ending] = [
         "studies",
         rf"{{S}}{{aux}} {_STOPPED}(?: (?:studying|learning|taking|doing|with))* {{O}}",
         r"{S}{not} (?:study|studying|learn|learning|taking|take|doing|do|studies)(?: to play)? {O}",
-        r"{S}{aux} (?:switched|changed) from {O}", r"{S}{aux} (?:finished|completed) {O}",
+        r"{S}{aux} (?:switched|changed) from {O}",
+        r"{S}{aux} (?:finished|completed) {O}",
     ),
     *ending(
         "uses",
@@ -183,6 +192,7 @@ ENDINGS: list[Ending] = [
         r"{O}{aux} (?:left|dumped|divorced|broke(?:n)? up with|split (?:up )?(?:with|from)|walked out on|"
         r"ended (?:it|things) with|finished with) {M}",
         r"it (?:is|was) (?:all |finally )?over (?:between|with)\b.*{O}",
+        r"(?:the|{P}) (?:divorce|separation) (?:is|was|came|went|has|got)\b",
         r"{S} (?:am|became)(?: [a-z]+)? (?:single|divorced|a divorc[eé]e?|separated|an? widow(?:er)?|widowed|"
         r"unattached)\b",
         r"{O}{aux} (?:is|was|became)(?: [a-z]+)? {P} (?:ex|former|late)\b",
@@ -199,7 +209,9 @@ ENDINGS: list[Ending] = [
     *ending(
         f"{COUPLE} {ROLES} lives_with",
         r"{O}{aux}(?: (?:is|was))? (?:no longer|not)(?: really| actually)? {P} (?!favou?rite|kind)[a-z-]+",
-        r"{O} used to be {P} [a-z]+", r"{O} (?:is|was)(?: now)? {P} (?:ex|former)\b",
+        r"{O}{aux} (?:stopped|ceased|quit) being {P} [a-z]+",
+        r"{O} used to be {P} [a-z]+",
+        r"{O} (?:is|was)(?: now)? {P} (?:ex|former)\b",
         r"{P} (?:ex|former)[ -][a-z]+,? {O}",
         r"{S}{not} have {O} as (?:an? |{P} )?[a-z]+",
     ),
@@ -209,6 +221,7 @@ ENDINGS: list[Ending] = [
         r"housemates|in touch|speaking|on speaking terms)(?: (?:with|to) {O}|{end})",
         r"{S}{aux} (?:fell out|fallen out|lost touch|cut (?:all )?(?:ties|contact)|parted ways|"
         r"ended {P} friendship|broke off contact) with {O}",
+        r"(?:{S} and {O}|{O} and {S}|{S}){not} (?:share|sharing|live|living)\b.*(?:flat|apartment|house|place|room|together)",
         r"(?:{P}|the) friendship with {O} (?:is|has) (?:over|ended)",
         r"{S}{not} (?:work|works|working|live|living) (?:with|next to|for) {O}",
         r"{S}{aux} (?:fired|sacked|left|dropped) {O}",
@@ -230,12 +243,13 @@ ENDINGS: list[Ending] = [
         r"had to (?:give(?: away| up)?|sell|rehome|re-home|return|surrender)|found a new home for|buried|got rid of|"
         r"said goodbye to|had to say goodbye to) {O}",
         r"{O}{aux} (?:ran (?:away|off)|disappeared|went missing|got lost|escaped|(?:was|got) stolen|flew away|"
-        r"belongs to (?!{M})|lives (?:with|at) (?!{M})|(?:has|found) a new home|went to live|"
+        r"belongs to (?!{M})|lives (?:with|at) (?!{M})|(?:has|have|found|got) (?:a new|another) (?:home|family|owner)|went to live|"
         r"(?:is|lives) (?:now )?(?:with|at) (?!{M}))",
         r"{S}{aux} (?:gave|given|had to give) {O} (?:away|up|back|to)\b",
         r"{S}{not} (?:have|has|own|owns|keep|got|keeping)(?: (?:a|an|any|the|{P}))?(?: [a-z]+)? ?{O}",
         r"{S} (?:have|has) no {O}",
-        r"{O}{aux} (?:is|was|are) (?:not|no longer) {P} [a-z]+", r"{S} used to have {O}",
+        r"{O}{aux} (?:is|was|are) (?:not|no longer) {P} [a-z]+",
+        r"{S} used to have {O}",
         r"{O}{aux} (?:is|are) (?:gone|dead|no more)\b",
     ),
     *ending(
@@ -246,7 +260,9 @@ ENDINGS: list[Ending] = [
         r"totall?ed|written off|wrecked|repossessed|towed and scrapped|destroyed|lost|traded in|a write-off|"
         r"given away|donated|dead|history)\b",
         r"{O}{aux} (?:broke down for good|died|burned down|burnt down|sank|belongs to (?!{M}))\b",
-        r"(?:someone|somebody|they|thieves) stole {O}", r"{S} had {O} stolen", r"{S} used to (?:have|own|drive) {O}",
+        r"(?:someone|somebody|they|thieves) stole {O}",
+        r"{S}{aux} had {O} (?:stolen|scrapped|towed|crushed|repossessed|taken away|destroyed)",
+        r"{S} used to (?:have|own|drive) {O}",
         r"{S}{not} (?:have|has|own|owns|drive|drives|driving|got|possess|ride|riding)"
         r"(?: (?:a|an|any|the|{P}))?(?: [a-z]+)? ?{O}",
         r"{S} (?:have|has) no {O}(?: (?:anymore|any more|now))",
@@ -257,7 +273,7 @@ ENDINGS: list[Ending] = [
         r"{S}{not} (?:like|likes|love|loves|enjoy|enjoys|enjoying|care for|fancy|into|(?:a |much of a )?(?:big )?fan "
         r"of|keen on|fond of|adore|interested in|crazy about|mad about|passionate about|want|prefer|hooked on|"
         r"excited about|liked|loved|enjoyed)(?: [a-z]+ing)? {O}",
-        r"{S}{aux} (?:(?:went|gone|am|is|are|got) (?:off|over)|lost (?:all )?(?:interest in|{P} (?:love|taste|"
+        r"{S}{aux} (?:(?:went|gone|am|is|are|got)(?: [a-z]+)? (?:off|over)|lost (?:all )?(?:interest in|{P} (?:love|taste|"
         r"passion|appetite) (?:for|of))|(?:am|is|are|got|grew|grown|'m)(?: [a-z]+)? (?:sick|tired|fed up|bored|done|"
         r"over|weary|through|finished)(?: (?:of|with))?|"
         r"fell out of love with|fallen out of love with|grew out of|grown out of|outgrew|outgrown|"
@@ -270,6 +286,8 @@ ENDINGS: list[Ending] = [
         r"{S} used to (?:like|love|enjoy|be into|be a fan of|adore) {O}",
         r"{O}{aux}(?: (?:is|are))? (?:not|no longer)(?: really)? (?:{P} (?:thing|cup of tea|jam|bag|favou?rite)|for {M}|"
         r"something {S}|as (?:fun|good))",
+        r"{O} (?:do|does) nothing for {M}",
+        r"{S} could not care less (?:about|for) {O}",
         r"{O} (?:do|does) not (?:interest|excite|appeal to|do it for|do anything for|taste good to) {M}",
         r"{O} (?:no longer) (?:interests?|excites?|appeals? to|does it for) {M}",
     ),
@@ -297,7 +315,8 @@ ENDINGS: list[Ending] = [
     *ending(
         "favourite",
         r"{O}{aux} (?:is|are|was) (?:not|no longer)(?: really)? {P} favou?rite",
-        r"{P} favou?rite [a-z ]+ (?:is|are) (?:not|no longer) {O}", r"{S} (?:have|has) a new favou?rite",
+        r"{P} favou?rite [a-z ]+ (?:is|are) (?:not|no longer) {O}",
+        r"{S} (?:have|has) a new favou?rite",
     ),
     *ending(
         "has_hobby member_of",
@@ -307,7 +326,8 @@ ENDINGS: list[Ending] = [
         r"sing|sings|singing|attend|attending|dance|dancing|train|in|part of|a member of|with|into)"
         r"(?: (?:to|in|with|for|any|much))* ?{O}",
         r"{S} used to (?:play|do|sing|go|take|be in|practi[sc]e)\b.*{O}",
-        r"{S} sold {O}", r"{S}{not} {O}(?: anymore| any more| any longer)",
+        r"{S} sold {O}",
+        r"{S}{not} {O}(?: anymore| any more| any longer)",
     ),
     *ending(
         "has_hobby member_of",
@@ -330,7 +350,7 @@ ENDINGS: list[Ending] = [
     ),
     *ending(
         "does_not_eat",
-        r"{S}{aux} (?:can |am |is |are )?(?:eat|eats|eating|drink|drinks|drinking|have|having|tolerate)"
+        r"{S}{aux} (?:can |am |is |are |do |does )?(?:eat|eats|eating|drink|drinks|drinking|have|having|tolerate)"
         r"(?: [a-z]+)? {O}(?=.*\b(?:again|now|these days|after all|anyway)\b)",
         r"{S}{aux} (?:started|begun|began|gone back to|went back to|resumed|back to|am back to|am back on|back on)"
         r"(?: (?:eating|drinking|having|to eat|to drink))? {O}",
@@ -349,6 +369,7 @@ ENDINGS: list[Ending] = [
         r"cleared up|no longer an issue|not an issue anymore|not real|outgrown)\b",
         r"{S} (?:can|could|am able to)(?: [a-z]+)? (?:eat|have|drink|touch|pet|tolerate|be around|handle) {O}"
         r"(?=.*\b(?:again|now|these days|after all)\b)",
+        r"{O} (?:is|are)(?: [a-z]+)? (?:fine|ok|okay|no problem|safe)\b(?=.*\b(?:now|again|after all)\b)",
         r"{O} (?:do|does) not (?:bother|affect|trouble) {M}(?: anymore| any more)?",
         r"{S} used to be allergic to {O}",
     ),
@@ -382,7 +403,8 @@ ENDINGS: list[Ending] = [
         r"(?:{S} )?(?:please )?(?:do not|stop|no longer|never)(?: (?:please|ever))? call(?:ing)? {M} {O}",
         r"(?:nobody|no one|people no longer|they no longer|hardly anyone)(?: [a-z]+)? calls? {M} {O}",
         r"{S}{not} (?:called|named|go by|goes by|use|using|known as|{O}) ?{O}?",
-        r"{P} name is (?:not|no longer) {O}", r"{S} used to be called {O}",
+        r"{P} name is (?:not|no longer) {O}",
+        r"{S} used to be called {O}",
     ),
     *ending(
         "comes_from born_in born_on age nationality parent_of sibling_of graduated_from visited",
@@ -391,6 +413,24 @@ ENDINGS: list[Ending] = [
         r"{P} (?:birthday|name) (?:is|was) not (?:on )?{O}",
         r"{O} (?:is|was) not {P} [a-z]+",
         never=True,
+    ),
+    # Whatever it is: nobody says so of what goes on.
+    *ending(
+        "*",
+        r"{O}(?: (?:days|phase|years|chapter|era|career|time|journey|story|habit))? (?:is|are|was|were|has|have|had|'s)"
+        r"(?: (?:been|all|now|finally|long|well|truly|officially|a|so))* (?:over|gone|behind {M}|history|finished|done|no more|"
+        r"in the past|a thing of the past|thing of the past|out of {P} life|cut|ended|come to an end|no longer\b.*|ancient history)\b",
+        r"{O}(?: (?:is|are|was|were|has|have|do|does|will))+ not\b.*\b(?:anymore|any longer|for {M})\b",
+        r"{O}{aux} (?:ended|came to an end|stopped|ceased|finished)\b",
+        r"{S}{aux} put {O} (?:aside|away|behind {M}|to rest|on the shelf|down)",
+        r"{S}{aux} (?:turned {P} back on|said goodbye to|waved goodbye to|closed the (?:chapter|book) on|had enough of) {O}",
+        r"{S}{aux} left {O} (?:behind|for good)\b",
+        rf"{{S}}{{aux}} {_STOPPED}(?: [a-z]+ing)?(?: (?:at|in|with|for|as|on))? {{O}}",
+        r"{S}{not}\b.*{O}.*\b(?:anymore|any longer)\b",
+        r"{S}\b.* no longer\b.*{O}",
+        r"{P} [\w ]+ (?:is|are|was|were) (?:no longer|not)\b.*{O}",
+        r"(?:the|{P}) [a-z]+ (?:with|at|in|of|to) {O} (?:is|was|has|are) (?:over|gone|ended|finished|done)",
+        unsure=True,
     ),
     # Plans.
     *ending(
@@ -406,6 +446,7 @@ ENDINGS: list[Ending] = [
         r"taking|planning|planning on|making) (?:[a-z]+ )?{O}",
         r"{S}{adverbs} (?:will not|won't)(?: be)? (?:[a-z]+ )?(?:[a-z]+ )?{O}",
         r"{S}{adverbs} (?:called|broke) {O} off",
+        r"there (?:will|is|are) (?:not|no longer|no)(?: going to)?(?: be)? ?{O}",
         r"no {O}(?: for {M})?(?: after all| then| this year)?{end}",
         r"{S}{adverbs} (?:do|does|did|can) not (?:want|plan|need|have|intend|go|get|make|do)(?: (?:to|on|for))?"
         r"(?: [a-z]+)? {O}",
@@ -422,17 +463,7 @@ ENDINGS: list[Ending] = [
 
 ENGLISH = Frame(
     code="en",
-    cues=(
-        r"n't\b|n’t\b|\b(?:[a-z]{3,}ed|not|no|got|went|threw|gave|took|came|had|lies|never|nobody|no longer|anymore|stopp?ed|quit|g[ai]ven? (?:up|away|\w+ away)|"
-        r"gave|left|lost|sold|off|over|ended|died|dead|passed|put|divorced?|separated|split|broke|broken|"
-        r"dumped|single|widow\w*|ex|former|fired|sacked|laid|redundant|resigned|retired|unemployed|jobless|notice|"
-        r"let (?:me|us) go|moved|relocated|cancell?\w*|called|fell|scrapped|changed|decided|instead|meant|mean|"
-        r"actually|sorry|wrong|correction|again|used to|outgr\w+|gone|cured|recovered|hate|dislike|dropped|"
-        r"ditched|done|switched|forgot\w*|ran|rehomed|belongs|stolen|stole|crashed|traded|got rid|tired|sick|"
-        r"bored|now|like|love|come off|came off|these days|single|stop|lives|late|without|misdiagnos\w+|should|"
-        r"rather|parted|bankrupt|closed|finished|walked|withdrew|abandoned|pulled|backed|skipped|buried|goodbye|"
-        r"graduated|out of|scrap\w*|totall?ed|wrecked|donated|returned|swapped|staying|keep|history|remission)\b"
-    ),
+    cues=r"\w",
     spelled_out=(
         (r"\bcan(?:no|')t\b", "can not"), (r"\bwon't\b", "will not"), (r"\bshan't\b", "shall not"),
         (r"n't\b", " not"), (r"'m\b", " am"), (r"'re\b", " are"), (r"'ve\b", " have"), (r"'ll\b", " will"),
@@ -444,7 +475,7 @@ ENGLISH = Frame(
         (r"\bdont\b", "do not"), (r"\bim\b", "I am"), (r"\bi\b", "I"),
     ),
     skip=(
-        r"\b(?:if|unless|would|could|might|wish|wishes|hope|hoping|imagine|suppose|maybe|perhaps|almost|nearly|"
+        r"\b(?:if|unless|would|could(?! not care)|might|wish|wishes|hope|hoping|imagine|suppose|maybe|perhaps|almost|nearly|"
         r"whether|in case|what if|dreamt?|dreamed|pretend|may be|afraid of|worried|should(?! have said)|about to|"
         r"want to|wants to|wanted to|considering|thinking (?:of|about)|thought (?:of|about)|"
         r"(?:am|is|are) going to (?:quit|stop|leave|sell|move|give|cancel|break|drop|retire|resign|divorce)|"
@@ -471,7 +502,8 @@ ENGLISH = Frame(
         r"honestly|finally|to be honest|guess what|then|now|just|since then|these days|nowadays|as of \w+|recently|lately|"
         r"yesterday|today|last \w+|this (?:week|month|year|morning|spring|summer|autumn|winter)|in \w+|on \w+|"
         r"a (?:week|month|year|while) ago|\w+ (?:weeks|months|years|days) ago|correction|oops|my mistake|hey|hi|"
-        r"hello|look|listen|you know|the doctor says(?: that)?|i (?:think|guess|believe)(?: that)?|"
+        r"hello|look|listen|you know|(?:the|my|our) (?:doctors?|tests?|results?|vet|allergist)(?: results?)? (?:says?|said|showed|shows|confirmed|found|proved)(?: that)?|"
+        r"i (?:think|guess|believe)(?: that)?|"
         r"apparently|probably|it seems(?: that)?|because|although|though|that|remember that|after all|alas|ugh|"
         r"i regret to say(?: that)?|i am afraid(?: that)?|i have to say|i must say|to my surprise|eventually|"
         r"in the end|happy to say|as for \w+|after \w+ years|after all these years|"
@@ -480,7 +512,8 @@ ENGLISH = Frame(
     splits=(
         r"\s*[;:–—]\s+|\s*,\s+(?=(?:I|we|he|she|they|it|that|my|our|the|and|but|so|because|which|they're)\b)|"
         r"\s+(?:and|but|so|because|since|although|though|while|as)\s+(?=(?:I|we|he|she|they|it|my|our|the|now|that)\b)|"
-        r"\s+but\s+"
+        r"\s+but\s+|\s+and\s+(?=(?:then |now |just )?(?:left|quit|sold|moved|gave|stopped|lost|walked|broke|split|retired|"
+        r"resigned|cancell?ed|dropped|deleted|went off|got rid)\b)"
     ),
     me=r"\b(?:I|[Ww]e)\b",
     my=r"\b(?:[Mm]y|[Oo]ur)\b",
@@ -488,7 +521,7 @@ ENGLISH = Frame(
     others={"he": (r"\bhe\b", r"\bhis\b", r"\bhim\b"), "she": (r"\bshe\b", r"\bher\b", r"\bher\b"),
             "they": (r"\bthey\b", r"\btheir\b", r"\bthem\b")},
     it=r"\b(?:it|that|this|them|there|those|these)\b",
-    them=r"\b(?:him|her|them|he|she|it)\b",
+    them=r"\b(?:him|her|them|he|she)\b",
     both=(r"(?:§M|me) and §O", r"§O and (?:§M|me)"),
     articles=(
         r"(?:my|our|the|this|that|his|her|their|an?|any|some|all|all of|all my|§P|no)(?: (?:old|new|little|big|"
@@ -531,7 +564,7 @@ ENGLISH = Frame(
     ),
     parts={
         "not": _NOT, "aux": _AUX, "end": _END, "adverbs": _ADVERBS,
-        "unplanned": rf"§S{_ADVERBS} (?:(?:am|is|are|will)(?: no longer|{_ADVERBS} not)|decided (?:not to|against)|"
+        "unplanned": rf"§S{_ADVERBS}(?: (?:have|has))?{_ADVERBS} (?:(?:am|is|are|will)(?: no longer|{_ADVERBS} not)|decided (?:not to|against)|"
         rf"{_ADVERBS} decided not to){_ADVERBS} (?:be )?<verbs>",
         "elided": (
             r"(?:not|no longer|never|stopped|quit|got (?:fired|divorced|rid|laid|sacked)|lost|left|sold|gave|broke|split|moved|"
@@ -541,6 +574,7 @@ ENGLISH = Frame(
     },
     endings=tuple(ENDINGS),
     corrections=(
+        r"(?:I|we) got [\w' ]+ wrong,? (?:it is|it was|that is)(?: actually)? (?:on |in )?(?P<new>[^,;]+)",
         r"(?:it|that|this) (?:is|was|should be|should have been)(?: actually| really)? (?:on |in |at )?(?P<new>[^,;]+?)"
         r"(?: (?:where|that) [^,]+)?,? (?:and )?not (?:in |on |at |from |with |for |to |an? |the )?(?P<old>[^,;]+)",
         r"(?:no |sorry |actually )*not (?:in |on |at |from |an? )?(?P<old>[^,;]+?)(?:,| but| -| –|, but|, it is|: )+ ?"
@@ -570,5 +604,5 @@ ENGLISH = Frame(
         r"|{S} had to (?:put down|put to sleep) {O}"
         r"|{S} (?:am|became)(?: [a-z]+)? (?:an? widow(?:er)?|widowed)"
     ),
-    forms=("s", "es", "ing", "e", "er", "ers", "ed"),
+    forms=("s", "es", "ing", "e", "er", "ers", "ed", "ism"),
 )  # fmt: skip

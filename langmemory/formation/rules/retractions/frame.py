@@ -28,7 +28,9 @@ class Ending:
     """It never was so, where somebody says nothing of a change."""
 
 
-def ending(relations: str, *patterns: str, unsure: bool = False, never: bool = False) -> list[Ending]:
+def ending(
+    relations: str, *patterns: str, unsure: bool = False, never: bool = False
+) -> list[Ending]:
     """The same for several patterns. Relations are separated by spaces."""
     names = frozenset(relations.split())
     return [

@@ -20,7 +20,8 @@ ENDINGS: list[Ending] = [
         rf"{{S}} (?:wohne|lebe|wohnen|leben|wohnt|lebt){_FILL} in {{O}} {_NO_MORE}",
         rf"{{S}} (?:bin|sind|ist){_FILL} (?:aus|von) {{O}}{_FILL} (?:weggezogen|ausgezogen|fortgezogen|weg|gezogen|weggegangen)",
         rf"{{S}} (?:habe|haben|hat){_FILL} {{O}}{_FILL} (?:verlassen|den Rücken gekehrt)",
-        rf"{{S}} (?:wohne|wohnt|wohnen|leben|lebe){_FILL} dort {_NO_MORE}", r"{S} (?:wohnte|lebte|habe früher) .*{O}",
+        rf"{{S}} (?:wohne|wohnt|wohnen|leben|lebe){_FILL} dort {_NO_MORE}",
+        r"{S} (?:wohnte|lebte|habe früher) .*{O}",
     ),
     *ending(
         JOB,
@@ -30,22 +31,27 @@ ENDINGS: list[Ending] = [
         rf"{{S}} (?:habe|hat|haben|bin|ist|wurde){_FILL} {{O}}{_FILL} (?:verlassen|entlassen|gekündigt|verloren)",
         rf"(?:{{S}} )?(?:habe|hat|bin|ist|wurde|wurden|haben)(?: {{S}})?{_FILL} (?:gekündigt|entlassen|gefeuert|arbeitslos|"
         rf"gekündigt worden|rausgeworfen|in Rente|pensioniert)(?: worden)?{_END}",
-        rf"{{M}} (?:wurde|ist)(?: \w+)?? gekündigt", r"{S} (?:habe|hat) {O} (?:verloren|gekündigt|aufgegeben|geschmissen)",
+        r"{M} (?:wurde|ist)(?: \w+)?? gekündigt",
+        r"{S} (?:habe|hat) {O} (?:verloren|gekündigt|aufgegeben|geschmissen)",
         rf"{{S}} (?:habe|hat){_FILL} (?:{{P}}|den|die) (?:Job|Arbeit|Stelle|Arbeitsplatz){_FILL} "
         r"(?:verloren|gekündigt|aufgegeben|geschmissen)",
         rf"{{S}} arbeite(?:t)? (?:dort )?{_NO_MORE}{_END}",
     ),
     *ending(
-        OF_JOB, rf"{{S}} (?:habe|bin|wurde){_FILL} (?:gekündigt|entlassen|gefeuert|arbeitslos)", r"{M} wurde gekündigt",
+        OF_JOB,
+        rf"{{S}} (?:habe|bin|wurde){_FILL} (?:gekündigt|entlassen|gefeuert|arbeitslos)",
+        r"{M} wurde gekündigt",
         unsure=True,
     ),
     *ending(
         "works_as diet religion has_condition",
         rf"{{S}} (?:bin|ist|sind|esse|lebe){_FILL} (?:kein\w*|nicht mehr|nicht|nicht länger)(?: (?:mehr|als))? {{O}}",
-        rf"{{S}} arbeite(?:t)?{_FILL} (?:nicht mehr|nicht) als {{O}}", rf"{{S}} (?:habe|hat) kein\w* {{O}}",
-        rf"{{S}} (?:bin|ist) {{O}} (?:los|nicht mehr)", r"{O} (?:ist|sind) (?:weg|geheilt|verschwunden|vorbei)",
-        rf"{{S}} (?:esse|isst)(?: \w+)? (?:wieder|jetzt) (?:Fleisch|Fisch|alles)",
-        rf"{{S}} war(?:en)?(?: früher)? {{O}}",
+        rf"{{S}} arbeite(?:t)?{_FILL} (?:nicht mehr|nicht) als {{O}}",
+        r"{S} (?:habe|hat) kein\w* {O}",
+        r"{S} (?:bin|ist) {O} (?:los|nicht mehr)",
+        r"{O} (?:ist|sind) (?:weg|geheilt|verschwunden|vorbei)",
+        r"{S} (?:esse|isst)(?: \w+)? (?:wieder|jetzt) (?:Fleisch|Fisch|alles)",
+        r"{S} war(?:en)?(?: früher)? {O}",
     ),
     *ending(
         COUPLE,
@@ -53,34 +59,55 @@ ENDINGS: list[Ending] = [
         rf"auseinander|Schluss gemacht|nicht mehr (?:zusammen|verheiratet|verlobt|ein Paar))",
         rf"{{S}} (?:habe|haben|bin){_FILL} (?:mit|von) {{O}}{_FILL} (?:Schluss gemacht|getrennt|scheiden lassen|geschieden)",
         rf"{{O}} (?:hat|ist){_FILL} (?:{{M}} )?(?:verlassen|Schluss gemacht|gegangen)",
-        rf"{{S}} (?:bin|ist)(?: \w+)? (?:geschieden|getrennt|Single|Witwer?|verwitwet|wieder single)",
-        rf"{{S}} (?:bin|sind) {_NO_MORE} mit {{O}}", r"(?:die|{P}) (?:Verlobung|Ehe|Beziehung|Hochzeit) ist (?:vorbei|gelöst|geplatzt|zu Ende|abgesagt)",
+        r"{S} (?:bin|ist)(?: \w+)? (?:geschieden|getrennt|Single|Witwer?|verwitwet|wieder single)",
+        rf"{{S}} (?:bin|sind) {_NO_MORE} mit {{O}}",
+        r"(?:die|{P}) (?:Verlobung|Ehe|Beziehung|Hochzeit) ist (?:vorbei|gelöst|geplatzt|zu Ende|abgesagt)",
     ),
-    *ending(f"{COUPLE} {ROLES} lives_with", r"{O} ist (?:nicht|nicht mehr|kein\w*)(?: \w+)? {P} (?:mehr )?\w+", r"{O} ist nicht mehr {P}",
-            r"{O} (?:ist|war) {P} (?:Ex|ehemalig)", r"{O} ist(?: \w+){0,2} (?:ausgezogen|weggezogen)"),
+    *ending(
+        f"{COUPLE} {ROLES} lives_with",
+        r"{O} ist (?:nicht|nicht mehr|kein\w*)(?: \w+)? {P} (?:mehr )?\w+",
+        r"{O} ist nicht mehr {P}",
+        r"{O} (?:ist|war) {P} (?:Ex|ehemalig)",
+        r"{O} ist(?: \w+){0,2} (?:ausgezogen|weggezogen)",
+    ),
     *ending(
         "has_pet owns has_vehicle",
         rf"{{S}} (?:habe|haben|hat|mussten|musste){_FILL} {{O}}{_FILL} (?:weggegeben|abgegeben|verkauft|verloren|hergegeben|einschläfern|"
         r"verschenkt|verschrottet|weggeworfen|zurückgegeben)",
-        rf"{{S}} (?:habe|haben|hat)(?: {{O}} nicht mehr| kein\w* {{O}}(?: mehr)?)", r"{O} ist(?: \w+)? (?:weggelaufen|entlaufen|weg|verkauft|gestohlen|"
-        r"geklaut|gestohlen worden)", r"{O} (?:wurde|wurden)(?: \w+)? (?:gestohlen|verkauft|geklaut)",
+        r"{S} (?:habe|haben|hat)(?: {O} nicht mehr| kein\w* {O}(?: mehr)?)",
+        r"{O} ist(?: \w+)? (?:weggelaufen|entlaufen|weg|verkauft|gestohlen|"
+        r"geklaut|gestohlen worden)",
+        r"{O} (?:wurde|wurden)(?: \w+)? (?:gestohlen|verkauft|geklaut)",
     ),
     *ending(
         "allergic_to",
         rf"{{S}} (?:bin|ist){_FILL} (?:nicht mehr|nicht|doch nicht)(?: \w+)?? (?:allergisch (?:gegen|auf) {{O}}|(?:gegen|auf) {{O}} allergisch)",
-        rf"{{S}} (?:bin|ist){_FILL} (?:gegen|auf) {{O}} (?:nicht mehr|nicht) allergisch", r"{O} ist (?:weg|verschwunden|vorbei)",
-        r"{S} (?:habe|hat) keine {O}", r"{S} (?:kann|vertrage) (?:jetzt )?wieder {O}", r"{S} (?:kann|vertrage) {O} (?:jetzt )?wieder",
+        rf"{{S}} (?:bin|ist){_FILL} (?:gegen|auf) {{O}} (?:nicht mehr|nicht) allergisch",
+        r"{O} ist (?:weg|verschwunden|vorbei)",
+        r"{S} (?:habe|hat) keine {O}",
+        r"{S} (?:kann|vertrage) (?:jetzt )?wieder {O}",
+        r"{S} (?:kann|vertrage) {O} (?:jetzt )?wieder",
     ),
     *ending(
         "likes interested_in",
-        rf"{{S}} (?:mag|liebe|mögen|mag|esse|trinke)(?: \w+)?? (?:{{O}}(?: \w+)? (?:nicht mehr|nicht|nie)|kein\w* {{O}} mehr)",
-        r"{S} (?:hasse|verabscheue) {O}", r"{S} kann {O}(?: \w+)? nicht (?:mehr )?(?:ausstehen|sehen|leiden)",
-        r"{S} habe (?:die Lust|das Interesse|genug) (?:auf|an|von) {O}", r"{O} (?:ist|sind) nichts mehr für {M}",
+        r"{S} (?:mag|liebe|mögen|mag|esse|trinke)(?: \w+)?? (?:{O}(?: \w+)? (?:nicht mehr|nicht|nie)|kein\w* {O} mehr)",
+        r"{S} (?:hasse|verabscheue) {O}",
+        r"{S} kann {O}(?: \w+)? nicht (?:mehr )?(?:ausstehen|sehen|leiden)",
+        r"{S} habe (?:die Lust|das Interesse|genug) (?:auf|an|von) {O}",
+        r"{O} (?:ist|sind) nichts mehr für {M}",
     ),
-    *ending("likes interested_in", rf"{{S}} (?:trinke|esse|gehe|mache|höre){_FILL} (?:kein\w* {{O}} mehr|{{O}} nicht mehr|nicht mehr {{O}})",
-            rf"{{S}} habe{_FILL} mit {{O}}{_FILL} aufgehört", unsure=True),
-    *ending("dislikes", r"{S} mag {O}(?: \w+)? (?:jetzt|inzwischen|mittlerweile|doch)", r"{S} mag (?:jetzt|inzwischen|mittlerweile) {O}",
-            r"{S} (?:hasse|verabscheue) {O} nicht mehr"),
+    *ending(
+        "likes interested_in",
+        rf"{{S}} (?:trinke|esse|gehe|mache|höre){_FILL} (?:kein\w* {{O}} mehr|{{O}} nicht mehr|nicht mehr {{O}})",
+        rf"{{S}} habe{_FILL} mit {{O}}{_FILL} aufgehört",
+        unsure=True,
+    ),
+    *ending(
+        "dislikes",
+        r"{S} mag {O}(?: \w+)? (?:jetzt|inzwischen|mittlerweile|doch)",
+        r"{S} mag (?:jetzt|inzwischen|mittlerweile) {O}",
+        r"{S} (?:hasse|verabscheue) {O} nicht mehr",
+    ),
     *ending(
         "has_hobby studies uses takes_medication speaks member_of studies_at",
         rf"{{S}} (?:spiele|mache|lerne|nutze|benutze|verwende|nehme|spreche|studiere|singe|gehe|spielt|treibe){_FILL} "
@@ -96,9 +123,14 @@ ENDINGS: list[Ending] = [
         rf"{{S}} (?:habe|haben|hat){_FILL} {{O}}{_FILL} (?:abgesagt|storniert|gestrichen|gecancelt|abgeblasen)",
         rf"{{S}} (?:fliege|fliegen|reise|reisen|fahre|fahren|ziehe|ziehen|gehe|gehen|besuche|besuchen|mache|machen){_FILL} (?:doch nicht|nicht mehr|nicht|nun doch nicht)"
         r"(?: \w+)?? (?:nach|zu|in)? ?{O}",
-        r"aus {O} wird nichts", r"{S} heiraten (?:doch |nun )*nicht",
+        r"aus {O} wird nichts",
+        r"{S} heiraten (?:doch |nun )*nicht",
     ),
-    *ending("comes_from born_in born_on age", r"{S} (?:komme|bin|stamme|wurde)(?: \w+)? nicht (?:aus|in|am)? ?{O}", never=True),
+    *ending(
+        "comes_from born_in born_on age",
+        r"{S} (?:komme|bin|stamme|wurde)(?: \w+)? nicht (?:aus|in|am)? ?{O}",
+        never=True,
+    ),
 ]
 
 GERMAN = Frame(

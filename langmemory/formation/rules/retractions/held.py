@@ -85,7 +85,11 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
     me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}
     for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
         memory = known.memory
-        if memory.status != "active" or not known.claims or known.claims[0].relation.startswith(NO_LONGER):
+        if (
+            memory.status != "active"
+            or not known.claims
+            or known.claims[0].relation.startswith(NO_LONGER)
+        ):
             continue
         first = known.claims[0]
         claim = _named(first, knowledge)
@@ -115,4 +119,3 @@ def _named(claim: Claim, knowledge: Told) -> Claim | None:
         object=claim.object if about is None else about.name,
         object_is_entity=claim.object_is_entity,
     )
-

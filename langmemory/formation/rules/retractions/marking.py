@@ -21,7 +21,25 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _GENERIC = frozenset(
-    "university school college company hotel hospital clinic institute academy restaurant group the of dr mr mrs ms".split()
+    [
+        "university",
+        "school",
+        "college",
+        "company",
+        "hotel",
+        "hospital",
+        "clinic",
+        "institute",
+        "academy",
+        "restaurant",
+        "group",
+        "the",
+        "of",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+    ]
 )
 _INSTEAD = re.compile(r"(?:to|travel to|move to|visit|get|against|in an?|in the)\s+", re.IGNORECASE)
 _SPECIES = re.compile(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫")
@@ -37,7 +55,7 @@ _MODIFIES = re.compile(
     r"got|do|does|did|can|will|that|which|who|though|anyway|yesterday|today|long|years?|months?|recently|completely|"
     r"much|no|not|fell|came|bores?|ended|went|ran|died|disappeared|interests?|used|over|behind|away|up|back|off|out|"
     r"yet|though|already|finally|for|forever|altogether|entirely|several|some|two|three|a|an|my|our|the|it|just|even|"
-    r"tastes?|annoys?|really|allergy|allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
+    r"tastes?|annoys?|really|days|phase|chapter|era|career|do|does|nothing|aside|behind|will|allergy|allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
     re.IGNORECASE,
 )
 """What may follow a thing: not "boots" after "hiking"."""
@@ -75,10 +93,13 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
             yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
-    living = held.to_me or normalised(held.relation).object in ("person", "animal")
-    it = re.compile(frame.them if living else frame.it, re.IGNORECASE)
+    kind = "person" if held.to_me else normalised(held.relation).object
+    meant = {"person": frame.them, "animal": f"{frame.them}|{frame.it}"}.get(kind, frame.it)
+    it = re.compile(meant, re.IGNORECASE)
     if it.search(clause):
-        yield Marked(text=_others(it.sub(O, clause), names, frame, latest=latest), mention="pronoun")
+        yield Marked(
+            text=_others(it.sub(O, clause), names, frame, latest=latest), mention="pronoun"
+        )
     yield Marked(text=_others(clause, names, frame, latest=latest), mention="none")
 
 
@@ -114,7 +135,9 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     subject = None
     if not held.mine:
         role = rf"|{frame.my} (?:[a-z]+ )?(?:{kin})\b" if kin else ""
-        subject = re.compile(rf"{_spelled(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE)
+        subject = re.compile(
+            rf"{_spelled(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE
+        )
     nouns = "|".join(_nouns(held, frame))
     core = _object(held, about, frame)
     article = rf"\b(?:{frame.articles})"
@@ -129,7 +152,7 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     return Names(
         subject=subject,
         object=re.compile(named, re.IGNORECASE) if named else None,
-        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at ))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
+        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at )|(?<=quit )|(?<=left ))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
                         re.IGNORECASE) if nouns else None,
     )  # fmt: skip
 
@@ -147,7 +170,9 @@ def _nouns(held: Held, frame: Frame) -> Sequence[str]:
         for words, nouns, _ in frame.plans:
             if re.search(words, held.claim.object, re.IGNORECASE):
                 found += nouns.split("|")
-        found += [word for word in _WORD.findall(held.claim.object.casefold())[-1:] if len(word) > 3]
+        found += [
+            word for word in _WORD.findall(held.claim.object.casefold())[-1:] if len(word) > 3
+        ]
     else:
         found += frame.nouns.get(held.relation, "").split("|")
     if held.relation == "has_pet":
@@ -156,7 +181,9 @@ def _nouns(held: Held, frame: Frame) -> Sequence[str]:
             found += next((kind.split("|") for kind in _ANIMALS if word in kind.split("|")), [word])
     if held.to_me and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", held.text)):
         found.append(role[1])
-    return sorted({re.escape(one) if " " in one else one for one in found if one}, key=len, reverse=True)
+    return sorted(
+        {re.escape(one) if " " in one else one for one in found if one}, key=len, reverse=True
+    )
 
 
 def _object(held: Held, about: str, frame: Frame) -> str:

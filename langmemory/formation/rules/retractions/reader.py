@@ -16,8 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.entities.roles import SELF
-from langmemory.formation.facts import Claim, Fact
+from langmemory.formation.facts import Fact
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
@@ -31,10 +30,9 @@ from langmemory.formation.rules.retractions.marking import Marked, Mention, mark
 from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
 from langmemory.formation.wording import CHANGE_CUES
+from langmemory.lexicon import split_words
 
-FRAMES: dict[str, Frame] = {
-    frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)
-}
+FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)}
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
@@ -42,15 +40,43 @@ MAX_CHARACTERS: Final = 4000
 """Longer turns are mostly pasted."""
 RECENT = timedelta(hours=1)
 """How long "it" and "she" may mean what was told last."""
+_WORDS_OF_NAME = 2
+"""Before "and", no more words are no clause: "Tom and I"."""
+_BEGINS = 4
+"""Letters that the words of a clause share with those of a fact it may speak of."""
 _CHANGED = re.compile(
-    r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再", re.IGNORECASE
+    r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再",
+    re.IGNORECASE,
 )
+_AT_ALL = frozenset(
+    [
+        "works_at",
+        "workplace",
+        "works_as",
+        "working_hours",
+        "reports_to",
+        "colleague_of",
+        "studies_at",
+        "married_to",
+        "engaged_to",
+        "partner_of",
+        "lives_in",
+        "lives_with",
+        "diet",
+        "allergic_to",
+        "favourite",
+        "has_pet",
+    ]
+)
+"""Relations that a clause may end that has no word of the fact: "I got fired"."""
 _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 """Whom "him" may mean though nobody spoke of them lately."""
 
 
 @lru_cache(maxsize=4)
-def _compiled(code: str) -> tuple[re.Pattern[str], tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
+def _compiled(
+    code: str,
+) -> tuple[re.Pattern[str], tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
     frame = FRAMES[code]
     return (
         frame.compiled(frame.cues),
@@ -125,15 +151,32 @@ class _Reading:
         return " ".join(sentence.split()).rstrip(" .!…。！")
 
     def _sentence(self, sentence: str) -> None:
-        if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(sentence):
+        if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(
+            sentence
+        ):
             return
         if self._corrects(sentence):
             return
-        for clause in re.split(self.frame.splits, sentence, flags=re.IGNORECASE):
+        for clause in self._clauses(sentence):
             bare = (clause or "").strip(" ,;:–—-，。")
             if bare and not (bare != sentence and self._corrects(bare)):
                 self._clause(self._led(bare))
             self.before += f" {bare}"
+
+    def _clauses(self, sentence: str) -> Iterator[str]:
+        """Its clauses; "Tom and I" is no end of one."""
+        start = 0
+        for joint in re.finditer(self.frame.splits, sentence, re.IGNORECASE):
+            part = sentence[start : joint.start()]
+            if (
+                self.frame.spaced
+                and len(part.split()) <= _WORDS_OF_NAME
+                and " and " in joint[0].lower()
+            ):
+                continue
+            yield part
+            start = joint.end()
+        yield sentence[start:]
 
     def _corrects(self, sentence: str) -> bool:
         """Whether it says something instead of what was told."""
@@ -180,7 +223,13 @@ class _Reading:
             for one in latest:
                 self._end(_Hit(held=one, mention="pronoun", unsure=True), clause)
             return
-        hits = [hit for one in self._in_reach() if (hit := self._hit(clause, one, one in latest))]
+        begun = {word[:_BEGINS] for word in split_words(clause)}
+        hits = [
+            hit
+            for one in self._in_reach()
+            if (one in latest or _may_mean(one, begun, frame))
+            and (hit := self._hit(clause, one, one in latest))
+        ]
         for hit in self._meant(hits, latest):
             self._end(hit, clause)
 
@@ -198,7 +247,9 @@ class _Reading:
                 return _Hit(held=held, mention=one.mention, died=True)
             for ending, pattern in self._endings_for(held, endings):
                 matched = pattern.match(one.text)
-                if matched is None or (passing and " not " in matched[0]):
+                if matched is None or (
+                    passing and (" not " in matched[0] or "*" in ending.relations)
+                ):
                     continue
                 if "O}" in ending.pattern and one.mention == "none" and "§O" in matched[0]:
                     continue
@@ -215,18 +266,24 @@ class _Reading:
         name = "plans" if held.kind == "plan" else held.relation
         if name.startswith("favourite_"):
             name = "favourite"
-        return ((one, pattern) for one, pattern in endings if name in one.relations)
+        for one, pattern in endings:
+            if name in one.relations or "*" in one.relations:
+                yield one, pattern
 
     def _dies(self, one: Marked, held: Held, died: re.Pattern[str]) -> bool:
         matched = died.match(one.text)
-        if matched is None or one.mention == "none" and "§O" in matched[0]:
+        if matched is None or (one.mention == "none" and "§O" in matched[0]):
             return False
         relation = normalised(held.claim.relation)
         whole = matched[0]
         if held.mine:  # the one who died is its object
-            living = relation.object in ("person", "animal") or held.to_me or relation.name == "has_pet"
-            return living and not (relation.timeless and relation.name != "has_pet") and (
-                "§O" in whole or relation.name == "married_to"
+            living = (
+                relation.object in ("person", "animal") or held.to_me or relation.name == "has_pet"
+            )
+            return (
+                living
+                and not (relation.timeless and relation.name != "has_pet")
+                and ("§O" in whole or relation.name == "married_to")
             )
         return whole.startswith("§S") and not relation.timeless
 
@@ -236,7 +293,11 @@ class _Reading:
             return None
         me = re.sub(self.frame.me, "§S", clause)
         own = re.match(r"(?:to )?([a-z]{3,}?)(e?)\b", held.claim.object)
-        meant = [v for words, _, v in self.frame.plans if re.search(words, held.claim.object, re.IGNORECASE)]
+        meant = [
+            v
+            for words, _, v in self.frame.plans
+            if re.search(words, held.claim.object, re.IGNORECASE)
+        ]
         if own is not None and self.frame.code == "en":
             meant.append(rf"(?:going to )?{own[1]}(?:{own[1][-1]}?ing|{own[2]})\b")
         for verbs in meant:
@@ -258,7 +319,11 @@ class _Reading:
         if named:
             sure = {hit.held.relation for hit in named}
             yield from named
-            hits = [hit for hit in hits if hit.mention == "none" and hit.unsure and hit.held.relation not in sure]
+            hits = [
+                hit
+                for hit in hits
+                if hit.mention == "none" and hit.unsure and hit.held.relation not in sure
+            ]
             yield from hits
             return
         nouns = [hit for hit in hits if hit.mention == "noun"]
@@ -266,7 +331,9 @@ class _Reading:
         count = Counter(hit.held.relation for hit in rest)
         for hit in rest:
             several = count[hit.held.relation] > 1
-            if several and any(other.held in latest for other in rest if other.held.relation == hit.held.relation):
+            if several and any(
+                other.held in latest for other in rest if other.held.relation == hit.held.relation
+            ):
                 if hit.held in latest:
                     yield hit
             elif not several or hit.mention != "pronoun":  # "it", of several, is none of them
@@ -293,7 +360,11 @@ class _Reading:
         held = hit.held
         doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
         timeless = normalised(held.relation).timeless
-        never = hit.never or (not hit.died and _CHANGED.search(clause) is None and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None)
+        never = hit.never or (
+            not hit.died
+            and _CHANGED.search(clause) is None
+            and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None
+        )
         if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
             return
         fact = Fact(
@@ -351,6 +422,26 @@ class _Reading:
                 if about and opposite and changed:
                     return True
         return False
+
+
+@lru_cache(maxsize=4096)
+def _words(held: Held, frame: Frame) -> frozenset[str] | None:
+    """How the words a fact may be spoken of by begin; None where it may end without any of them."""
+    name = held.relation
+    if held.kind in ("plan", "decision") or name in _AT_ALL or not frame.spaced:
+        return None
+    nouns = frame.nouns.get(name, "").replace("|", " ")
+    said = f"{held.text} {held.claim.subject} {held.claim.object} {nouns}"
+    return frozenset(word[:_BEGINS] for word in split_words(said))
+
+
+def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
+    words = _words(held, frame)
+    return (
+        words is None
+        or not words.isdisjoint(begun)
+        or held.claim.object[:3].casefold() in {word[:3] for word in begun}
+    )
 
 
 def _begun(text: str) -> str:

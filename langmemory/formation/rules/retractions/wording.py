@@ -13,7 +13,14 @@ _ENGLISH = re.compile(
     r"(?P<rest> .*)"
 )
 _GERMAN = re.compile(r"(?P<verb>\w+t|ist|hat|mag|heißt|war|reist|plant)(?P<rest> .*)")
-_BASE = {"is": "is", "has": "have", "goes": "go", "does": "do", "studies": "study", "teaches": "teach"}
+_BASE = {
+    "is": "is",
+    "has": "have",
+    "goes": "go",
+    "does": "do",
+    "studies": "study",
+    "teaches": "teach",
+}
 _PAST = {"decided": "decide", "switched": "switch", "graduated": "graduate", "visited": "visit", "lived": "live",
          "worked": "work", "used": "use", "had": "have"}  # fmt: skip
 
@@ -81,5 +88,5 @@ def _spanish(text: str, *, never: bool) -> str:
 def _chinese(held: Held, text: str, *, never: bool) -> str:
     subject = held.claim.subject if not held.mine else held.shown
     if text.startswith(subject):
-        return f"{subject}{'不' if never else '不再'}{text[len(subject):].lstrip()}"
+        return f"{subject}{'不' if never else '不再'}{text[len(subject) :].lstrip()}"
     return f"不再如此：{text}"
