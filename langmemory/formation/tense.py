@@ -25,39 +25,57 @@ class _Tenses:
 
 
 _IRREGULAR = (
-    "was|were|had|did|went|met|flew|got|took|ran|bought|came|saw|won|gave|held|left|spent|ate|drove|sang|began|broke|"
-    "lost|sold|became|made|said|told|found|felt|fell|threw|wrote|read|rode|swam|sat|stood|slept|spoke|taught|thought|"
-    "brought|built|caught|chose|drew|drank|forgot|grew|heard|hid|hit|hurt|kept|knew|led|lent|paid|put|quit|rang|sent|"
+    "was|were|had|did|went|met|flew|got|took|ran|bought|came|saw|won|gave|held|left|spent|ate|drove|"
+    "sang|began|broke|"
+    "lost|sold|became|made|said|told|found|felt|fell|threw|wrote|read|rode|swam|sat|stood|slept|spoke|"
+    "taught|thought|"
+    "brought|built|caught|chose|drew|drank|forgot|grew|heard|hid|hit|hurt|kept|knew|led|lent|paid|put|"
+    "quit|rang|sent|"
     "shot|showed|shut|struck|swore|tore|understood|woke|wore|used to"
 )
 _TENSES = {
     "en": _Tenses(
         ahead=(
-            r"\b(?:will|shall|'ll|going to|upcoming|coming up|about to|plans?|intends?|next|tomorrow|takes? place|"
-            r"(?:is|are|am|'s|'re|'m|gets?)(?: \w+)? (?:\w+ing|scheduled|planned|set|booked|due|expected|invited|"
+            r"\b(?:will|shall|'ll|going to|upcoming|coming up|about to|plans?|intends?|next|tomorrow|"
+            r"takes? place|"
+            r"(?:is|are|am|'s|'re|'m|gets?)(?: \w+)? (?:\w+ing|scheduled|planned|set|booked|due|"
+            r"expected|invited|"
             r"to be|married|engaged|promoted)|starts?|begins?|opens?|turns)\b"
         ),
         over=rf"\b(?:{_IRREGULAR}|\w{{2,}}ed|(?:has|have|'ve) (?:\w+ )?(?:been|\w+en|\w+ed|gone|met|had))\b",
-        present=r"\b(?:is|are|am|'s|'re|has|have|happens|visits?|flies|fly|goes|go|moves?|leaves?|arrives?|marr(?:y|ies)|\w+s)\b",
+        present=r"\b(?:is|are|am|'s|'re|has|have|happens|visits?|flies|fly|goes|go|moves?|leaves?|"
+            r"arrives?|marr(?:y|ies)|\w+s)\b",
         occasions=(
-            r"\b(?:wedding|concert|exam|trip|flight|party|appointment|interview|meeting|conference|marathon|race|surgery|"
-            r"operation|holiday|vacation|visit|match|game|show|festival|graduation|funeral|ceremony|deadline|due date|"
-            r"reunion|audition|hearing|viva|defence|defense|check-?up|scan|launch|move|workshop|course|class|lecture|"
-            r"performance|recital|exhibition|tournament|anniversary|baptism|christening|dinner|lunch|date|event|opening|"
+            r"\b(?:wedding|concert|exam|trip|flight|party|appointment|interview|meeting|conference|"
+            r"marathon|race|surgery|"
+            r"operation|holiday|vacation|visit|match|game|show|festival|graduation|funeral|ceremony|"
+            r"deadline|due date|"
+            r"reunion|audition|hearing|viva|defence|defense|check-?up|scan|launch|move|workshop|course|"
+            r"class|lecture|"
+            r"performance|recital|exhibition|tournament|anniversary|baptism|christening|dinner|lunch|"
+            r"date|event|opening|"
             r"tour|retreat|camp|test|talk|presentation)\b"
         ),
     ),
     "de": _Tenses(
-        ahead=r"\b(?:wird|werden|werde|findet|finden|plant|will|möchte|demnächst|nächste\w*|beginnt|startet|steht an|kommende\w*)\b",
-        over=r"\b(?:war|waren|hatte\w*|wurde\w*|ging|fuhr|flog|traf|kam|sah|lief|gab|fand|bekam|zog|\w{3,}te|(?:hat|habe|haben|ist|sind|bin) .*ge\w+(?:t|en)|\w*ge\w{2,}(?:t|en)(?= (?:hat|ist|worden)))\b",
-        present=r"\b(?:ist|sind|hat|haben|heiratet|heiraten|fliegt|reist|fährt|besucht|geht|zieht|läuft|\w+t)\b",
-        occasions=r"(?:hochzeit|konzert|prüfung|reise|flug|feier|termin|gespräch|konferenz|marathon|operation|urlaub|besuch|spiel|festival|beerdigung|umzug|kurs|geburt|party|fest)\w*\b",
+        ahead=r"\b(?:wird|werden|werde|findet|finden|plant|will|möchte|demnächst|nächste\w*|beginnt|"
+            r"startet|steht an|kommende\w*)\b",
+        over=r"\b(?:war|waren|hatte\w*|wurde\w*|ging|fuhr|flog|traf|kam|sah|lief|gab|fand|bekam|zog|"
+            r"\w{3,}te|(?:hat|habe|haben|ist|sind|bin) .*ge\w+(?:t|en)|\w*ge\w{2,}(?:t|en)(?= (?:hat|"
+            r"ist|worden)))\b",
+        present=r"\b(?:ist|sind|hat|haben|heiratet|heiraten|fliegt|reist|fährt|besucht|geht|zieht|läuft|"
+            r"\w+t)\b",
+        occasions=r"(?:hochzeit|konzert|prüfung|reise|flug|feier|termin|gespräch|konferenz|marathon|"
+            r"operation|urlaub|besuch|spiel|festival|beerdigung|umzug|kurs|geburt|party|fest)\w*\b",
     ),
     "es": _Tenses(
-        ahead=r"\b(?:va a|van a|voy a|vamos a|será|serán|tendrá|planea|piensa|quiere|próxim[oa]|empieza|comienza|se celebra|\w+(?:ará|erá|irá|arán|erán|irán))\b",
-        over=r"\b(?:fue|fueron|era|eran|tuvo|estuvo|hizo|vino|\w{2,}(?:ó|aron|ieron|aba|ía)|(?:ha|han|he|hemos) \w+[dt]o)\b",
+        ahead=r"\b(?:va a|van a|voy a|vamos a|será|serán|tendrá|planea|piensa|quiere|próxim[oa]|empieza|"
+            r"comienza|se celebra|\w+(?:ará|erá|irá|arán|erán|irán))\b",
+        over=r"\b(?:fue|fueron|era|eran|tuvo|estuvo|hizo|vino|\w{2,}(?:ó|aron|ieron|aba|ía)|(?:ha|han|"
+            r"he|hemos) \w+[dt]o)\b",
         present=r"\b(?:es|son|está|están|tiene|tienen|viaja|visita|vuela|va|se casa|se casan|\w+[ae])\b",
-        occasions=r"\b(?:boda|concierto|examen|viaje|vuelo|fiesta|cita|entrevista|reunión|conferencia|maratón|operación|vacaciones|visita|partido|festival|graduación|funeral|curso)\b",
+        occasions=r"\b(?:boda|concierto|examen|viaje|vuelo|fiesta|cita|entrevista|reunión|conferencia|"
+            r"maratón|operación|vacaciones|visita|partido|festival|graduación|funeral|curso)\b",
     ),
     "zh": _Tenses(
         ahead=r"将|將|要|会|會|打算|计划|計劃|准备|即将|下周|下个月|明天|明年",

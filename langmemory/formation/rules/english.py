@@ -25,7 +25,8 @@ NOW = (
 BE = rf"(?:am|'m|is|'s|are|'re) {NOW}"
 HAVE = r"(?:have|has|'ve|'s)"
 END = (
-    r"(?=(?:\s|{time})*(?:$|[.,;:!)(–—]|-(?!\w)|\b(?:and|but|with|because|so|for|lately|especially|particularly|"
+    r"(?=(?:\s|{time})*(?:$|[.,;:!)(–—]|-(?!\w)|\b(?:and|but|with|because|so|for|lately|especially|"
+    r"particularly|"
     r"since|as|now|too|again|at|in|on|who|which|by|these|though|anyway|anymore|"
     r"already|near|where|when|or|this|last|next|today|after|before|while|until|till|from|every|each|"
     r"during|despite|lol|btw|tho|either|mostly|mainly|honestly|obviously|thanks|please|instead|then|"
@@ -69,7 +70,8 @@ ENGLISH = Grammar(
         r"sure, because|novel|movie|film|(?<!long )story|character|game|called off|"
         r"cancel(?:l?ed|ling|ing)|fell through|backed out|,\s*no(?=,)|"
         r"[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|changed my mind|"
-        r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )(?<!'m )(?<!\bam )(?<!\bis )(?<!'s )(?<!now )divorced|(?:quit|left|stopped) after|"
+        r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )(?<!'m )(?<!\bam )(?<!\bis )(?<!'s "
+        r")(?<!now )divorced|(?:quit|left|stopped) after|"
         r"then (?:i'm|i am|we're|he's|she's) an?\b|but not (?:any ?more|now|yet|really|for long|today)|"
         r"but only (?:on paper|until|till|for)|or "
         r"(?:did|was|so)|allegedly|supposedly|rumou?r|oh great|just great|once upon)\b|/s\b|🙄|😏"
@@ -149,7 +151,8 @@ ENGLISH = Grammar(
     ),
     half=(
         r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+|"
-        r"(?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|(?!I\b){Word})(?:, (?:{Word}|{my} {adjectives}(?:{kin}|{pet})))+"
+        r"(?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|(?!I\b){Word})(?:, (?:{Word}|{my} "
+        r"{adjectives}(?:{kin}|{pet})))+"
         r"\s*,?\s+and\s+"
     ),
     carried=r"(?:(?:now|also|just|recently|finally|then|still) )?{verbs}\b",
@@ -161,7 +164,8 @@ ENGLISH = Grammar(
     i=r"I\b",
     we=(
         r"(?:[Ww]e\b|(?:{my} {adjectives}(?:{kin}|{pet})|(?!I\b){Word})"
-        r"(?:, (?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|{Word}))+,? and I\b|{my} {adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
+        r"(?:, (?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|{Word}))+,? and I\b|{my} "
+        r"{adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
         r"[Mm]e and (?:{my} {adjectives}(?:{kin})(?: {Name})?|{Word})(?!\w))"
     ),
     before_thing=(
@@ -271,7 +275,8 @@ ENGLISH = Grammar(
         r"being \w+|idiots?|fools?|children|kids|men|women|boys|girls|exes)"
     ),
     not_things=(
-        r"(?:from|of|for|with|about|by|like|it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
+        r"(?:from|of|for|with|about|by|like|it|that|this|these|those|them|him|her|you|us|me|my|your|his|"
+        r"their|our|how|"
         r"when|what|where|"
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
         r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|"
@@ -284,7 +289,8 @@ ENGLISH = Grammar(
     ),
     doing=r"(?:[a-z]+ly )?[a-z]{2,}ing\b",
     done=(
-        r"(?: (?!(?:and|but|because|'?cause|'?cuz|so|since|as|which|when|while|too|though|although|or|it's|that's|"
+        r"(?: (?!(?:and|but|because|'?cause|'?cuz|so|since|as|which|when|while|too|though|although|or|"
+        r"it's|that's|"
         r"lately|recently|these days|especially|particularly|if|whenever|anyway|again)\b)[\w'&-]+)*"
     ),
     narrows=r"\s+(?:that|who|whose|whom|where|if|when you|about how)\b",
@@ -344,7 +350,8 @@ ENGLISH = Grammar(
             r"(?!.*\bin{gap}spirit\b)"
         ),
         # "My sister Ann", "my sister, Ann"; not "my sister, Ann and I", who are three.
-        "apposed": r"(?: |, (?!{title}{Word}(?: {Word})?,? (?:and|or|&) )(?!{title}{Word}, {Word},? (?:and|or) ))",
+        "apposed": r"(?: |, (?!{title}{Word}(?: {Word})?,? (?:and|or|&) )(?!{title}{Word}, {Word},? "
+        r"(?:and|or) ))",
         "gap": r"(?:\s|{time})+",
         "Place": (
             r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}{whole}"
@@ -409,7 +416,8 @@ ENGLISH = Grammar(
             "{s} is {o} years old.", "age", entity=False, also=True,
         ),
         rule(
-            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )(?P<object>(?:(?!{hardly} )[A-Za-z][A-Za-z-]* ){0,2}?(?:{jobs}))"
+            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )(?P<object>(?:(?!{hardly} )[A-Za-z][A-Za-z-]* "
+            r"){0,2}?(?:{jobs}))"
             r"(?=\s*(?:$|[.,;!]|(?:and|from|in|at|with|who)\b))",
             "{s} works as a {o}.", "works_as", entity=False, also=True, importance=0.6,
         ),
@@ -450,11 +458,13 @@ ENGLISH = Grammar(
             "{s} is {o}.", "nationality", entity=False, importance=0.6,
         ),
         rule(
-            r"{be}(?:an? )?(?:practising |practicing |devout )?(?P<object>{faiths})(?=\s*(?:$|[.,!;]|(?:and|but|so)\b))",
+            r"{be}(?:an? )?(?:practising |practicing |devout )?(?P<object>{faiths})(?=\s*(?:$|[.,!;]|"
+            r"(?:and|but|so)\b))",
             "{s} is {o}.", "religion", entity=False, importance=0.6,
         ),
         rule(
-            r"{be}(?:happily |recently |newly )?(?P<object>divorced|single|widowed|separated|married|a widow|a widower)"
+            r"{be}(?:happily |recently |newly )?(?P<object>divorced|single|widowed|separated|married|a "
+            r"widow|a widower)"
             r"(?=(?:\s|{time})*(?:$|[.,!;]|(?:and|but|so|again|now|with)\b))",
             "{s} is {o}.", "marital_status", entity=False, times="any", prefer="past", importance=0.7,
         ),
@@ -588,10 +598,14 @@ ENGLISH = Grammar(
         ),
         rule(
             r"{now}(?:run|runs|manage|manages|{am} {now}running|{have} {now}(?:run|been running)) "
-            r"(?P<object>(?:an?|the|my own|our own|his own|her own|my|our) (?:[a-z-]+ ){0,2}?(?:{workplaces}|company|business|"
-            r"agency|shop|store|studio|practice|boutique|consultancy|guesthouse|guest house|bistro|food truck|salon|"
-            r"workshop|dairy|winery|daycare|dance school|bed and breakfast|B&B|hostel|online shop|web shop|blog|podcast))"
-            r"(?=(?:\s|{time})*(?:$|[.,;!–—]|(?:and|but|so|in|called|with|near|from|together|on|at|for|now)\b))",
+            r"(?P<object>(?:an?|the|my own|our own|his own|her own|my|our) (?:[a-z-]+ "
+            r"){0,2}?(?:{workplaces}|company|business|"
+            r"agency|shop|store|studio|practice|boutique|consultancy|guesthouse|guest house|bistro|food "
+            r"truck|salon|"
+            r"workshop|dairy|winery|daycare|dance school|bed and breakfast|B&B|hostel|online shop|web "
+            r"shop|blog|podcast))"
+            r"(?=(?:\s|{time})*(?:$|[.,;!–—]|(?:and|but|so|in|called|with|near|from|together|on|at|for|"
+            r"now)\b))",
             "{s} runs {o}.", "workplace", entity=False, importance=0.7,
         ),
         rule(
@@ -832,20 +846,26 @@ ENGLISH = Grammar(
             "{s} has a child called {o}.", "parent_of", importance=0.7,
         ),
         rule(
-            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|seven|[1-9]) (?:(?:little|small|young|lovely|"
+            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|seven|[1-9]) (?:(?:little|"
+            r"small|young|lovely|"
             r"wonderful|beautiful|grown-up|grown|adult|teenage|older|younger|amazing|[\w-]+-year-old) )*"
-            r"(?:kids?|children|child|sons?|daughters?|boys|girls|grandchildren|grandkids|grandsons?|granddaughters?))"
-            r"(?=(?:\s|{time})*(?:$|[.!;]|,? (?:and|but|so|who|aged|under|now|in|at|with|together|too|from)\b|, (?![A-Z])))",
+            r"(?:kids?|children|child|sons?|daughters?|boys|girls|grandchildren|grandkids|grandsons?|"
+            r"granddaughters?))"
+            r"(?=(?:\s|{time})*(?:$|[.!;]|,? (?:and|but|so|who|aged|under|now|in|at|with|together|too|"
+            r"from)\b|, (?![A-Z])))",
             "{s} has {o}.", "parent_of", entity=False, importance=0.7,
         ),
         rule(
             r"{be}an? (?:proud |single |working |stay-at-home )*(?:mum|mom|mother|dad|father|parent) of "
-            r"(?P<object>{number}|twins|\d)(?: (?:kids|children|boys|girls))?(?=\s*(?:$|[.,!;]|(?:and|but|so|who)\b))",
+            r"(?P<object>{number}|twins|\d)(?: (?:kids|children|boys|girls))?(?=\s*(?:$|[.,!;]|(?:and|"
+            r"but|so|who)\b))",
             "{s} has children: {o}.", "parent_of", entity=False, importance=0.7,
         ),
         rule(
-            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|[1-9]) (?:(?:little|big|older|younger|elder|"
-            r"twin|half) )*(?:brothers?|sisters?|siblings?)(?: and (?:an?|one|two|three|four) (?:(?:older|younger|little|big) )*"
+            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|[1-9]) (?:(?:little|big|"
+            r"older|younger|elder|"
+            r"twin|half) )*(?:brothers?|sisters?|siblings?)(?: and (?:an?|one|two|three|four) "
+            r"(?:(?:older|younger|little|big) )*"
             r"(?:brothers?|sisters?))?)"
             r"(?=(?:\s|{time})*(?:$|[.!;]|,? (?:and|but|so|who|now|in|too)\b|, (?![A-Z])))",
             "{s} has {o}.", "sibling_of", entity=False, importance=0.6,
@@ -947,8 +967,10 @@ ENGLISH = Grammar(
             "{s} likes {o}.", "likes", kind="preference", entity=False,
         ),
         rule(
-            r"{be}(?:an? (?:big |huge |massive |lifelong |great )?fan of|(?:really |very |totally |so )?into|fond of|keen on|"
-            r"crazy about|mad about|obsessed with|passionate about) (?!it\b|him\b|her\b|you\b|them\b|this\b|that\b)<things>{end}",
+            r"{be}(?:an? (?:big |huge |massive |lifelong |great )?fan of|(?:really |very |totally |so "
+            r")?into|fond of|keen on|"
+            r"crazy about|mad about|obsessed with|passionate about) (?!it\b|him\b|her\b|you\b|them\b|"
+            r"this\b|that\b)<things>{end}",
             "{s} likes {o}.", "likes", kind="preference", entity=False,
         ),
         rule(

@@ -145,9 +145,9 @@ class Reader:
                 verb, who = turned["verb"], turned["subject"]
                 text = f"{who} {verb}{text[turned.end() :]}"
             found, rest = self._subject(text)
-            if found is None and place > 0 and self.patterns.carried.match(text):
-                if not self._is_noun(text, sentence.clauses[place - 1].text):
-                    found, rest = subject, text
+            carried = found is None and place > 0 and self.patterns.carried.match(text)
+            if carried and not self._is_noun(text, sentence.clauses[place - 1].text):
+                found, rest = subject, text
             if found is None:
                 found, rest = self._understood(text, place)
             subject = found

@@ -75,7 +75,8 @@ _OFF = (
     r"not taking place|no longer taking place|no longer planned|not planned anymore)"
 )
 _DEAD = (
-    r"(?:died|passed(?: away| on)?|dead|deceased|(?:was|were|got|been|'s been) (?:killed|run over|hit by a [a-z]+|"
+    r"(?:died|passed(?: away| on)?|dead|deceased|(?:was|were|got|been|'s been) (?:killed|run over|hit "
+    r"by a [a-z]+|"
     r"put (?:down|to sleep)|euthani[sz]ed)|(?:did not|didn't) (?:make it|survive)|no longer with (?:us|{M})|"
     r"no longer alive|crossed the rainbow bridge|lost (?:his|her|its|their|the) (?:life|battle|fight)|"
     r"breathed (?:his|her|its) last)"
@@ -115,17 +116,20 @@ ENDINGS: list[Ending] = [
         r"moved on from|departed(?: from)?|stopped working (?:at|for|with|in)|given up|gave up|"
         r"handed in {P} notice (?:at|with)|quit working (?:at|for)|quit {P} job (?:at|with)|parted ways with|"
         r"lost {P} (?:job|position|place|role) (?:at|with)|ended {P} (?:[a-z]+ )?(?:at|with)|"
-        r"(?:was|were|got|been|am) (?:fired|sacked|laid off|let go|dismissed|made redundant)(?: from| by| at)?) "
+        r"(?:was|were|got|been|am) (?:fired|sacked|laid off|let go|dismissed|made redundant)(?: from| "
+        r"by| at)?) "
         r"{O}(?! (?:at|around) \d| (?:early|late)\b| for (?:lunch|the day))",
         r"{S}{aux} handed in {P} notice and left {O}",
         r"{S} (?:am|is|are|'m)(?: [a-z]+)? (?:done|finished|through) (?:with|at) {O}",
         r"{O}{aux} (?:fired|sacked|dismissed|laid off|let|dropped|axed|got rid of) {M}\b",
         r"{O}{aux} (?:(?:has )?(?:gone|went) (?:bust|bankrupt|under)|(?:was |has |is )?closed(?: down)?|"
         r"shut down|let {M} go)",
-        r"{P} (?:time|days|job|contract|stint|career|employment|role|position|internship)(?: (?:with|at|for) {O})"
+        r"{P} (?:time|days|job|contract|stint|career|employment|role|position|internship)(?: (?:with|at|"
+        r"for) {O})"
         r"(?: (?:is|are|was|has|have|been))* (?:over|ended|up|expired|ran out|come to an end|came to an end|"
         r"finished|done|terminated|not renewed|not (?:been )?extended|history)",
-        r"{O}(?: (?:is|was|has|been|have|got))* (?:over|ended|gone|expired|ran out|cut|terminated|axed|history|"
+        r"{O}(?: (?:is|was|has|been|have|got))* (?:over|ended|gone|expired|ran out|cut|terminated|axed|"
+        r"history|"
         r"not renewed|a thing of the past|eliminated)\b",
         r"{S} used to work\b.*{O}",
         r"(?:{S} and {O}|{O} and {S}){aux} (?:parted ways|part ways)",
@@ -221,7 +225,8 @@ ENDINGS: list[Ending] = [
         r"housemates|in touch|speaking|on speaking terms)(?: (?:with|to) {O}|{end})",
         r"{S}{aux} (?:fell out|fallen out|lost touch|cut (?:all )?(?:ties|contact)|parted ways|"
         r"ended {P} friendship|broke off contact) with {O}",
-        r"(?:{S} and {O}|{O} and {S}|{S}){not} (?:share|sharing|live|living)\b.*(?:flat|apartment|house|place|room|together)",
+        r"(?:{S} and {O}|{O} and {S}|{S}){not} (?:share|sharing|live|living)\b.*(?:flat|apartment|house|"
+        r"place|room|together)",
         r"(?:{P}|the) friendship with {O} (?:is|has) (?:over|ended)",
         r"{S}{not} (?:work|works|working|live|living) (?:with|next to|for) {O}",
         r"{S}{aux} (?:fired|sacked|left|dropped) {O}",
@@ -240,10 +245,13 @@ ENDINGS: list[Ending] = [
     *ending(
         "has_pet",
         r"{S}{aux} (?:gave(?: away| up)?|given(?: away| up)?|rehomed|re-homed|sold|lost|returned|surrendered|"
-        r"had to (?:give(?: away| up)?|sell|rehome|re-home|return|surrender)|found a new home for|buried|got rid of|"
+        r"had to (?:give(?: away| up)?|sell|rehome|re-home|return|surrender)|found a new home for|"
+        r"buried|got rid of|"
         r"said goodbye to|had to say goodbye to) {O}",
-        r"{O}{aux} (?:ran (?:away|off)|disappeared|went missing|got lost|escaped|(?:was|got) stolen|flew away|"
-        r"belongs to (?!{M})|lives (?:with|at) (?!{M})|(?:has|have|found|got) (?:a new|another) (?:home|family|owner)|went to live|"
+        r"{O}{aux} (?:ran (?:away|off)|disappeared|went missing|got lost|escaped|(?:was|got) stolen|"
+        r"flew away|"
+        r"belongs to (?!{M})|lives (?:with|at) (?!{M})|(?:has|have|found|got) (?:a new|another) (?:home|"
+        r"family|owner)|went to live|"
         r"(?:is|lives) (?:now )?(?:with|at) (?!{M}))",
         r"{S}{aux} (?:gave|given|had to give) {O} (?:away|up|back|to)\b",
         r"{S}{not} (?:have|has|own|owns|keep|got|keeping)(?: (?:a|an|any|the|{P}))?(?: [a-z]+)? ?{O}",
@@ -256,7 +264,8 @@ ENDINGS: list[Ending] = [
         "owns has_vehicle has_phone",
         rf"{{S}}{{aux}} (?:{_WITHOUT}|had to (?:sell|scrap|give up|give away|return)) {{O}}",
         r"{S}{aux} (?:traded|gave|given|threw) {O} (?:in|away|out|up)\b",
-        r"{O}{aux} (?:is|was|are|were|got|has been|have been|had|were)(?: [a-z]+)? (?:sold|stolen|scrapped|gone|"
+        r"{O}{aux} (?:is|was|are|were|got|has been|have been|had|were)(?: [a-z]+)? (?:sold|stolen|"
+        r"scrapped|gone|"
         r"totall?ed|written off|wrecked|repossessed|towed and scrapped|destroyed|lost|traded in|a write-off|"
         r"given away|donated|dead|history)\b",
         r"{O}{aux} (?:broke down for good|died|burned down|burnt down|sank|belongs to (?!{M}))\b",
@@ -270,21 +279,28 @@ ENDINGS: list[Ending] = [
     # Taste.
     *ending(
         "likes interested_in",
-        r"{S}{not} (?:like|likes|love|loves|enjoy|enjoys|enjoying|care for|fancy|into|(?:a |much of a )?(?:big )?fan "
-        r"of|keen on|fond of|adore|interested in|crazy about|mad about|passionate about|want|prefer|hooked on|"
+        r"{S}{not} (?:like|likes|love|loves|enjoy|enjoys|enjoying|care for|fancy|into|(?:a |much of a "
+        r")?(?:big )?fan "
+        r"of|keen on|fond of|adore|interested in|crazy about|mad about|passionate about|want|prefer|"
+        r"hooked on|"
         r"excited about|liked|loved|enjoyed)(?: [a-z]+ing)? {O}",
-        r"{S}{aux} (?:(?:went|gone|am|is|are|got)(?: [a-z]+)? (?:off|over)|lost (?:all )?(?:interest in|{P} (?:love|taste|"
-        r"passion|appetite) (?:for|of))|(?:am|is|are|got|grew|grown|'m)(?: [a-z]+)? (?:sick|tired|fed up|bored|done|"
+        r"{S}{aux} (?:(?:went|gone|am|is|are|got)(?: [a-z]+)? (?:off|over)|lost (?:all )?(?:interest in|"
+        r"{P} (?:love|taste|"
+        r"passion|appetite) (?:for|of))|(?:am|is|are|got|grew|grown|'m)(?: [a-z]+)? (?:sick|tired|fed "
+        r"up|bored|done|"
         r"over|weary|through|finished)(?: (?:of|with))?|"
         r"fell out of love with|fallen out of love with|grew out of|grown out of|outgrew|outgrown|"
         r"(?:have )?had enough of|stopped (?:liking|loving|enjoying|caring for)|come to (?:hate|dislike|"
-        r"detest)|started (?:hating|to hate|to dislike|disliking)|turned against|never (?:liked|loved|enjoyed|"
+        r"detest)|started (?:hating|to hate|to dislike|disliking)|turned against|never (?:liked|loved|"
+        r"enjoyed|"
         r"cared for)) {O}",
         r"{S} (?:now )?(?:can not|can't|cannot) (?:stand|bear|stomach|abide|look at)(?: [a-z]+ing)? {O}"
         r"(?=.*\b(?:now|anymore|any more|these days|any longer)\b)",
-        r"{S}(?: (?:now|really|actually|absolutely))* (?:hate|hates|dislike|dislikes|detest|loathe|despise) {O}",
+        r"{S}(?: (?:now|really|actually|absolutely))* (?:hate|hates|dislike|dislikes|detest|loathe|"
+        r"despise) {O}",
         r"{S} used to (?:like|love|enjoy|be into|be a fan of|adore) {O}",
-        r"{O}{aux}(?: (?:is|are))? (?:not|no longer)(?: really)? (?:{P} (?:thing|cup of tea|jam|bag|favou?rite)|for {M}|"
+        r"{O}{aux}(?: (?:is|are))? (?:not|no longer)(?: really)? (?:{P} (?:thing|cup of tea|jam|bag|"
+        r"favou?rite)|for {M}|"
         r"something {S}|as (?:fun|good))",
         r"{O} (?:do|does) nothing for {M}",
         r"{S} could not care less (?:about|for) {O}",
@@ -302,8 +318,10 @@ ENDINGS: list[Ending] = [
     *ending(
         "dislikes",
         r"{S}{not} (?:hate|hates|dislike|dislikes|mind|detest|loathe|despise|bothered by)(?: [a-z]+ing)? {O}",
-        r"{S}{aux} (?:come to (?:love|like|enjoy|appreciate)|came (?:round|around) to|come (?:round|around) to|"
-        r"warmed (?:up )?to|got to like|learn(?:ed|t) to (?:love|like|enjoy)|started (?:liking|loving|to like|"
+        r"{S}{aux} (?:come to (?:love|like|enjoy|appreciate)|came (?:round|around) to|come (?:round|"
+        r"around) to|"
+        r"warmed (?:up )?to|got to like|learn(?:ed|t) to (?:love|like|enjoy)|started (?:liking|loving|"
+        r"to like|"
         r"to love|to enjoy|enjoying)|grown to (?:love|like)|grew to (?:love|like)|fell in love with|"
         r"fallen in love with|acquired a taste for|developed a taste for|changed {P} mind about|got over {P} "
         r"(?:dislike|hatred) of|stopped (?:hating|disliking)|used to (?:hate|dislike|detest)) {O}",
@@ -320,9 +338,11 @@ ENDINGS: list[Ending] = [
     ),
     *ending(
         "has_hobby member_of",
-        rf"{{S}}{{aux}} (?:{_STOPPED}|cancell?ed|finished|ended|sold {{O}} and quit)(?: (?:playing|doing|going|"
+        rf"{{S}}{{aux}} (?:{_STOPPED}|cancell?ed|finished|ended|sold {{O}} and quit)(?: (?:playing|"
+        rf"doing|going|"
         r"practi[sc]ing|taking|singing|to|in|with|my|for|dancing|training|attending))* {O}",
-        r"{S}{not} (?:play|plays|playing|do|does|doing|go|goes|going|practi[sc]e|practi[sc]ing|take|takes|taking|"
+        r"{S}{not} (?:play|plays|playing|do|does|doing|go|goes|going|practi[sc]e|practi[sc]ing|take|"
+        r"takes|taking|"
         r"sing|sings|singing|attend|attending|dance|dancing|train|in|part of|a member of|with|into)"
         r"(?: (?:to|in|with|for|any|much))* ?{O}",
         r"{S} used to (?:play|do|sing|go|take|be in|practi[sc]e)\b.*{O}",
@@ -342,17 +362,21 @@ ENDINGS: list[Ending] = [
         r"{S}{aux} (?:stopped|quit|gave up|given up|ended|dropped|ditched|abandoned)"
         r"(?: (?:being|eating|going|living|my|the|an?))* {O}",
         r"{S} used to be (?:an? )?{O}",
-        r"{S}{aux} (?:am |is |are )?(?:eat|eats|eating|started eating|started to eat|went back to(?: eating)?|"
-        r"gone back to(?: eating)?|back to(?: eating)?|back on|can eat|ate)(?: [a-z]+)? (?:meat|fish|dairy|eggs|"
+        r"{S}{aux} (?:am |is |are )?(?:eat|eats|eating|started eating|started to eat|went back to(?: "
+        r"eating)?|"
+        r"gone back to(?: eating)?|back to(?: eating)?|back on|can eat|ate)(?: [a-z]+)? (?:meat|fish|"
+        r"dairy|eggs|"
         r"animal products|"
         r"everything|cheese|chicken|beef|pork|steaks?|burgers?|bacon|gluten|bread)(?=.*\b(?:again|now|these "
         r"days)\b|{end})",
     ),
     *ending(
         "does_not_eat",
-        r"{S}{aux} (?:can |am |is |are |do |does )?(?:eat|eats|eating|drink|drinks|drinking|have|having|tolerate)"
+        r"{S}{aux} (?:can |am |is |are |do |does )?(?:eat|eats|eating|drink|drinks|drinking|have|having|"
+        r"tolerate)"
         r"(?: [a-z]+)? {O}(?=.*\b(?:again|now|these days|after all|anyway)\b)",
-        r"{S}{aux} (?:started|begun|began|gone back to|went back to|resumed|back to|am back to|am back on|back on)"
+        r"{S}{aux} (?:started|begun|began|gone back to|went back to|resumed|back to|am back to|am back "
+        r"on|back on)"
         r"(?: (?:eating|drinking|having|to eat|to drink))? {O}",
         r"{O} (?:is|are)(?: [a-z]+)? (?:ok|okay|fine|allowed|back on)\b(?=.*\b(?:again|now)\b)",
         r"{S}{not} (?:avoid|avoiding|off) {O}",
@@ -362,7 +386,8 @@ ENDINGS: list[Ending] = [
         "allergic_to",
         r"{S}{not}(?: [a-z]+)? (?:allergic|intolerant)(?: (?:to|of) {O}|{end})",
         r"{S}{not} (?:have|has|suffer from|react to|got) {O}",
-        r"{S}{aux} (?:outgrew|outgrown|grew out of|grown out of|got rid of|lost|cured|got over|gotten over|beat|"
+        r"{S}{aux} (?:outgrew|outgrown|grew out of|grown out of|got rid of|lost|cured|got over|gotten "
+        r"over|beat|"
         r"(?:am|was|been) (?:cured|rid|free) of|overcame|overcome|tested negative for) {O}",
         r"{O}{aux}(?: (?:is|was|has|have|been|turned out to be))*(?: [a-z]+)? (?:gone|cured|over|went away|"
         r"disappeared|vanished|a misdiagnosis|misdiagnosed|wrong|a mistake|a false alarm|passed|history|"
@@ -377,10 +402,13 @@ ENDINGS: list[Ending] = [
         "has_condition",
         r"{S}{not} (?:have|has|suffer|suffers|suffering|got|living|diagnosed)(?: (?:from|with|any|an?))* {O}",
         r"{S}{not}(?: (?:an?|really))* {O}",
-        r"{S}{aux} (?:got rid of|beat|recovered from|(?:am|was|been|is)(?: [a-z]+)? (?:cured|free|rid|healed) of|"
-        r"got over|gotten over|overcame|overcome|outgrew|outgrown|grew out of|grown out of|survived|conquered) {O}",
+        r"{S}{aux} (?:got rid of|beat|recovered from|(?:am|was|been|is)(?: [a-z]+)? (?:cured|free|rid|"
+        r"healed) of|"
+        r"got over|gotten over|overcame|overcome|outgrew|outgrown|grew out of|grown out of|survived|"
+        r"conquered) {O}",
         r"{O}{aux}(?: (?:is|was|has|have|been|turned out to be))*(?: [a-z]+)? (?:gone|cured|over|went away|"
-        r"disappeared|a misdiagnosis|misdiagnosed|in remission|healed|cleared up|history|a mistake|a false alarm)\b",
+        r"disappeared|a misdiagnosis|misdiagnosed|in remission|healed|cleared up|history|a mistake|a "
+        r"false alarm)\b",
         r"{S} used to (?:have|suffer from) {O}",
     ),
     *ending(
@@ -417,13 +445,17 @@ ENDINGS: list[Ending] = [
     # Whatever it is: nobody says so of what goes on.
     *ending(
         "*",
-        r"{O}(?: (?:days|phase|years|chapter|era|career|time|journey|story|habit))? (?:is|are|was|were|has|have|had|'s)"
-        r"(?: (?:been|all|now|finally|long|well|truly|officially|a|so))* (?:over|gone|behind {M}|history|finished|done|no more|"
-        r"in the past|a thing of the past|thing of the past|out of {P} life|cut|ended|come to an end|no longer\b.*|ancient history)\b",
+        r"{O}(?: (?:days|phase|years|chapter|era|career|time|journey|story|habit))? (?:is|are|was|were|"
+        r"has|have|had|'s)"
+        r"(?: (?:been|all|now|finally|long|well|truly|officially|a|so))* (?:over|gone|behind {M}|"
+        r"history|finished|done|no more|"
+        r"in the past|a thing of the past|thing of the past|out of {P} life|cut|ended|come to an end|no "
+        r"longer\b.*|ancient history)\b",
         r"{O}(?: (?:is|are|was|were|has|have|do|does|will))+ not\b.*\b(?:anymore|any longer|for {M})\b",
         r"{O}{aux} (?:ended|came to an end|stopped|ceased|finished)\b",
         r"{S}{aux} put {O} (?:aside|away|behind {M}|to rest|on the shelf|down)",
-        r"{S}{aux} (?:turned {P} back on|said goodbye to|waved goodbye to|closed the (?:chapter|book) on|had enough of) {O}",
+        r"{S}{aux} (?:turned {P} back on|said goodbye to|waved goodbye to|closed the (?:chapter|book) "
+        r"on|had enough of) {O}",
         r"{S}{aux} left {O} (?:behind|for good)\b",
         rf"{{S}}{{aux}} {_STOPPED}(?: [a-z]+ing)?(?: (?:at|in|with|for|as|on))? {{O}}",
         r"{S}{not}\b.*{O}.*\b(?:anymore|any longer)\b",
@@ -436,26 +468,32 @@ ENDINGS: list[Ending] = [
     *ending(
         "plans decided has_goal",
         rf"{{O}}{{adverbs}} (?:is|are|was|were|has been|have been|got|'s)(?: [a-z]+)? {_OFF}",
-        r"{O}{adverbs} (?:fell through|will not happen|did not happen|is not going to happen|has fallen through|"
+        r"{O}{adverbs} (?:fell through|will not happen|did not happen|is not going to happen|has fallen "
+        r"through|"
         r"came to nothing|did not work out|got cancell?ed|was cancell?ed)",
-        rf"{{S}}{{aux}} {_CANCELLED}(?: (?:going|doing|having|the idea of|{{P}} plans? (?:to|for)|plans? (?:to|for)))* "
+        rf"{{S}}{{aux}} {_CANCELLED}(?: (?:going|doing|having|the idea of|{{P}} plans? (?:to|for)|"
+        rf"plans? (?:to|for)))* "
         r"{O}",
         r"(?:they|the [a-z]+|he|she|it|{P} [a-z]+)(?: (?:have|has|had|just|had to|to))* "
         r"(?:cancell?(?:ed)?|call(?:ed)? off|scrap(?:ped)?|call(?:ed)? {O} off) {O}",
-        r"{S}{adverbs} (?:am|is|are) (?:no longer|not){adverbs} (?:going (?:to|on|for)|doing|having|attending|"
+        r"{S}{adverbs} (?:am|is|are) (?:no longer|not){adverbs} (?:going (?:to|on|for)|doing|having|"
+        r"attending|"
         r"taking|planning|planning on|making) (?:[a-z]+ )?{O}",
         r"{S}{adverbs} (?:will not|won't)(?: be)? (?:[a-z]+ )?(?:[a-z]+ )?{O}",
         r"{S}{adverbs} (?:called|broke) {O} off",
         r"there (?:will|is|are) (?:not|no longer|no)(?: going to)?(?: be)? ?{O}",
         r"no {O}(?: for {M})?(?: after all| then| this year)?{end}",
-        r"{S}{adverbs} (?:do|does|did|can) not (?:want|plan|need|have|intend|go|get|make|do)(?: (?:to|on|for))?"
+        r"{S}{adverbs} (?:do|does|did|can) not (?:want|plan|need|have|intend|go|get|make|do)(?: (?:to|"
+        r"on|for))?"
         r"(?: [a-z]+)? {O}",
-        r"{S}{aux} decided (?:to (?:keep|stay|skip|cancel|drop|call off|not do|scrap)|not to(?: [a-z]+)?|against) {O}",
+        r"{S}{aux} decided (?:to (?:keep|stay|skip|cancel|drop|call off|not do|scrap)|not to(?: "
+        r"[a-z]+)?|against) {O}",
         r"{S}{aux} (?:changed|change) {P} minds? (?:about|on|regarding) {O}",
     ),
     *ending(
         "plans decided has_goal",
-        r"{O}{adverbs} (?:is|was|has been|got|had to be) (?:postponed|delayed|pushed back|put off|on hold|put on hold)",
+        r"{O}{adverbs} (?:is|was|has been|got|had to be) (?:postponed|delayed|pushed back|put off|on "
+        r"hold|put on hold)",
         r"{S}{adverbs} (?:am|are) (?:staying|remaining) (?:here|put|at home|where)",
         unsure=True,
     ),
@@ -475,44 +513,60 @@ ENGLISH = Frame(
         (r"\bdont\b", "do not"), (r"\bim\b", "I am"), (r"\bi\b", "I"),
     ),
     skip=(
-        r"\b(?:if|unless|would|could(?! not care)|might|wish|wishes|hope|hoping|imagine|suppose|maybe|perhaps|almost|nearly|"
-        r"whether|in case|what if|dreamt?|dreamed|pretend|may be|afraid of|worried|should(?! have said)|about to|"
+        r"\b(?:if|unless|would|could(?! not care)|might|wish|wishes|hope|hoping|imagine|suppose|maybe|"
+        r"perhaps|almost|nearly|"
+        r"whether|in case|what if|dreamt?|dreamed|pretend|may be|afraid of|worried|should(?! have said)|"
+        r"about to|"
         r"want to|wants to|wanted to|considering|thinking (?:of|about)|thought (?:of|about)|"
         r"(?:am|is|are) going to (?:quit|stop|leave|sell|move|give|cancel|break|drop|retire|resign|divorce)|"
         r"will (?:quit|stop|leave|sell|move|give|cancel|break|drop|retire|resign|divorce)|"
-        r"going to (?:quit|leave|sell|cancel)|planning to|plan to|trying to|tried to|refuse|never (?:stop|quit|"
-        r"give up|gave up|stopped)|not (?:yet|only|just|over yet)|joking|kidding|in the (?:movie|film|book|game|story|show)|"
+        r"going to (?:quit|leave|sell|cancel)|planning to|plan to|trying to|tried to|refuse|never "
+        r"(?:stop|quit|"
+        r"give up|gave up|stopped)|not (?:yet|only|just|over yet)|joking|kidding|in the (?:movie|film|"
+        r"book|game|story|show)|"
         r"character)\b"
     ),
     doubt=(
-        r"\b(?:i think|i guess|i believe|i suppose|apparently|probably|seems?|seemingly|says?|said|told|heard|rumou?r\w*|"
+        r"\b(?:i think|i guess|i believe|i suppose|apparently|probably|seems?|seemingly|says?|said|told|"
+        r"heard|rumou?r\w*|"
         r"allegedly|supposedly|not sure|sort of|kind of|possibly|i feel|reckon|i fear|more or less|basically|"
         r"technically)\b"
     ),
     passing=(
-        r"\b(?:today|tonight|this (?:week|weekend|morning|afternoon|evening|month|time)|tomorrow|right now|at the "
-        r"moment|for now|for a (?:while|bit|week|month|few \w+)|until|till|temporarily|on holiday|on vacation|"
+        r"\b(?:today|tonight|this (?:week|weekend|morning|afternoon|evening|month|time)|tomorrow|right "
+        r"now|at the "
+        r"moment|for now|for a (?:while|bit|week|month|few \w+)|until|till|temporarily|on holiday|on "
+        r"vacation|"
         r"yet|enough|much|often|every|always|before|alone|without|except|only)\b"
     ),
     leads=(
-        r"(?:(?:and|but|so|well|oh|no|nope|sorry|wait|actually|sadly|unfortunately|luckily|by the way|btw|also|"
+        r"(?:(?:and|but|so|well|oh|no|nope|sorry|wait|actually|sadly|unfortunately|luckily|by the way|"
+        r"btw|also|"
         r"anyway|"
-        r"update|news|bad news|good news|big news|fyi|turns out(?: that)?|it turns out(?: that)?|it turned out(?: "
+        r"update|news|bad news|good news|big news|fyi|turns out(?: that)?|it turns out(?: that)?|it "
+        r"turned out(?: "
         r"that)?|in fact|"
-        r"honestly|finally|to be honest|guess what|then|now|just|since then|these days|nowadays|as of \w+|recently|lately|"
-        r"yesterday|today|last \w+|this (?:week|month|year|morning|spring|summer|autumn|winter)|in \w+|on \w+|"
-        r"a (?:week|month|year|while) ago|\w+ (?:weeks|months|years|days) ago|correction|oops|my mistake|hey|hi|"
-        r"hello|look|listen|you know|(?:the|my|our) (?:doctors?|tests?|results?|vet|allergist)(?: results?)? (?:says?|said|showed|shows|confirmed|found|proved)(?: that)?|"
+        r"honestly|finally|to be honest|guess what|then|now|just|since then|these days|nowadays|as of "
+        r"\w+|recently|lately|"
+        r"yesterday|today|last \w+|this (?:week|month|year|morning|spring|summer|autumn|winter)|in \w+|"
+        r"on \w+|"
+        r"a (?:week|month|year|while) ago|\w+ (?:weeks|months|years|days) ago|correction|oops|my "
+        r"mistake|hey|hi|"
+        r"hello|look|listen|you know|(?:the|my|our) (?:doctors?|tests?|results?|vet|allergist)(?: "
+        r"results?)? (?:says?|said|showed|shows|confirmed|found|proved)(?: that)?|"
         r"i (?:think|guess|believe)(?: that)?|"
-        r"apparently|probably|it seems(?: that)?|because|although|though|that|remember that|after all|alas|ugh|"
+        r"apparently|probably|it seems(?: that)?|because|although|though|that|remember that|after all|"
+        r"alas|ugh|"
         r"i regret to say(?: that)?|i am afraid(?: that)?|i have to say|i must say|to my surprise|eventually|"
         r"in the end|happy to say|as for \w+|after \w+ years|after all these years|"
         r"unfortunately enough|fun fact|for the record|just so you know)\b[\s,:–—-]*)*"
     ),
     splits=(
         r"\s*[;:–—]\s+|\s*,\s+(?=(?:I|we|he|she|they|it|that|my|our|the|and|but|so|because|which|they're)\b)|"
-        r"\s+(?:and|but|so|because|since|although|though|while|as)\s+(?=(?:I|we|he|she|they|it|my|our|the|now|that)\b)|"
-        r"\s+but\s+|\s+and\s+(?=(?:then |now |just )?(?:left|quit|sold|moved|gave|stopped|lost|walked|broke|split|retired|"
+        r"\s+(?:and|but|so|because|since|although|though|while|as)\s+(?=(?:I|we|he|she|they|it|my|our|"
+        r"the|now|that)\b)|"
+        r"\s+but\s+|\s+and\s+(?=(?:then |now |just )?(?:left|quit|sold|moved|gave|stopped|lost|walked|"
+        r"broke|split|retired|"
         r"resigned|cancell?ed|dropped|deleted|went off|got rid)\b)"
     ),
     me=r"\b(?:I|[Ww]e)\b",
@@ -524,8 +578,10 @@ ENGLISH = Frame(
     them=r"\b(?:him|her|them|he|she)\b",
     both=(r"(?:§M|me) and §O", r"§O and (?:§M|me)"),
     articles=(
-        r"(?:my|our|the|this|that|his|her|their|an?|any|some|all|all of|all my|§P|no)(?: (?:old|new|little|big|"
-        r"dear|beloved|poor|lovely|whole|planned|upcoming|sweet|own|second-hand|used|blue|red|black|white|current|"
+        r"(?:my|our|the|this|that|his|her|their|an?|any|some|all|all of|all my|§P|no)(?: (?:old|new|"
+        r"little|big|"
+        r"dear|beloved|poor|lovely|whole|planned|upcoming|sweet|own|second-hand|used|blue|red|black|"
+        r"white|current|"
         r"former|day|part-time|full-time))*"
     ),
     between=r"(?:,|to|with|at|in|for|of|from|called|named|about|on)",
@@ -552,49 +608,66 @@ ENGLISH = Frame(
     },
     plans=(
         (r"\bmove\b", "move|relocation|moving", r"(?:moving|relocating|going to (?:move|relocate)|going)"),
-        (r"\b(?:travel|fly|visit|trip)\b", "trip|flight|journey|holiday|vacation|visit|tour|travel plans|tickets?",
+        (r"\b(?:travel|fly|visit|trip)\b", "trip|flight|journey|holiday|vacation|visit|tour|travel "
+            "plans|tickets?",
          r"(?:flying|going|travell?ing|driving|visiting|heading|going to (?:fly|travel|visit|see|go))"),
-        (r"\bmarr(?:y|ied)\b", "wedding|marriage|ceremony|engagement", r"(?:getting married|marrying|going to get married|get married)"),
+        (r"\bmarr(?:y|ied)\b", "wedding|marriage|ceremony|engagement", r"(?:getting married|marrying|"
+            r"going to get married|get married)"),
         (r"\bretire\b", "retirement|retiring|retire", r"(?:retiring|going to retire)"),
-        (r"\bmarathon|race|run\b", "race|run|marathon", r"(?:running|doing|going to (?:run|do)|taking part in)"),
+        (r"\bmarathon|race|run\b", "race|run|marathon", r"(?:running|doing|going to (?:run|do)|taking "
+            r"part in)"),
         (r"\binterview\b", "interview|job interview", r"(?:having|going to|doing)"),
-        (r"\b(?:appointment|check-?up|scan|surgery|operation|exam)\b", "appointment|surgery|operation|exam|scan",
+        (r"\b(?:appointment|check-?up|scan|surgery|operation|exam)\b", "appointment|surgery|operation|"
+            "exam|scan",
          r"(?:having|going to|doing|taking)"),
         (r"\bbaby\b", "pregnancy|baby", r"(?:having|expecting)"),
     ),
     parts={
         "not": _NOT, "aux": _AUX, "end": _END, "adverbs": _ADVERBS,
-        "unplanned": rf"§S{_ADVERBS}(?: (?:have|has))?{_ADVERBS} (?:(?:am|is|are|will)(?: no longer|{_ADVERBS} not)|decided (?:not to|against)|"
+        "unplanned": rf"§S{_ADVERBS}(?: (?:have|has))?{_ADVERBS} (?:(?:am|is|are|will)(?: no longer|"
+        rf"{_ADVERBS} not)|decided (?:not to|against)|"
         rf"{_ADVERBS} decided not to){_ADVERBS} (?:be )?<verbs>",
         "elided": (
-            r"(?:not|no longer|never|stopped|quit|got (?:fired|divorced|rid|laid|sacked)|lost|left|sold|gave|broke|split|moved|"
-            r"came off|cancell?ed|divorced|single|dropped|ditched|do not|can not|had to|was|have|do|went off|retired|"
+            r"(?:not|no longer|never|stopped|quit|got (?:fired|divorced|rid|laid|sacked)|lost|left|sold|"
+            r"gave|broke|split|moved|"
+            r"came off|cancell?ed|divorced|single|dropped|ditched|do not|can not|had to|was|have|do|"
+            r"went off|retired|"
             r"resigned|switched|outgrew|called off|decided|changed|used to|hate)"
         ),
     },
     endings=tuple(ENDINGS),
     corrections=(
         r"(?:I|we) got [\w' ]+ wrong,? (?:it is|it was|that is)(?: actually)? (?:on |in )?(?P<new>[^,;]+)",
-        r"(?:it|that|this) (?:is|was|should be|should have been)(?: actually| really)? (?:on |in |at )?(?P<new>[^,;]+?)"
-        r"(?: (?:where|that) [^,]+)?,? (?:and )?not (?:in |on |at |from |with |for |to |an? |the )?(?P<old>[^,;]+)",
-        r"(?:no |sorry |actually )*not (?:in |on |at |from |an? )?(?P<old>[^,;]+?)(?:,| but| -| –|, but|, it is|: )+ ?"
+        r"(?:it|that|this) (?:is|was|should be|should have been)(?: actually| really)? (?:on |in |at "
+        r")?(?P<new>[^,;]+?)"
+        r"(?: (?:where|that) [^,]+)?,? (?:and )?not (?:in |on |at |from |with |for |to |an? |the "
+        r")?(?P<old>[^,;]+)",
+        r"(?:no |sorry |actually )*not (?:in |on |at |from |an? )?(?P<old>[^,;]+?)(?:,| but| -| –|, but|"
+        r", it is|: )+ ?"
         r"(?:it is |in |on |at |an? )?(?P<new>[^,;]+)",
-        r"(?:it|that) (?:is|was) not (?:in |on |at |an? )?(?P<old>[^,;]+?)(?:,| but|;)+ ?(?:it is |but )?(?:in |on |at |an? )?"
+        r"(?:it|that) (?:is|was) not (?:in |on |at |an? )?(?P<old>[^,;]+?)(?:,| but|;)+ ?(?:it is |but "
+        r")?(?:in |on |at |an? )?"
         r"(?P<new>[^,;]+)",
-        r"(?:I|we) (?:said|wrote|told you|mentioned) (?P<old>[^,;]+?),? but (?:it is|it was|I meant|I should have said|"
+        r"(?:I|we) (?:said|wrote|told you|mentioned) (?P<old>[^,;]+?),? but (?:it is|it was|I meant|I "
+        r"should have said|"
         r"I mean|that should be|meant)(?: actually| really)? (?P<new>[^,;]+)",
         r"(?:I|we) (?:meant|mean|intended|should have said)(?: to (?:say|write))? (?P<new>[^,;]+?)"
         r"(?:,? (?:and )?(?:not|instead of|rather than) (?P<old>[^,;]+))?",
-        r"(?:{S}|I|we)(?: [\w']+){1,3}? (?:in |at |as |to |from |on |an? |the )?(?P<new>[^,;]+?),? (?:and )?not(?: just)? "
+        r"(?:{S}|I|we)(?: [\w']+){1,3}? (?:in |at |as |to |from |on |an? |the )?(?P<new>[^,;]+?),? "
+        r"(?:and )?not(?: just)? "
         r"(?:in |at |as |to |from |on |for |with |an? |the )?(?P<old>[^,;]+)",
-        r"[\w' ]+? (?:is|are|lives in|works at|works for|is called) (?:in |at |on )?(?P<new>[^,;]+?),? (?:and )?not "
+        r"[\w' ]+? (?:is|are|lives in|works at|works for|is called) (?:in |at |on )?(?P<new>[^,;]+?),? "
+        r"(?:and )?not "
         r"(?:in |at |as |to |from |on |an? |the )?(?P<old>[^,;]+)",
         r"(?P<new>[^,;]+?),? (?:and )?not (?:in |on |at |an? |the )?(?P<old>[^,;]+)",
     ),
-    again=r"(?:(?:no|oh|wait|oops|um|er|argh)[ ,.–—-]+)*(?:sorry|oops|correction|i mean|make that|or rather|scratch that|my mistake|wait)[ ,:.–—-]+(?:i mean |make that |it is )?(?P<new>(?-i:[A-Z0-9])\S*(?: \S+){0,2})",
+    again=r"(?:(?:no|oh|wait|oops|um|er|argh)[ ,.–—-]+)*(?:sorry|oops|correction|i mean|make that|or "
+        r"rather|scratch that|my mistake|wait)[ ,:.–—-]+(?:i mean |make that |it is "
+        r")?(?P<new>(?-i:[A-Z0-9])\S*(?: \S+){0,2})",
     instead="I meant",
     denials=(
-        r"(?:that|it|this)(?: is| was)? (?:not (?:true|right|correct|so|the case)(?: anymore)?|no longer (?:true|so|the case|"
+        r"(?:that|it|this)(?: is| was)? (?:not (?:true|right|correct|so|the case)(?: anymore)?|no "
+        r"longer (?:true|so|the case|"
         r"right)|wrong|incorrect|false|a lie|a mistake|over|in the past|history|outdated)"
     ),
     died=(

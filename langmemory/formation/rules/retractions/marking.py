@@ -17,7 +17,8 @@ Mention = Literal["named", "noun", "pronoun", "none"]
 
 _NUMBERED = re.compile(
     r"\d[\d.,]* ?(?:mg|mcg|milligrams?|micrograms?|units)\b(?: of)?\s*|"
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|several|an?|the|my|our|el|la|los|las|un|una|zwei|drei|dos|tres)\s+",
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|several|an?|the|my|our|el|la|los|las|un|una|zwei|drei|"
+    r"dos|tres)\s+",
     re.IGNORECASE,
 )  # fmt: skip
 _GENERIC = frozenset(
@@ -50,12 +51,18 @@ _ANIMALS = (
 """Words for one kind of animal, in all languages."""
 _WORD = re.compile(r"\w[\w'-]*")
 _MODIFIES = re.compile(
-    r"(?=[\W_]*$|[,.;!?:)–—]|\s*§|'s\b(?! [a-z]+\b)|\s+(?:and|or|but|in|on|at|to|for|with|from|by|as|of|than|because|so|"
-    r"since|after|before|when|again|now|anymore|any|all|last|this|these|next|too|either|at|is|was|are|were|has|had|have|"
-    r"got|do|does|did|can|will|that|which|who|though|anyway|yesterday|today|long|years?|months?|recently|completely|"
-    r"much|no|not|fell|came|bores?|ended|went|ran|died|disappeared|interests?|used|over|behind|away|up|back|off|out|"
-    r"yet|though|already|finally|for|forever|altogether|entirely|several|some|two|three|a|an|my|our|the|it|just|even|"
-    r"tastes?|annoys?|really|days|phase|chapter|era|career|do|does|nothing|aside|behind|will|allergy|allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
+    r"(?=[\W_]*$|[,.;!?:)–—]|\s*§|'s\b(?! [a-z]+\b)|\s+(?:and|or|but|in|on|at|to|for|with|from|by|as|of|"
+    r"than|because|so|"
+    r"since|after|before|when|again|now|anymore|any|all|last|this|these|next|too|either|at|is|was|are|"
+    r"were|has|had|have|"
+    r"got|do|does|did|can|will|that|which|who|though|anyway|yesterday|today|long|years?|months?|"
+    r"recently|completely|"
+    r"much|no|not|fell|came|bores?|ended|went|ran|died|disappeared|interests?|used|over|behind|away|up|"
+    r"back|off|out|"
+    r"yet|though|already|finally|for|forever|altogether|entirely|several|some|two|three|a|an|my|our|the|"
+    r"it|just|even|"
+    r"tastes?|annoys?|really|days|phase|chapter|era|career|do|does|nothing|aside|behind|will|allergy|"
+    r"allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
     re.IGNORECASE,
 )
 """What may follow a thing: not "boots" after "hiking"."""
@@ -152,7 +159,8 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     return Names(
         subject=subject,
         object=re.compile(named, re.IGNORECASE) if named else None,
-        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at )|(?<=quit )|(?<=left ))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
+        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at )|(?<=quit )|(?<=left "
+            rf"))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
                         re.IGNORECASE) if nouns else None,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.facts import Fact
@@ -400,7 +400,7 @@ class _Reading:
         if not one.unsure:
             self.known.remove(held)
 
-    def _source(self, held: Held) -> dict[str, object]:
+    def _source(self, held: Held) -> dict[str, Any]:
         """Of a fact that answers a private one, nobody else may read more."""
         turn = self.turn
         private = "private" in (held.privacy, turn.privacy)

@@ -7,7 +7,10 @@ from langmemory.formation.rules.retractions.frame import Ending, Frame, ending
 
 _NO = r"(?:ya no|no|nunca|tampoco)"
 _ME = r"(?:{S} )?"
-_END = r"(?: (?:ayer|hoy|el \w+(?: pasado)?|la semana pasada|hace [\w ]+|en \w+|ya|ahora|por fin|definitivamente|otra vez))*\W*$"
+_END = (
+    r"(?: (?:ayer|hoy|el \w+(?: pasado)?|la semana pasada|hace [\w ]+|en \w+|ya|ahora|por fin|"
+    r"definitivamente|otra vez))*\W*$"
+)
 
 ENDINGS: list[Ending] = [
     *ending(
@@ -24,7 +27,8 @@ ENDINGS: list[Ending] = [
         rf"{_ME}(?:dejé|he dejado|renuncié a|me fui de|me he ido de|perdí|he perdido|abandoné) {{O}}",
         rf"{_ME}(?:dejé|he dejado|perdí|he perdido|renuncié a) (?:{{P}}|el) (?:trabajo|empleo|puesto)",
         rf"{{M}} (?:despidieron|han despedido|echaron|han echado)(?: de {{O}})?{_END}",
-        rf"{_ME}(?:renuncié|dimití|me jubilé|me he jubilado|estoy (?:en (?:el )?paro|desemplead[oa]|jubilad[oa])){_END}",
+        rf"{_ME}(?:renuncié|dimití|me jubilé|me he jubilado|estoy (?:en (?:el )?paro|desemplead[oa]|"
+        rf"jubilad[oa])){_END}",
         r"{O} {M} (?:despidió|echó|ha despedido)",
         rf"{_ME}{_NO} trabajo(?: (?:allí|ahí))?{_END}",
     ),
@@ -43,8 +47,10 @@ ENDINGS: list[Ending] = [
     ),
     *ending(
         COUPLE,
-        r"(?:{O} y (?:{S}|yo)|{S} y {O})? ?{M} (?:divorciamos|separamos|hemos divorciado|hemos separado|dejamos|divorcié|separé|he divorciado|he separado)(?: de {O})?",
-        rf"(?:{{O}} y (?:{{S}}|yo) )?(?:hemos roto|rompimos|terminamos|cortamos|{_NO} estamos (?:juntos|juntas|casados|casadas|prometidos))(?: con {{O}})?",
+        r"(?:{O} y (?:{S}|yo)|{S} y {O})? ?{M} (?:divorciamos|separamos|hemos divorciado|hemos separado|"
+        r"dejamos|divorcié|separé|he divorciado|he separado)(?: de {O})?",
+        rf"(?:{{O}} y (?:{{S}}|yo) )?(?:hemos roto|rompimos|terminamos|cortamos|{_NO} estamos (?:juntos|"
+        rf"juntas|casados|casadas|prometidos))(?: con {{O}})?",
         rf"{_ME}(?:rompí|terminé|corté|he roto|lo dejé) con {{O}}",
         r"{O} {M} (?:dejó|ha dejado|abandonó)",
         rf"{_ME}(?:estoy|soy) (?:divorciad[oa]|separad[oa]|solter[oa]|viud[oa])",
@@ -59,7 +65,8 @@ ENDINGS: list[Ending] = [
     ),
     *ending(
         "has_pet owns has_vehicle",
-        rf"{_ME}(?:vendí|vendimos|he vendido|regalé|regalamos|perdí|perdimos|di|dimos|hemos dado|me deshice de|nos deshicimos de)(?: a)? {{O}}",
+        rf"{_ME}(?:vendí|vendimos|he vendido|regalé|regalamos|perdí|perdimos|di|dimos|hemos dado|me "
+        rf"deshice de|nos deshicimos de)(?: a)? {{O}}",
         rf"{_ME}{_NO} (?:tengo|tenemos)(?: a| un[ao]?| ningún| ninguna)? ?{{O}}",
         r"{O} (?:se escapó|se perdió|desapareció|se ha escapado)",
         r"{M} robaron {O}",
@@ -88,14 +95,18 @@ ENDINGS: list[Ending] = [
     *ending("dislikes", r"(?:ahora|ya) {M} gusta[n]? {O}"),
     *ending(
         "has_hobby studies uses takes_medication speaks member_of studies_at",
-        rf"{_ME}{_NO} (?:toco|juego|hago|practico|estudio|uso|utilizo|tomo|hablo|aprendo|voy|canto)(?: [a-z]+){{0,2}}? {{O}}",
-        rf"{_ME}(?:dejé|he dejado|abandoné|terminé)(?: de (?:tocar|jugar|hacer|estudiar|usar|tomar|aprender|cantar|ir))?(?: (?:al|a|el|la|en))* {{O}}",
+        rf"{_ME}{_NO} (?:toco|juego|hago|practico|estudio|uso|utilizo|tomo|hablo|aprendo|voy|canto)(?: "
+        rf"[a-z]+){{0,2}}? {{O}}",
+        rf"{_ME}(?:dejé|he dejado|abandoné|terminé)(?: de (?:tocar|jugar|hacer|estudiar|usar|tomar|"
+        rf"aprender|cantar|ir))?(?: (?:al|a|el|la|en))* {{O}}",
     ),
     *ending(
         "plans decided",
-        r"{O} (?:se canceló|se ha cancelado|está cancelad[oa]|fue cancelad[oa]|quedó en nada|se suspendió|no va a (?:ser|pasar))",
+        r"{O} (?:se canceló|se ha cancelado|está cancelad[oa]|fue cancelad[oa]|quedó en nada|se "
+        r"suspendió|no va a (?:ser|pasar))",
         rf"{_ME}(?:cancelé|cancelamos|he cancelado|hemos cancelado|anulé|suspendimos) {{O}}",
-        rf"{_ME}(?:ya )?no (?:viajo|viajamos|voy|vamos|vuelo|me mudo|nos mudamos|voy a (?:viajar|ir|mudarme))(?: [a-z]+)?? (?:a|al) {{O}}",
+        rf"{_ME}(?:ya )?no (?:viajo|viajamos|voy|vamos|vuelo|me mudo|nos mudamos|voy a (?:viajar|ir|"
+        rf"mudarme))(?: [a-z]+)?? (?:a|al) {{O}}",
         r"{S}?no {M} casamos",
     ),
     *ending(
@@ -108,18 +119,25 @@ ENDINGS: list[Ending] = [
 SPANISH = Frame(
     code="es",
     cues=(
-        r"\b(?:no|ya|nunca|tampoco|dej[éeóo]|dejado|dejamos|perdí|perdimos|perdido|murió|muerto|muerta|falleció|sacrific\w+|divorci\w+|separ\w+|"
-        r"romp\w+|roto|terminé|terminamos|cort\w+|soltera|soltero|viud[oa]|despid\w+|despedido|echaron|renuncié|dimití|paro|jubil\w+|vend\w+|regal\w+|"
-        r"cancel\w+|anul\w+|suspend\w+|quería decir|quise decir|digo|perdón|sino|ex|odio|detesto|soporto|fui|fuimos|mudé|mudamos|marché|abandon\w+|robaron|escapó|ahora|antes|vivía|desapareció)\b"
+        r"\b(?:no|ya|nunca|tampoco|dej[éeóo]|dejado|dejamos|perdí|perdimos|perdido|murió|muerto|muerta|"
+        r"falleció|sacrific\w+|divorci\w+|separ\w+|"
+        r"romp\w+|roto|terminé|terminamos|cort\w+|soltera|soltero|viud[oa]|despid\w+|despedido|echaron|"
+        r"renuncié|dimití|paro|jubil\w+|vend\w+|regal\w+|"
+        r"cancel\w+|anul\w+|suspend\w+|quería decir|quise decir|digo|perdón|sino|ex|odio|detesto|"
+        r"soporto|fui|fuimos|mudé|mudamos|marché|abandon\w+|robaron|escapó|ahora|antes|vivía|desapareció)\b"
     ),
-    skip=r"\b(?:si|quizás?|tal vez|ojalá|podría|quisiera|querría|casi|a lo mejor|quiero|espero|pienso dejar|voy a (?:dejar|vender|renunciar)|todavía no|aún no|no solo)\b",
+    skip=r"\b(?:si|quizás?|tal vez|ojalá|podría|quisiera|querría|casi|a lo mejor|quiero|espero|pienso "
+        r"dejar|voy a (?:dejar|vender|renunciar)|todavía no|aún no|no solo)\b",
     doubt=r"\b(?:creo|parece|dicen|dice|dijo|supongo|probablemente|al parecer)\b",
     passing=r"\b(?:hoy|mañana|esta semana|por ahora|de momento|todavía|aún|siempre|mucho|a menudo)\b",
     leads=(
-        r"(?:(?:y|pero|pues|bueno|ay|oh|perdón|perdona|lo siento|la verdad|por cierto|en realidad|al final|lamentablemente|por desgracia|desgraciadamente|"
-        r"hola|oye|mira|ahora|resulta que|es que|porque|que|la semana pasada|el mes pasado|el año pasado|ayer|hace \w+ \w+|finalmente)\b[\s,:–—-]*)*"
+        r"(?:(?:y|pero|pues|bueno|ay|oh|perdón|perdona|lo siento|la verdad|por cierto|en realidad|al "
+        r"final|lamentablemente|por desgracia|desgraciadamente|"
+        r"hola|oye|mira|ahora|resulta que|es que|porque|que|la semana pasada|el mes pasado|el año "
+        r"pasado|ayer|hace \w+ \w+|finalmente)\b[\s,:–—-]*)*"
     ),
-    splits=r"\s*[;:–—]\s+|\s*,\s+(?=(?:yo|mi|mis|el|la|nos|me|y|pero|porque|ahora|ya)\b)|\s+(?:pero|porque)\s+",
+    splits=r"\s*[;:–—]\s+|\s*,\s+(?=(?:yo|mi|mis|el|la|nos|me|y|pero|porque|ahora|ya)\b)|\s+(?:pero|"
+        r"porque)\s+",
     me=r"\b(?:yo|nosotros|nosotras)\b",
     my=r"\b(?:mi|mis|nuestr[oa]s?)\b",
     to_me=r"\b(?:me|nos|mí)\b",
@@ -129,26 +147,35 @@ SPANISH = Frame(
     articles=r"(?:mis?|nuestr[oa]s?|el|la|los|las|un|una|este|esta|al|§P)",
     between=r"(?:,|a|con|en|de|para)",
     nouns={
-        "works_at": "trabajo|empleo|puesto", "has_pet": "mascota", "married_to": "marido|mujer|esposo|esposa|matrimonio",
-        "engaged_to": "compromiso|boda", "partner_of": "novio|novia|pareja|relación", "allergic_to": "alergia", "has_hobby": "clases|clase",
+        "works_at": "trabajo|empleo|puesto", "has_pet": "mascota", "married_to": "marido|mujer|esposo|"
+        "esposa|matrimonio",
+        "engaged_to": "compromiso|boda", "partner_of": "novio|novia|pareja|relación", "allergic_to":
+        "alergia", "has_hobby": "clases|clase",
         "takes_medication": "medicación|pastillas", "reports_to": "jefe|jefa",
     },
     plans=(
-        (r"mudar", "mudanza", r"(?!)"), (r"viajar|visitar|volar|\bir\b", "viaje|vuelo|vacaciones|visita", r"(?!)"),
+        (r"mudar", "mudanza", r"(?!)"), (r"viajar|visitar|volar|\bir\b", "viaje|vuelo|vacaciones|visita",
+        r"(?!)"),
         (r"cas", "boda", r"(?!)"), (r"cita", "cita", r"(?!)"),
     ),
     parts={"unplanned": r"(?!)<verbs>"},
     endings=tuple(ENDINGS),
     corrections=(
-        r"no (?:es|era|en|soy de|vivo en|trabajo en)? ?(?P<old>[^,;]+?),? (?:sino|es|era|vivo en|soy de)(?: (?:que )?(?:en|de|es))? (?P<new>[^,;]+)",
+        r"no (?:es|era|en|soy de|vivo en|trabajo en)? ?(?P<old>[^,;]+?),? (?:sino|es|era|vivo en|soy "
+        r"de)(?: (?:que )?(?:en|de|es))? (?P<new>[^,;]+)",
         r"(?:es|era) (?P<new>[^,;]+?),? (?:y )?no (?P<old>[^,;]+)",
-        r"(?:quería decir|quise decir|digo|me refería a|debería ser)(?: que)? (?P<new>[^,;]+?)(?:,? (?:y )?no (?P<old>[^,;]+))?",
+        r"(?:quería decir|quise decir|digo|me refería a|debería ser)(?: que)? (?P<new>[^,;]+?)(?:,? "
+        r"(?:y )?no (?P<old>[^,;]+))?",
         r"[\w ]+? (?:en|de|a) (?P<new>[^,; ]+),? (?:y )?no (?:en |de |a )?(?P<old>[^,;]+)",
         r"(?P<new>[^,;]+?),? no (?:en |de )?(?P<old>[^,;]+)",
     ),
-    again=r"(?:(?:no|ay)[ ,.–—-]+)*(?:perdón|perdona|digo|lo siento)[ ,:.–—-]+(?P<new>(?-i:[A-ZÁÉÍÓÚ0-9])\S*(?: \S+){0,2})",
+    again=r"(?:(?:no|ay)[ ,.–—-]+)*(?:perdón|perdona|digo|lo siento)[ "
+        r",:.–—-]+(?P<new>(?-i:[A-ZÁÉÍÓÚ0-9])\S*(?: \S+){0,2})",
     instead="quería decir",
-    denials=r"(?:eso|esto) (?:no es (?:verdad|cierto|así)|ya no es así|es (?:falso|mentira|un error)|se acabó)",
-    died=r"(?:{O}|{S}) (?:(?:se )?(?:murió|ha muerto|falleció|ha fallecido)|está muert[oa]|murieron)|(?:{S} )?(?:tuvimos|tuve) que (?:sacrificar|dormir)(?: a)? {O}|(?:{S} )?(?:soy|estoy|quedé) viud[oa]",
+    denials=r"(?:eso|esto) (?:no es (?:verdad|cierto|así)|ya no es así|es (?:falso|mentira|un error)|se "
+        r"acabó)",
+    died=r"(?:{O}|{S}) (?:(?:se )?(?:murió|ha muerto|falleció|ha fallecido)|está muert[oa]|murieron)|"
+        r"(?:{S} )?(?:tuvimos|tuve) que (?:sacrificar|dormir)(?: a)? {O}|(?:{S} )?(?:soy|estoy|quedé) "
+        r"viud[oa]",
     forms=("s", "es", "o", "a", "os", "as"),
 )  # fmt: skip

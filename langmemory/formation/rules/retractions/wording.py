@@ -8,8 +8,10 @@ from langmemory.formation.rules.retractions.held import Held
 
 _SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
 _ENGLISH = re.compile(
-    r"(?P<verb>is|was|are|goes|lives|comes|works|plays|pays|charges|reports|studies|speaks|likes|dislikes|prefers|has|"
-    r"takes|uses|owns|plans|does|sings|decided|switched|graduated|visited|lived|worked|used|had|wants|knows|teaches)"
+    r"(?P<verb>is|was|are|goes|lives|comes|works|plays|pays|charges|reports|studies|speaks|likes|"
+    r"dislikes|prefers|has|"
+    r"takes|uses|owns|plans|does|sings|decided|switched|graduated|visited|lived|worked|used|had|wants|"
+    r"knows|teaches)"
     r"(?P<rest> .*)"
 )
 _GERMAN = re.compile(r"(?P<verb>\w+t|ist|hat|mag|heißt|war|reist|plant)(?P<rest> .*)")
@@ -21,7 +23,8 @@ _BASE = {
     "studies": "study",
     "teaches": "teach",
 }
-_PAST = {"decided": "decide", "switched": "switch", "graduated": "graduate", "visited": "visit", "lived": "live",
+_PAST = {"decided": "decide", "switched": "switch", "graduated": "graduate", "visited": "visit", "lived":
+"live",
          "worked": "work", "used": "use", "had": "have"}  # fmt: skip
 
 
@@ -79,7 +82,8 @@ def _spanish(text: str, *, never: bool) -> str:
     no = "no" if never else "ya no"
     if found := re.match(r"A (\S+) le (\w+): (.*)", text):
         return f"A {found[1]} {no} le {found[2]}: {found[3]}"
-    if found := re.match(r"((?:El usuario|\S+)) (vive|trabaja|tiene|es|está|habla|usa|estudia|piensa|toca|juega|come|toma|viene|"
+    if found := re.match(r"((?:El usuario|\S+)) (vive|trabaja|tiene|es|está|habla|usa|estudia|piensa|"
+        r"toca|juega|come|toma|viene|"
                          r"cumple|detesta|odia|prefiere|hace|practica|paga|cobra) (.*)", text):  # fmt: skip
         return f"{found[1]} {no} {found[2]} {found[3]}"
     return f"{'No es así' if never else 'Ya no es así'}: {text}"
