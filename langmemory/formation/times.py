@@ -8,7 +8,8 @@ resolved against now. Conventions where usage varies:
   today. "this Friday": the one of this week, Monday to Sunday. "next week": the week after this.
 * "Friday of next week", 下周五: of the calendar week named. "heute in acht Tagen", "hace quince
   días": the week that lies there.
-* "on Friday", "on 3 March", "in May" without a year: by ``prefer``, else the nearest.
+* "on Friday", "on 3 March", "in May" without a year: by ``prefer``, else the nearest. What a fact
+  tells is ahead or behind by its tense and kind: "the wedding is on 3 March" is the next one.
 * "a few weeks ago": two to five of them.
 * "since 2019" and "until 2019": the interval holds the moment at which the state began or ended.
 * "last night", "Friday evening": those hours of the day, with the precision of an hour.
@@ -35,6 +36,7 @@ from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
 from langmemory.formation.facts import Fact, FactKind, When
 from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.tense import tense
 from langmemory.formation.wording import PAST_CUES
 from langmemory.lexicon import detect_language, primary
 
@@ -110,7 +112,7 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     when, role = fact.when, "at"
     over = fact.ends or (fact.kind in ("fact", "event") and _ends_another(fact))
     if fact.time_words:
-        prefer = PREFER.get(fact.kind)
+        prefer = _preferred(fact)
         found = _resolve(fact.time_words, said_at, fact.language, prefer)
         if found is not None and _goes_on(fact, found, said_at):
             found = _resolve(fact.time_words, said_at, fact.language, "future")
@@ -130,6 +132,16 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
         valid_at=fact.valid_at or begins,
         invalid_at=fact.invalid_at or stops,
     )
+
+
+def _preferred(fact: Fact) -> Prefer | None:
+    """Whether a day without a year is behind or ahead: by the tense of an event, and by the kind of what
+    else is told. A state says nothing of it: "works at Initech" may have begun "in March"."""
+    if fact.kind not in ("event", "fact") or fact.ends:
+        return PREFER.get(fact.kind)
+    if fact.claims and normalised(fact.claims[0].relation).timeless:
+        return PREFER.get(fact.kind)
+    return tense(fact.text, fact.language, is_event=fact.kind == "event") or PREFER.get(fact.kind)
 
 
 def _ends_another(fact: Fact) -> bool:

@@ -46,6 +46,7 @@ from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
+from langmemory.formation.rules import RuleExtractor
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
@@ -173,7 +174,7 @@ class Steps:
         names = self._names(batch, config)
         try:
             with counting(state.get("usage")) as tokens:
-                extraction = self.extractor.extract(batch, names=names)
+                extraction = self._extracted(batch, names, config)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
         return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
@@ -184,10 +185,21 @@ class Steps:
         names = await asyncio.to_thread(self._names, batch, config)
         try:
             with counting(state.get("usage")) as tokens:
-                extraction = await self.extractor.aextract(batch, names=names)
+                if isinstance(self.extractor, RuleExtractor):
+                    extraction = await asyncio.to_thread(self._extracted, batch, names, config)
+                else:
+                    extraction = await self.extractor.aextract(batch, names=names)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
         return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
+
+    def _extracted(self, batch: Batch, names: Sequence[str], config: RunnableConfig) -> Extraction:
+        """What the extractor makes of a batch. The rules compare with what its speakers told before:
+        only what is known can be taken back."""
+        if not isinstance(self.extractor, RuleExtractor):
+            return self.extractor.extract(batch, names=names)
+        with self._knowledge(batch.namespace, config) as knowledge:
+            return self.extractor.read(batch, names=names, told=knowledge)
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others

@@ -173,6 +173,17 @@ class StoreKnowledge:
     ) -> Sequence[KnownFact]:
         return self._now().about(_Asked(subject, relation, also, literal, corrects, past))
 
+    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
+        """Facts of this speaker and owner that hold, the latest first, `limit` at most."""
+        reading = self._now()
+        rows = reading.connection.execute(
+            "SELECT i.id FROM item i WHERE i.namespace = ? AND i.kind IN ('semantic', 'procedural') "
+            "AND i.status = 'active' AND i.speaker = ? AND i.owner IS ? "
+            f"AND {self._believed.where} ORDER BY i.id DESC LIMIT ?",
+            (reading.namespace, speaker, owner, *self._believed.bindings, limit),
+        )
+        return self._facts(rows)
+
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
             return ()

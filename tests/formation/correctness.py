@@ -214,7 +214,8 @@ class Play:
         before = sum(batch.thread_id == thread for batch, _ in self.batches)
         batch = Batch(namespace=NS, thread_id=thread, turns=tuple(turns), again=before)
         if any(one.told is None for one in said):
-            facts.extend(RuleExtractor().extract(batch).facts)
+            with self.store.knowledge(NS) as knowledge:
+                facts.extend(RuleExtractor().read(batch, told=knowledge).facts)
         self.batches.append((batch, tuple(facts)))
         self.form(batch, facts)
 

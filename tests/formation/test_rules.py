@@ -102,6 +102,16 @@ ENGLISH = [
     ("I've been learning the cello for like 3 years", "Lena has_hobby cello"),
     ("I have a job interview on 16 March, wish me luck", "Lena plans_to job interview"),
     ("Everyone calls me Leni.", "Lena nickname Leni"),
+    ("I have two kids.", "Lena parent_of two kids"),
+    ("I'm divorced.", "Lena marital_status divorced"),
+    ("I run a bakery.", "Lena workplace a bakery"),
+    ("I'm a Financial Analyst.", "Lena works_as Financial Analyst"),
+    ("I'm Irish.", "Lena nationality Irish"),
+    ("I have a brother and two sisters.", "Lena sibling_of a brother and two sisters"),
+    ("I like throwing parties for my friends.", "Lena likes throwing parties for their friends"),
+    ("I love improving schools and roads.", "Lena likes improving schools and roads"),
+    ("My girlfriend, Toby and I live in Rome.", "Lena lives_in Rome"),
+    ("My sister, Ann, lives in Rome.", "Ann sister_of Lena; Ann lives_in Rome"),
 ]  # fmt: skip
 GERMAN = [
     ("Ich heiße Lena Brandt.", "Lena named Lena Brandt"),
@@ -187,6 +197,11 @@ def test_what_people_say_outright_becomes_claims(text: str, claims: str) -> None
 
 
 NOTHING = {
+    "half of what is liked": """I love stories that tackle important issues.
+        I like holding them.
+        I love escaping to that world.
+        My girlfriend, Toby and I went to the beach.
+        So much energy and love everywhere.""",
     "what is over": """My dog Rex died last Friday.
         We had to put our dog Rex down.
         Mein Hund Rex ist gestorben.
@@ -651,3 +666,16 @@ def test_of_a_very_long_message_its_ends_are_read(caplog: pytest.LogCaptureFixtu
     ]
     quoted = f"I live in Rome. Ana wrote:\n{log}{log}I live in Oslo."
     assert [fact.text for fact in facts(turn(quoted))] == ["Lena lives in Rome."]
+
+
+def test_who_has_no_name_yet_says_it() -> None:
+    """ "I'm Priya." is a name where the messages have none; "I'm Irish" and "I'm tired" are not."""
+    said_by_nobody = {
+        text: [one.text for one in facts(turn(text, speaker="user"))]
+        for text in ("I'm Priya.", "I'm Irish.", "I'm tired.")
+    }
+    assert said_by_nobody == {
+        "I'm Priya.": ["The user's name is Priya."],
+        "I'm Irish.": ["The user is Irish."],
+        "I'm tired.": [],
+    }

@@ -455,3 +455,23 @@ def test_of_many_times_each_stands_for_itself() -> None:
         "3 March 2021", "on Friday of next week",
     }  # fmt: skip
     assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "day"),
+    [
+        ("Lena's wedding is on 3 March.", "3 March", "2026-03-03"),
+        ("Lena's wedding was on 3 March.", "3 March", "2025-03-03"),
+        ("Lena has a concert on Friday.", "on Friday", "2026-02-06"),
+        ("Lena met Tom on Tuesday.", "on Tuesday", "2026-01-27"),
+        ("Lena is getting married on 3 March.", "3 March", "2026-03-03"),
+        ("Lena married Tom on 3 March.", "3 March", "2025-03-03"),
+    ],
+)
+def test_a_date_without_a_year_follows_the_tense(text: str, words: str, day: str) -> None:
+    """What is to come is ahead and what was is behind, told on 1 February 2026."""
+    said = datetime(2026, 2, 1, 12, tzinfo=UTC)
+    fact = Fact(text=text, kind="event", evidence=("a",), said_at=said, time_words=words)
+    when = resolved(fact, said_at=said).when
+    assert when is not None
+    assert f"{when.start:%Y-%m-%d}" == day

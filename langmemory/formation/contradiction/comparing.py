@@ -106,6 +106,10 @@ def _values_compared(
     second = later(new, old)
     if second is None:
         return replace(pair, reason="which one came after the other")
+    if second is old and not old.dated and relation.values == "one" and _is_news(new, old):
+        return replace(
+            pair, verdict="supersedes", until=new.said_at, reason="told later, as a change"
+        )
     if second is old and not _is_history(new, old):
         return replace(pair, until=_never(old), reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:
@@ -184,7 +188,22 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
         return _corrected(pair)
     if new.said_at < old.told_at:
         return replace(pair, until=new.start, reason=SAID_AGAIN)
+    if _is_of_another(new, mine, old):
+        return replace(pair, until=new.start, reason="somebody else told it")
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
+
+
+def _is_news(new: Statement, old: Statement) -> bool:
+    """Whether what began before the other was told is told after it, as a change: "I live in Bonn", and
+    days later "we moved to Lisbon last week"."""
+    return new.said_at > old.told_at and new.dated and speaks_of_change(new)
+
+
+def _is_of_another(new: Statement, mine: Claim, old: Statement) -> bool:
+    """Whether somebody else than who told a fact says that it is over, and not of themselves."""
+    if new.speaker is None or old.speaker is None or new.speaker == old.speaker:
+        return False
+    return words_of(mine.subject) != words_of(new.speaker)
 
 
 def _corrected(pair: Pair) -> Pair:

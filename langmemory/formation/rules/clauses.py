@@ -90,10 +90,10 @@ def read_sentences(text: str, patterns: Patterns, said_at: datetime) -> Iterator
         if patterns.frames.search(sentence):
             return
         bare = plainly_said(sentence)
-        stated = "" if bare is None else _stated(bare, patterns)
-        if not stated or patterns.void.search(stated) or patterns.withdraws.search(following):
-            stated = ""
-        yield Sentence(said=sentence, clauses=tuple(_clauses(stated, patterns, said_at)))
+        told = "" if bare is None else stated(bare, patterns)
+        if not told or patterns.void.search(told) or patterns.withdraws.search(following):
+            told = ""
+        yield Sentence(said=sentence, clauses=tuple(_clauses(told, patterns, said_at)))
 
 
 def _clauses(stated: str, patterns: Patterns, said_at: datetime) -> Iterator[Clause]:
@@ -144,7 +144,7 @@ def _certain(parts: list[str], joints: list[str], patterns: Patterns) -> list[bo
     return certain
 
 
-def _stated(sentence: str, patterns: Patterns) -> str:
+def stated(sentence: str, patterns: Patterns) -> str:
     """What a sentence states: of "I'm vegan, so what can I eat?" the beginning, of a question nothing."""
     if not _QUESTION.search(sentence):
         return sentence

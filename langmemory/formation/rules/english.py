@@ -25,7 +25,8 @@ NOW = (
 BE = rf"(?:am|'m|is|'s|are|'re) {NOW}"
 HAVE = r"(?:have|has|'ve|'s)"
 END = (
-    r"(?=(?:\s|{time})*(?:$|[.,;:!)(–—-]|\b(?:and|but|with|because|so|for|"
+    r"(?=(?:\s|{time})*(?:$|[.,;:!)(–—]|-(?!\w)|\b(?:and|but|with|because|so|for|lately|especially|"
+    r"particularly|"
     r"since|as|now|too|again|at|in|on|who|which|by|these|though|anyway|anymore|"
     r"already|near|where|when|or|this|last|next|today|after|before|while|until|till|from|every|each|"
     r"during|despite|lol|btw|tho|either|mostly|mainly|honestly|obviously|thanks|please|instead|then|"
@@ -69,7 +70,8 @@ ENGLISH = Grammar(
         r"sure, because|novel|movie|film|(?<!long )story|character|game|called off|"
         r"cancel(?:l?ed|ling|ing)|fell through|backed out|,\s*no(?=,)|"
         r"[\w,]\s+(?:no,?\s+wait|or\s+rather|make\s+that|scratch\s+that)|changed my mind|"
-        r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )divorced|(?:quit|left|stopped) after|"
+        r"turned (?:it|them|him|her) down|(?<!got )(?<!gotten )(?<!'m )(?<!\bam )(?<!\bis )(?<!'s "
+        r")(?<!now )divorced|(?:quit|left|stopped) after|"
         r"then (?:i'm|i am|we're|he's|she's) an?\b|but not (?:any ?more|now|yet|really|for long|today)|"
         r"but only (?:on paper|until|till|for)|or "
         r"(?:did|was|so)|allegedly|supposedly|rumou?r|oh great|just great|once upon)\b|/s\b|🙄|😏"
@@ -147,7 +149,12 @@ ENGLISH = Grammar(
         r"(?=(?!I\b){Word}(?: (?:is|lives|works|has|studies|plays|moved|got|started|loves|likes|hates|"
         r"speaks)\b|'s (?:an?|in|at|allergic|vegan|vegetarian|moved|got|started)\b))"
     ),
-    half=r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+",
+    half=(
+        r"(?:{my} {adjectives}(?:{kin})(?: {Name})?|(?!I\b){Word}|[Mm]e)\s+and\s+|"
+        r"(?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|(?!I\b){Word})(?:, (?:{Word}|{my} "
+        r"{adjectives}(?:{kin}|{pet})))+"
+        r"\s*,?\s+and\s+"
+    ),
     carried=r"(?:(?:now|also|just|recently|finally|then|still) )?{verbs}\b",
     dropped=(
         r"{now}(?:moved|relocated|started|joined|switched|migrated|quit|got|bought|sold|turned|left|adopted|"
@@ -156,7 +163,9 @@ ENGLISH = Grammar(
     ),
     i=r"I\b",
     we=(
-        r"(?:[Ww]e\b|{my} {adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
+        r"(?:[Ww]e\b|(?:{my} {adjectives}(?:{kin}|{pet})|(?!I\b){Word})"
+        r"(?:, (?:{my} {adjectives}(?:{kin}|{pet})(?: {Name})?|{Word}))+,? and I\b|{my} "
+        r"{adjectives}(?:{kin})(?: {Name})? and I\b|(?!I\b){Word} and I\b|"
         r"[Mm]e and (?:{my} {adjectives}(?:{kin})(?: {Name})?|{Word})(?!\w))"
     ),
     before_thing=(
@@ -192,7 +201,7 @@ ENGLISH = Grammar(
     kin_text="{o} is {whose}.",
     pet_text="{s} has a {kin} called {o}.",
     relative=(
-        r"(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})(?:,? {title}(?P<name>{Name}),?)?"
+        r"(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})(?:{apposed}{title}(?P<name>{Name}),?)?"
         r"(?=\s|$|,|'s\s|{time})"
     ),
     aside=r"^,?(?: )?(?:who|that|he|she)\b(?: )?",
@@ -203,13 +212,13 @@ ENGLISH = Grammar(
     time_lead=r"^(?:on|in|at)\s+(?:the\s+)?",
     leaning=r"\b(?:I|we|you|it|this|that|these|those|he|she|him|her|they|there|here|one)\b",
     kin_name=(
-        r"\b{my} {adjectives}(?P<kin>{kin}),? {title}(?P<name>{Name})(?!'s\b)(?=\W|$)|"
+        r"\b{my} {adjectives}(?P<kin>{kin}){apposed}{title}(?P<name>{Name})(?!'s\b)(?=\W|$)|"
         r"(?P<name3>(?!I\b){Word}) ?, (?:she|he)(?:'s| is) {my} {adjectives}(?P<kin3>{kin})\b(?!')|"
         r"\b(?:with|and|to|from|for|saw|called|met|meet|meeting|visit|visiting) (?P<name2>{Name}), "
         r"{my} {adjectives}(?P<kin2>{kin})(?=\s*(?:$|[.,;!)]|who\b))"
     ),
     mention=(
-        r"\b(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})\b(?:,? {title}(?P<name>{Name}))?"
+        r"\b(?:{my} {adjectives}|(?={parent}\b))(?P<kin>{kin})\b(?:{apposed}{title}(?P<name>{Name}))?"
     ),
     pet_mention=(
         r"(?:(?<![Nn]ot\s)(?<!n't\s)\b{my} {adjectives}(?:[a-z-]+ )?|(?:^\W*|\b(?:I|"
@@ -228,7 +237,7 @@ ENGLISH = Grammar(
         r"(?P<name>{Name})|(?:[Hh]is|[Hh]er|[Ii]ts) name(?:'s| is) (?P<name2>{Name})"
     ),
     pet_name=(
-        r"\b{my} {adjectives}(?P<kin>{pet}),? (?P<name>{Name})|(?P<name2>{Name})(?: )?, "
+        r"\b{my} {adjectives}(?P<kin>{pet}){apposed}(?P<name>{Name})|(?P<name2>{Name})(?: )?, "
         r"{my} {adjectives}(?P<kin2>{pet})(?=\s*(?:$|[.,;!)]|who\b|that\b))"
     ),
     died=(
@@ -266,7 +275,8 @@ ENGLISH = Grammar(
         r"being \w+|idiots?|fools?|children|kids|men|women|boys|girls|exes)"
     ),
     not_things=(
-        r"(?:from|of|for|with|about|by|like|it|that|this|these|those|them|him|her|you|us|me|my|your|his|their|our|how|"
+        r"(?:from|of|for|with|about|by|like|it|that|this|these|those|them|him|her|you|us|me|my|your|his|"
+        r"their|our|how|"
         r"when|what|where|"
         r"who|why|the|a|an|to|being|having|getting|seeing|hearing|both|all|everything|anything|"
         r"nothing|early|mornings|people|meetings|commitment|drama|stupidity|went|had|was|were|am|is|are|"
@@ -277,6 +287,15 @@ ENGLISH = Grammar(
         r"love|bullshit|nonsense|mornings|work(?!ing)|"
         r"too|better|best|as|way|thing|things|stuff|idea|talking|working with|reading this)\b"
     ),
+    doing=r"(?:[a-z]+ly )?[a-z]{2,}ing\b",
+    done=(
+        r"(?: (?!(?:and|but|because|'?cause|'?cuz|so|since|as|which|when|while|too|though|although|or|"
+        r"it's|that's|"
+        r"lately|recently|these days|especially|particularly|if|whenever|anyway|again)\b)[\w'&-]+)*"
+    ),
+    narrows=r"\s+(?:that|who|whose|whom|where|if|when you|about how)\b",
+    verb_or_noun=r"loves?|likes?|hates?|works?|plays?|uses?|stud(?:y|ies)|left|found",
+    listed=r"\b(?:so much|lots of|full of|a lot of|all the|such|of)\b[^.]*$",
     theirs={"my": "their", "our": "their", "myself": "themselves", "ourselves": "themselves",
             "me": "them", "us": "them", "mine": "theirs"},
     and_=r"\s*,?\s*\b(?:and|or)\b\s*|\s*,\s*",
@@ -301,7 +320,8 @@ ENGLISH = Grammar(
         ),
         "title": r"(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?",
         "parent": r"(?:Mum|Mom|Dad|Grandma|Granny|Grandpa|Grandad)",
-        "now": NOW, "be": BE, "have": HAVE, "end": END, "jobs": JOBS, "posts": POSTS,
+        "now": NOW, "be": BE, "have": HAVE, "end": END, "jobs": f"(?i:{JOBS})",
+        "posts": f"(?i:{POSTS})",
         "hardly": (
             r"(?:good|bad|great|terrible|hopeless|real|natural|born|would-be|wannabe|failed|decent|"
             r"lousy|better|former|retired|aspiring|future|frustrated|horrible|amateur)"
@@ -329,6 +349,9 @@ ENGLISH = Grammar(
             r"months?|summer)\b)"
             r"(?!.*\bin{gap}spirit\b)"
         ),
+        # "My sister Ann", "my sister, Ann"; not "my sister, Ann and I", who are three.
+        "apposed": r"(?: |, (?!{title}{Word}(?: {Word})?,? (?:and|or|&) )(?!{title}{Word}, {Word},? "
+        r"(?:and|or) ))",
         "gap": r"(?:\s|{time})+",
         "Place": (
             r"(?:the )?{Word}(?:(?: (?:de|del|la|of|upon|am|an der))? {Word}){0,2}{whole}"
@@ -393,7 +416,8 @@ ENGLISH = Grammar(
             "{s} is {o} years old.", "age", entity=False, also=True,
         ),
         rule(
-            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )(?P<object>(?:(?!{hardly} )[a-z][a-z-]* ){0,2}?(?:{jobs}))"
+            r"{be}an? (?:[1-9]\d[ -]years?[ -]old )(?P<object>(?:(?!{hardly} )[A-Za-z][A-Za-z-]* "
+            r"){0,2}?(?:{jobs}))"
             r"(?=\s*(?:$|[.,;!]|(?:and|from|in|at|with|who)\b))",
             "{s} works as a {o}.", "works_as", entity=False, also=True, importance=0.6,
         ),
@@ -419,6 +443,35 @@ ENGLISH = Grammar(
         rule(
             r"{be}(?P<object>{Word} {Word}){end}",
             "{s}'s name is {o}.", "named", entity=False, if_me=True, importance=0.8,
+        ),
+        rule(
+            r"(?:am|'m) (?!{nations}\b)(?!{faiths}\b)(?!{states}\b)(?P<object>(?![A-Z]+\b){Word})"
+            r"(?=\s*(?:$|[.,!;]|and (?:I|my)\b|from\b|by the way\b))",
+            "{s}'s name is {o}.", "named", entity=False, if_me=True, importance=0.8,
+        ),
+        rule(
+            r"(?P<object>(?![A-Z]+\b){Word}) here(?=\s*(?:$|[.,!;]))",
+            "{s}'s name is {o}.", "named", entity=False, if_me=True, whole=True, importance=0.8,
+        ),
+        rule(
+            r"{be}(?P<object>{nations})(?=\s*(?:$|[.,!;]|(?:and|but|by birth|so)\b))",
+            "{s} is {o}.", "nationality", entity=False, importance=0.6,
+        ),
+        rule(
+            r"{be}(?:an? )?(?:practising |practicing |devout )?(?P<object>{faiths})(?=\s*(?:$|[.,!;]|"
+            r"(?:and|but|so)\b))",
+            "{s} is {o}.", "religion", entity=False, importance=0.6,
+        ),
+        rule(
+            r"{be}(?:happily |recently |newly )?(?P<object>divorced|single|widowed|separated|married|a "
+            r"widow|a widower)"
+            r"(?=(?:\s|{time})*(?:$|[.,!;]|(?:and|but|so|again|now|with)\b))",
+            "{s} is {o}.", "marital_status", entity=False, times="any", prefer="past", importance=0.7,
+        ),
+        rule(
+            r"{be}pregnant(?=(?:\s|{time})*(?:$|[.,!;]|(?:and|but|with|again)\b))",
+            "{s} is expecting a baby.", "plans_to", kind="plan", entity=False, importance=0.8,
+            claimed="have a baby",
         ),
         # Places.
         rule(
@@ -527,7 +580,7 @@ ENGLISH = Grammar(
             "{s} worked at {o}.", "works_at", times="over", importance=0.6,
         ),
         rule(
-            r"{work}(?:part-time |full-time )?as an? (?P<other>[a-z][\w -]{2,40}?) (?:at|for|with)"
+            r"{work}(?:part-time |full-time )?as an? (?P<other>[A-Za-z][\w -]{2,40}?) (?:at|for|with)"
             r" {Org}",
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
@@ -542,6 +595,23 @@ ENGLISH = Grammar(
             r"(?P<object>(?:an?|the|my local|the local) (?:[a-z-]+ ){0,2}?{workplaces})(?=(?:\s|"
             r"{time})*(?:$|[.,;!–—]|(?:and|but|so|in|as|now|near|full-time|part-time)\b))",
             "{s} works at {o}.", "workplace", entity=False, importance=0.6,
+        ),
+        rule(
+            r"{now}(?:run|runs|manage|manages|{am} {now}running|{have} {now}(?:run|been running)) "
+            r"(?P<object>(?:an?|the|my own|our own|his own|her own|my|our) (?:[a-z-]+ "
+            r"){0,2}?(?:{workplaces}|company|business|"
+            r"agency|shop|store|studio|practice|boutique|consultancy|guesthouse|guest house|bistro|food "
+            r"truck|salon|"
+            r"workshop|dairy|winery|daycare|dance school|bed and breakfast|B&B|hostel|online shop|web "
+            r"shop|blog|podcast))"
+            r"(?=(?:\s|{time})*(?:$|[.,;!–—]|(?:and|but|so|in|called|with|near|from|together|on|at|for|"
+            r"now)\b))",
+            "{s} runs {o}.", "workplace", entity=False, importance=0.7,
+        ),
+        rule(
+            r"{be}(?P<object>self-employed|unemployed|freelance|freelancing|between jobs|out of work)"
+            r"(?=(?:\s|{time})*(?:$|[.,;!]|(?:and|but|so|now|again|at|as)\b))",
+            "{s} is {o}.", "works_as", entity=False, times="any", prefer="past", importance=0.6,
         ),
         rule(
             r"(?:{work}|{be}(?:now )?(?:down to|up to|on) )(?:only )?"
@@ -592,7 +662,7 @@ ENGLISH = Grammar(
             "{s} studies at {o}.", "studies_at", importance=0.6,
         ),
         rule(
-            r"{be}an? (?P<other>(?:(?!{hardly} )[a-z][\w-]* ){0,2}(?:{jobs}|{posts})) (?:at|for) "
+            r"{be}an? (?P<other>(?:(?!{hardly} )[A-Za-z][\w-]* ){0,2}(?:{jobs}|{posts})) (?:at|for) "
             r"{Org}",
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
@@ -623,11 +693,11 @@ ENGLISH = Grammar(
             "{s} works at {o} as a {other}.", "works_at", importance=0.7,
         ),
         rule(
-            r"{work}as an? (?P<object>[a-z][\w -]{2,30}?){end}",
+            r"{work}as an? (?P<object>[A-Za-z][\w -]{2,30}?){end}",
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
         ),
         rule(
-            r"(?:{be}|{have} {now}been )an? (?P<object>(?:(?!{hardly} )[a-z][\w-]* ){0,2}?"
+            r"(?:{be}|{have} {now}been )an? (?P<object>(?:(?!{hardly} )[A-Za-z][\w-]* ){0,2}?"
             # Not "a student at heart", "a doctor in training".
             r"(?:{jobs})){end}(?!\s+by\b|\s+(?:at|in)\s+(?!(?:an?|the|my|our)\b)[a-z])",
             "{s} works as a {o}.", "works_as", entity=False, importance=0.6,
@@ -776,6 +846,31 @@ ENGLISH = Grammar(
             "{s} has a child called {o}.", "parent_of", importance=0.7,
         ),
         rule(
+            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|seven|[1-9]) (?:(?:little|"
+            r"small|young|lovely|"
+            r"wonderful|beautiful|grown-up|grown|adult|teenage|older|younger|amazing|[\w-]+-year-old) )*"
+            r"(?:kids?|children|child|sons?|daughters?|boys|girls|grandchildren|grandkids|grandsons?|"
+            r"granddaughters?))"
+            r"(?=(?:\s|{time})*(?:$|[.!;]|,? (?:and|but|so|who|aged|under|now|in|at|with|together|too|"
+            r"from)\b|, (?![A-Z])))",
+            "{s} has {o}.", "parent_of", entity=False, importance=0.7,
+        ),
+        rule(
+            r"{be}an? (?:proud |single |working |stay-at-home )*(?:mum|mom|mother|dad|father|parent) of "
+            r"(?P<object>{number}|twins|\d)(?: (?:kids|children|boys|girls))?(?=\s*(?:$|[.,!;]|(?:and|"
+            r"but|so|who)\b))",
+            "{s} has children: {o}.", "parent_of", entity=False, importance=0.7,
+        ),
+        rule(
+            r"{have}(?: got)? (?P<object>(?:an?|one|two|three|four|five|six|[1-9]) (?:(?:little|big|"
+            r"older|younger|elder|"
+            r"twin|half) )*(?:brothers?|sisters?|siblings?)(?: and (?:an?|one|two|three|four) "
+            r"(?:(?:older|younger|little|big) )*"
+            r"(?:brothers?|sisters?))?)"
+            r"(?=(?:\s|{time})*(?:$|[.!;]|,? (?:and|but|so|who|now|in|too)\b|, (?![A-Z])))",
+            "{s} has {o}.", "sibling_of", entity=False, importance=0.6,
+        ),
+        rule(
             r"{gets}{several} (?P<other>{pet})s(?:,|:| called|,? named) (?P<object>{names})",
             "{s} has a {other} called {o}.", "has_pet", importance=0.7,
         ),
@@ -869,6 +964,13 @@ ENGLISH = Grammar(
         rule(
             r"{now}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|prefer|prefers) "
             r"<things>{end}",
+            "{s} likes {o}.", "likes", kind="preference", entity=False,
+        ),
+        rule(
+            r"{be}(?:an? (?:big |huge |massive |lifelong |great )?fan of|(?:really |very |totally |so "
+            r")?into|fond of|keen on|"
+            r"crazy about|mad about|obsessed with|passionate about) (?!it\b|him\b|her\b|you\b|them\b|"
+            r"this\b|that\b)<things>{end}",
             "{s} likes {o}.", "likes", kind="preference", entity=False,
         ),
         rule(
@@ -995,8 +1097,13 @@ ENGLISH = Grammar(
             importance=0.8, claimed="get married",
         ),
         rule(
+            r"{be}going to (?P<object>(?:an?|the|my|our|some) {phrase}){stop}",
+            "{s} plans to go to {o}.", "plans_to", kind="plan", entity=False, times="must",
+            importance=0.6, claimed="go to {o}",
+        ),
+        rule(
             r"(?:plan|plans|{be}planning|{be}going|intend|intends|{have} planned) to "
-            r"<phrase>{stop}",
+            r"(?!(?:an?|the|my|our|his|her|their|some|this|that|bed|work|school|sleep)\b)<phrase>{stop}",
             "{s} plans to {o}.", "plans_to", kind="plan", entity=False, times="must",
             importance=0.6,
         ),

@@ -99,6 +99,37 @@ NUMBERS = numbered(
     for ones, one in enumerate(("", *ordered("one two three four five six seven eight nine")))
 }
 PLACEHOLDERS: Final[Mapping[str, str]] = {
+    "states": (
+        r"(?i:tired|late|happy|sad|sorry|back|home|hungry|sick|ill|ready|done|here|there|fine|good|"
+        r"great|busy|sure|"
+        r"not|so|very|pregnant|married|single|divorced|widowed|vegan|vegetarian|male|female|old|young|"
+        r"bored|excited|"
+        r"glad|new|batman|superman|okay|alive|free|lost|broke|afraid|scared|angry|nervous|retired|gay|"
+        r"bi|trans|"
+        r"autistic|deaf|blind|diabetic|dyslexic|left-handed|staff|nobody|human|anonymous|unemployed|"
+        r"awake|drunk|"
+        r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|team|still|just|really|all|also|now|"
+        r"going|in|on|at)"
+    ),
+    "nations": (
+        r"(?:American|British|English|Scottish|Welsh|Irish|German|French|Spanish|Italian|Portuguese|"
+        r"Dutch|Belgian|"
+        r"Swiss|Austrian|Swedish|Norwegian|Danish|Finnish|Icelandic|Polish|Czech|Slovak|Hungarian|Romanian|"
+        r"Bulgarian|Greek|Turkish|Russian|Ukrainian|Serbian|Croatian|Slovenian|Bosnian|Albanian|"
+        r"Estonian|Latvian|"
+        r"Lithuanian|Canadian|Mexican|Brazilian|Argentinian|Argentine|Chilean|Colombian|Peruvian|"
+        r"Venezuelan|Cuban|"
+        r"Australian|Chinese|Japanese|Korean|Vietnamese|Thai|Indian|Pakistani|Bangladeshi|Nepali|Filipino|"
+        r"Filipina|Indonesian|Malaysian|Singaporean|Taiwanese|Iranian|Persian|Iraqi|Syrian|Lebanese|Israeli|"
+        r"Egyptian|Moroccan|Tunisian|Algerian|Nigerian|Ghanaian|Kenyan|Ethiopian|South African|New "
+        r"Zealander|Kiwi|"
+        r"Afghan|Armenian|Georgian|Arab|African|Asian|European|Latina|Latino|Hispanic)"
+    ),
+    "faiths": (
+        r"(?:Catholic|Protestant|Christian|Muslim|Jewish|Hindu|Buddhist|Sikh|Mormon|Orthodox|Lutheran|"
+        r"Anglican|"
+        r"Methodist|Baptist|Quaker|[Aa]theist|[Aa]gnostic)"
+    ),
     "departments": (
         r"(?:marketing|product|sales|finance|HR|IT|engineering|operations|design|research|legal|"
         r"school|year|"

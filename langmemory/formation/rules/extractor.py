@@ -18,6 +18,8 @@ from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions.reader import completed, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests.reader import standing_requests
+from langmemory.formation.rules.retractions.held import Held, Told, held_of, told_in
+from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.lexicon import LANGUAGES, detect_language, split_words
 
 logger = logging.getLogger("langmemory.formation")
@@ -31,8 +33,24 @@ class RuleExtractor:
     of frequent words is no account of a conversation, and what was learned stands in the facts."""
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        """`read` of a batch alone."""
+        return self.read(batch, names=names)
+
+    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+        return self.read(batch, names=names)
+
+    def read(
+        self, batch: Batch, *, names: Sequence[str] = (), told: Told | None = None
+    ) -> Extraction:
         """What the persons of a batch said for certain, at most one statement a clause. Of a turn
-        with more than `MOST_READ` characters of somebody's own words the middle is not read."""
+        with more than `MOST_READ` characters of somebody's own words the middle is not read.
+
+        Args:
+            batch: turns nobody has read yet.
+            names: of entities known already.
+            told: what is known by who told it: of that, the turns may take something back. Without
+                it, only of what the batch tells itself.
+        """
         known: dict[str, str] = {}
         for name in (*names, *(turn.speaker for turn in batch.turns if is_person(turn))):
             if name.strip().casefold() not in NO_NAMES:
@@ -40,6 +58,7 @@ class RuleExtractor:
         facts: list[Fact] = []
         in_part = 0
         game = Game()
+        before_now = Memory(told)
         for turn in batch.before:
             game.hear(turn.text)
         before = batch.before[-1] if batch.before else None
@@ -47,7 +66,7 @@ class RuleExtractor:
             if game.hear(turn.text) or not is_person(turn):
                 continue
             found, is_whole = _read(turn, known, asked)
-            facts += found
+            facts += before_now.heard(turn, found)
             in_part += not is_whole
         if in_part:
             logger.warning(
@@ -56,8 +75,31 @@ class RuleExtractor:
             )  # fmt: skip
         return Extraction(facts=tuple(joined(facts)), dropped=(READ_IN_PART,) * in_part)
 
-    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        return self.extract(batch, names=names)
+
+class Memory:
+    """What each speaker told before, for what they take back of it."""
+
+    def __init__(self, told: Told | None) -> None:
+        self.told = told
+        self._known: dict[tuple[str, str | None], list[Held]] = {}
+        self._of_batch: dict[tuple[str, str | None], list[Held]] = {}
+
+    def heard(self, turn: Turn, found: list[Fact]) -> list[Fact]:
+        """What a turn says, with what it takes back."""
+        who = turn.speaker, turn.owner
+        shown, claimed = speaker_named(turn, patterns_of(found[0].language if found else "en"))
+        own = [one for fact in found if (one := told_in(fact, shown, claimed)) is not None]
+        batch = self._of_batch.setdefault(who, [])
+        text = spoken(turn.text)
+        code = next((c for c in _languages(text) if may_take_back(text, c)), None)
+        if code is not None:
+            if who not in self._known:
+                self._known[who] = [] if self.told is None else [*held_of(turn, self.told, shown)]
+            known = [*reversed(own), *reversed(batch), *self._known[who]]
+            if known:
+                found = taken_back(turn, text, code, known, found)
+        batch += own
+        return found
 
 
 def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[Fact], bool]:

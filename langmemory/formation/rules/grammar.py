@@ -182,6 +182,16 @@ class Grammar:
     """What nobody is allergic to but in jest: "commitment". Case-insensitive."""
     not_things: str
     """What a liked or disliked thing may not begin with or contain. Case-insensitive."""
+    doing: str = r"(?!)"
+    """A liked thing that is something to do, of which the rest belongs to it: "throwing"."""
+    done: str = r"(?!)"
+    """The rest of it."""
+    narrows: str = r"(?!)"
+    """After a thing, what makes it another: "that"."""
+    verb_or_noun: str = r"(?!)"
+    """A verb of `carried` that may be a noun as well: "love"."""
+    listed: str = r"(?!)"
+    """In the clause before, what makes it one: "so much"."""
     theirs: Mapping[str, str] = field(default_factory=dict)
     """Words of the first person to those of the third, within an object."""
     placeholders: Mapping[str, str]

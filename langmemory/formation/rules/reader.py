@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
+from langmemory.formation.entities.roles import NOBODY
 from langmemory.formation.facts import Claim, Fact, When
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import (
@@ -48,6 +49,9 @@ _DIGITS_OF_WRITERS = 2
 _SHORT_FORM = 3
 """Letters that a name and its short form share: "Max", "Maximilian"."""
 _SHORT = ("minute", "hour", "day", "week")
+
+_WORDS_OF_DOING = 9
+"""Words of something somebody likes to do; longer ones are half a story."""
 
 CONFIDENCE = 0.85
 ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
@@ -141,7 +145,8 @@ class Reader:
                 verb, who = turned["verb"], turned["subject"]
                 text = f"{who} {verb}{text[turned.end() :]}"
             found, rest = self._subject(text)
-            if found is None and place > 0 and self.patterns.carried.match(text):
+            carried = found is None and place > 0 and self.patterns.carried.match(text)
+            if carried and not self._is_noun(text, sentence.clauses[place - 1].text):
                 found, rest = subject, text
             if found is None:
                 found, rest = self._understood(text, place)
@@ -155,6 +160,13 @@ class Reader:
                         yield replace(fact, corrects=True) if corrects else fact
             self.persons.see(clause.text)
             self._to_the_end = False
+
+    def _is_noun(self, text: str, before: str) -> bool:
+        """Whether what may be a verb goes on with a list: "so much energy and love everywhere"."""
+        word = text.split()[0]
+        if not re.fullmatch(self.grammar.verb_or_noun, word):
+            return False
+        return re.search(rf"\b{word}s?\b|{self.grammar.listed}", before) is not None
 
     def _understood(self, text: str, place: int) -> tuple[_Subject | None, str]:
         """Who a clause is about that begins with "she" or a verb: "Moved to Rome." is about the speaker
@@ -228,7 +240,10 @@ class Reader:
             return
         # "I live here until May" is so until then, "I lived here until May" says that it is over.
         ends = rule.ends or (time is not None and time.role == "until" and rule.times == "over")
-        for thing in self._objects(rule, groups, clause, is_me=subject.claimed == self.me.claimed):
+        behind = match.string[match.end() :]
+        for thing in self._objects(
+            rule, groups, clause, is_me=subject.claimed == self.me.claimed, behind=behind
+        ):
             yield self._fact(rule, groups, subject, thing, time, ends=ends)
 
     def _fact(
@@ -384,17 +399,35 @@ class Reader:
         as_tools_are = any(one.isupper() or one.isdigit() for one in written[1:])
         return bool(first) and not as_tools_are and first not in self.grammar.not_places
 
+    def _whole(self, item: str, behind: str) -> list[str]:
+        """A liked thing with what belongs to it: of "throwing a party for friends" the whole, nothing of
+        "stories that matter", which are not all stories."""
+        grammar = self.grammar
+        if re.match(grammar.narrows, behind):
+            return []
+        if not re.match(grammar.doing, item):
+            return [item]
+        rest = re.match(grammar.done, behind)
+        whole = _clean(item + (rest[0] if rest else ""))
+        if not NOBODY.isdisjoint(whole.casefold().split()):
+            return []  # "holding them"
+        whole = self._retold(whole)
+        return [whole] if whole and len(whole.split()) <= _WORDS_OF_DOING else []
+
     def _is_thing(self, item: str) -> bool:
         """Whether it may be liked, or not: no pronoun, and no day of the week, which is a joke."""
         day = _first(item)
         weekdays = LANGUAGES[self.grammar.code].weekdays
         is_day = day in weekdays or day.removesuffix("s") in weekdays
-        return not is_day and self.patterns.not_things.match(item) is None
+        if is_day or self.patterns.not_things.match(item) is not None:
+            return False
+        return self.grammar.code != "en" or self.patterns.leaning.search(item) is None
 
     def _objects(
-        self, rule: Rule, groups: dict[str, str], clause: Clause, *, is_me: bool
+        self, rule: Rule, groups: dict[str, str], clause: Clause, *, is_me: bool, behind: str
     ) -> Iterator[str]:
-        """The object as written, or each item of a list of things."""
+        """The object as written, or each item of a list of things; ``behind`` is what follows what the
+        rule matched."""
         if "object" not in groups:  # the rule says it all: "getting married"
             yield ""
             return
@@ -430,12 +463,21 @@ class Reader:
         elif rule.kind == "preference" or rule.relation in LISTS:
             items = [item for item in self.patterns.and_.split(thing) if item]
             between = (found[0].strip() for found in self.patterns.and_.finditer(thing))
-            if all(mark == "," for mark in between):
+            if len(items) > 1 and all(mark == "," for mark in between):
                 items = items[:1]  # no list: "olives, sorry"
+                if re.match(self.grammar.doing, items[0]) and " " in items[0]:
+                    return  # nor the whole of it: "making a warm, soft bread"
+            if items and rule.kind == "preference":
+                doing = [re.match(self.grammar.doing, item) is not None for item in items]
+                if doing[0] and not all(doing) and " " in items[0]:
+                    items = [thing]  # "improving schools and roads"
+                items[-1:] = self._whole(items[-1], behind)
             if items and self._is_thing(items[0]):  # else it is no list: "you, pizza"
                 yield from filter(self._is_thing, items)
         elif rule.relation == "named" and thing.casefold() == self.me.shown.casefold():
             return  # that the speaker is called so is known
+        elif rule.relation == "workplace":
+            yield self._retold(thing)
         elif not rule.entity or self._is_name(thing):
             yield self.known.get(thing.casefold(), thing)
 
@@ -535,6 +577,7 @@ class Reader:
 
     def _retold(self, phrase: str) -> str:
         """In the third person; empty when it leans on what was said before ("decided to do it")."""
+        phrase = re.sub(r"\s+[-–—]+(?:\s.*)?$", "", phrase)
         words = [self.grammar.theirs.get(word.lower(), word) for word in phrase.split()]
         text = " ".join(words)
         return "" if self.patterns.leaning.search(text) else text

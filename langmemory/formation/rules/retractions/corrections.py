@@ -1,0 +1,127 @@
+"""What somebody says instead of something told before: "It's Ulm, not Bonn", "I meant Ulm"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.retractions.frame import Frame
+from langmemory.formation.rules.retractions.held import Held
+from langmemory.lexicon import LANGUAGES, split_words
+
+_EDGE = " \t,;:.!?–—-，。！？、\"'"
+_TRAILING = re.compile(
+    r"(?:,? (?:actually|though|sorry|of course|by the way|btw|instead|now|please|obviously|really|rather|"
+    r"eigentlich|natürlich|en realidad))+$", re.IGNORECASE,
+)  # fmt: skip
+_LEADING = re.compile(
+    r"^(?:(?:in|at|on|to|from|with|for|as|an?|the|my|our|is|it is|was|called|actually|really|rather|"
+    r"just|in der|im|bei|aus|am|der|die|das|ein|eine|den|el|la|en|a|de|un|una|es) )+", re.IGNORECASE,
+)  # fmt: skip
+MOST_WORDS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Corrected:
+    """A fact whose object is another."""
+
+    held: Held
+    new: str
+    unsure: bool = False
+
+
+@lru_cache(maxsize=4)
+def _patterns(frame: Frame) -> tuple[re.Pattern[str], ...]:
+    return tuple(frame.compiled(one) for one in frame.corrections)
+
+
+def corrected(
+    sentence: str, frame: Frame, known: Sequence[Held], latest: Sequence[Held]
+) -> list[Corrected]:
+    """What a sentence corrects of what is known.
+
+    Args:
+        sentence: without what leads up to it.
+        known: the latest first.
+        latest: of it, what was told last and shortly before.
+    """
+    for pattern in _patterns(frame):
+        found = pattern.fullmatch(sentence)
+        if found is None:
+            continue
+        new, old = _clean(found["new"]), _clean(found.groupdict().get("old") or "")
+        if not new or len(new.split()) > MOST_WORDS:
+            continue
+        if old:
+            meant = [one for one in known if _is(one, old, frame) and _fits(one, new, frame)]
+            if not meant:
+                continue
+            last = [one for one in meant if one in latest]
+            unsure = len(meant) > 1 and len(last) != 1
+            return [
+                Corrected(held=one, new=new, unsure=unsure)
+                for one in (last if len(last) == 1 else meant)
+            ]
+        if not _is_value(new, frame):
+            continue
+        fitting = [one for one in latest if _fits(one, new, frame) and not _is(one, new, frame)]
+        if fitting:
+            return [Corrected(held=one, new=new, unsure=len(fitting) > 1) for one in fitting]
+        telling = _is_dated(new, frame) or new[:1].isupper()
+        later = [
+            one for one in known if telling and _fits(one, new, frame) and not _is(one, new, frame)
+        ][:1]
+        return [Corrected(held=one, new=new, unsure=True) for one in later]
+    return []
+
+
+def _clean(text: str) -> str:
+    bare = _TRAILING.sub("", text.strip(_EDGE)).strip(_EDGE)
+    return _LEADING.sub("", bare).strip(_EDGE)
+
+
+def _is_value(new: str, frame: Frame) -> bool:
+    """Whether something may be the object of a fact by itself: "Ulm", and not "it was nice"."""
+    stop = LANGUAGES[frame.code].stop_words
+    return not frame.spaced or not any(word in stop for word in split_words(new))
+
+
+def _about(held: Held) -> str:
+    return held.claim.subject if held.to_me else held.claim.object
+
+
+def _is(held: Held, named: str, frame: Frame) -> bool:
+    """Whether a fact says what is named."""
+    ours, theirs = split_words(_clean(_about(held))), split_words(named)
+    if not frame.spaced:
+        return bool(named) and (named in _about(held) or _about(held) in named)
+    return bool(theirs) and (
+        ours == theirs or (len(theirs) < len(ours) and ours[-len(theirs) :] == theirs)
+        or (len(theirs) == 1 and theirs[0] in ours and held.claim.object_is_entity)
+    )  # fmt: skip
+
+
+def _fits(held: Held, new: str, frame: Frame) -> bool:
+    """Whether something may stand where the object of a fact does: a date for a date, a name for a name."""
+    about = _about(held)
+    if held.kind == "plan" or held.to_me:
+        return False
+    if not frame.spaced:
+        return True
+    relation = normalised(held.relation)
+    dated = _is_dated(about, frame)
+    if dated or _is_dated(new, frame):
+        return dated and _is_dated(new, frame)
+    if any(c.isdigit() for c in about):
+        return any(c.isdigit() for c in new)
+    if held.claim.object_is_entity and relation.object != "thing":
+        return new[:1].isupper()
+    return frame.code == "de" or new[:1].isupper() == about[:1].isupper()
+
+
+def _is_dated(text: str, frame: Frame) -> bool:
+    months = LANGUAGES[frame.code].months
+    return any(word in months for word in split_words(text)) and any(c.isdigit() for c in text)

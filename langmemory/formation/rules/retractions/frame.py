@@ -1,0 +1,100 @@
+"""What the reader of retractions knows about one human language, as plain data.
+
+Patterns are matched from the beginning of a clause in which the parts of a known fact have marks: ``S``
+its subject, ``O`` its object, ``P`` "my" of the subject, ``M`` "me". Of "Lena lives in Bonn", "I don't
+live in Bonn" is read as ``S do not live in O``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+S, O, P, M = "§S", "§O", "§P", "§M"  # noqa: E741
+MARKS: Mapping[str, str] = {"S": S, "O": O, "P": P, "M": M}
+_MARK = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """One way to say that a fact of these relations holds no more."""
+
+    relations: frozenset[str]
+    pattern: str
+    unsure: bool = False
+    """It may be over: a person is asked."""
+    never: bool = False
+    """It never was so, where somebody says nothing of a change."""
+
+
+def ending(
+    relations: str, *patterns: str, unsure: bool = False, never: bool = False
+) -> list[Ending]:
+    """The same for several patterns. Relations are separated by spaces."""
+    names = frozenset(relations.split())
+    return [
+        Ending(relations=names, pattern=pattern, unsure=unsure, never=never) for pattern in patterns
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Frame:
+    """Patterns are regular expressions without groups, unless said otherwise, whatever the case."""
+
+    code: str
+    spaced: bool = True
+    cues: str
+    """A text without any of these takes nothing back."""
+    spelled_out: tuple[tuple[str, str], ...] = ()
+    """Patterns of short forms and what they stand for: "don't"."""
+    skip: str
+    """A clause with this says nothing for certain: wishes, conditions, plans."""
+    doubt: str
+    """One with this may be so: "I think", "the doctor says"."""
+    passing: str
+    """One with this speaks of a while only, unless it has a word of `ended`."""
+    leads: str
+    """What may stand before the subject."""
+    splits: str
+    """Between clauses."""
+    me: str
+    my: str
+    to_me: str
+    others: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    """"he" and "she" of somebody else: the subject, the possessive, the object."""
+    it: str
+    """A pronoun that stands for a thing."""
+    them: str
+    """And for somebody, or an animal."""
+    both: tuple[str, ...] = ()
+    """Subject and object as one: "Tom and I"."""
+    articles: str
+    """What may stand before a thing."""
+    between: str = ""
+    """What may stand between the word for a thing and its name: "the trip to Rome"."""
+    nouns: Mapping[str, str] = field(default_factory=dict)
+    """Of a relation, the words a fact of it may be called by: "job"."""
+    plans: tuple[tuple[str, str, str], ...] = ()
+    """Of a plan whose object has a word of the first, the nouns it may be called by, and its verbs as
+    they are negated."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Placeholders of `endings` and `corrections`."""
+    endings: tuple[Ending, ...] = ()
+    corrections: tuple[str, ...] = ()
+    """Groups ``new`` and, where it is named, ``old``."""
+    again: str = r"(?!)"
+    """A whole sentence that says something once more, otherwise: "Sorry, Ulm"; group ``new``."""
+    instead: str = ""
+    """What is said in full then: "I meant"."""
+    denials: str = r"(?!)"
+    """A whole clause that denies what was said last."""
+    died: str = r"(?!)"
+    """A clause by which the subject, or the object, of a fact is dead."""
+    forms: tuple[str, ...] = ()
+    """Endings a word may take."""
+
+    def compiled(self, pattern: str) -> re.Pattern[str]:
+        while found := _MARK.search(pattern):
+            pattern = pattern.replace(found[0], MARKS.get(found[1]) or self.parts[found[1]])
+        return re.compile(pattern, re.IGNORECASE)

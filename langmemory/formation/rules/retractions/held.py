@@ -1,0 +1,121 @@
+"""What the rules wrote before, as a retraction is compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.spelling import normalised as normalised_name
+from langmemory.formation.facts import Claim, Fact, FactKind, KnownFact
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
+from langmemory.types import Entity, Privacy
+
+MOST_HELD = 1000
+"""The latest facts of a speaker that a retraction is compared with."""
+
+
+class Told(Protocol):
+    """What is known, by who told it."""
+
+    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
+        """Facts of this speaker and owner that hold, the latest first."""
+        ...
+
+    def called(self, norm: str) -> Sequence[Entity]:
+        """Entities of this normalised name."""
+        ...
+
+    def entity(self, key: str) -> Entity | None:
+        """The entity of this key."""
+        ...
+
+    def links(self) -> Mapping[str, str]:
+        """Key of each entity that is linked to another, to that of the one it stands for."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """A fact that holds, with names."""
+
+    text: str
+    claim: Claim
+    kind: FactKind
+    language: str
+    importance: float
+    speaker: str | None
+    owner: str | None
+    privacy: Privacy
+    said_at: datetime
+    turns: tuple[str, ...]
+    shown: str
+    """The speaker, as statements call them."""
+    mine: bool
+    """Whether it says what the speaker is, has or does; or who somebody is to them."""
+    to_me: bool
+    """Whether the speaker is its object: "Tom is Lena's boss"."""
+
+    @property
+    def relation(self) -> str:
+        return normalised(self.claim.relation.removeprefix(PLANNED)).name
+
+
+def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
+    """A fact of the batch that is read; None where it says that something is over."""
+    if fact.ends or not fact.claims:
+        return None
+    claim = canonical(fact.claims[0])
+    return Held(
+        shown=shown, mine=claimed in (claim.subject, claim.object), to_me=claim.object == claimed,
+        text=fact.text, claim=claim, kind=fact.kind, language=fact.language,
+        importance=fact.importance, speaker=fact.speaker, owner=fact.owner, privacy=fact.privacy,
+        said_at=fact.said_at, turns=fact.evidence,
+    )  # fmt: skip
+
+
+def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
+    """What whoever says a turn told before, the latest first."""
+    anonymous = turn.speaker.casefold() in SELF and turn.owner
+    name = turn.owner if anonymous and turn.owner else turn.speaker
+    links = knowledge.links()
+    me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}
+    for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
+        memory = known.memory
+        if (
+            memory.status != "active"
+            or not known.claims
+            or known.claims[0].relation.startswith(NO_LONGER)
+        ):
+            continue
+        first = known.claims[0]
+        claim = _named(first, knowledge)
+        if claim is not None:
+            to_me = first.object_is_entity and first.object in me
+            if to_me and normalised(first.relation).symmetric:
+                to_me, first = False, replace(first, subject=first.object, object=first.subject)
+                claim = replace(claim, subject=claim.object, object=claim.subject)
+            yield Held(
+                shown=shown, mine=to_me or first.subject in me, to_me=to_me,
+                text=memory.text, claim=claim, kind=memory.value.get("fact_kind", "fact"),
+                language=str(memory.value.get("language", "en")), importance=memory.importance,
+                speaker=memory.speaker, owner=memory.owner, privacy=memory.privacy,
+                said_at=known.told_at or memory.created_at, turns=known.evidence,
+            )  # fmt: skip
+
+
+def _named(claim: Claim, knowledge: Told) -> Claim | None:
+    """A claim with names for the keys of its entities."""
+    subject = knowledge.entity(claim.subject)
+    about = knowledge.entity(claim.object) if claim.object_is_entity else None
+    if subject is None or (claim.object_is_entity and about is None):
+        return None
+    return Claim(
+        subject=subject.name,
+        relation=claim.relation,
+        object=claim.object if about is None else about.name,
+        object_is_entity=claim.object_is_entity,
+    )

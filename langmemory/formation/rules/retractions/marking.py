@@ -1,0 +1,224 @@
+"""A clause with marks for the parts of a known fact (see `frame`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.retractions.frame import Frame, M, O, P, S
+from langmemory.formation.rules.retractions.held import Held
+
+Mention = Literal["named", "noun", "pronoun", "none"]
+"""How a clause speaks of the object of a fact: by its name, as "the job", as "it", not at all."""
+
+_NUMBERED = re.compile(
+    r"\d[\d.,]* ?(?:mg|mcg|milligrams?|micrograms?|units)\b(?: of)?\s*|"
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|several|an?|the|my|our|el|la|los|las|un|una|zwei|drei|"
+    r"dos|tres)\s+",
+    re.IGNORECASE,
+)  # fmt: skip
+_GENERIC = frozenset(
+    [
+        "university",
+        "school",
+        "college",
+        "company",
+        "hotel",
+        "hospital",
+        "clinic",
+        "institute",
+        "academy",
+        "restaurant",
+        "group",
+        "the",
+        "of",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+    ]
+)
+_INSTEAD = re.compile(r"(?:to|travel to|move to|visit|get|against|in an?|in the)\s+", re.IGNORECASE)
+_SPECIES = re.compile(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫")
+_ANIMALS = (
+    "dog|puppy|greyhound|poodle|labrador|terrier|beagle|dachshund|hound|Hund|Hündin|perro|perra|狗狗|小狗|狗",
+    "cat|kitten|kitty|Katze|Kater|gato|gata|猫咪|小猫|猫",
+)
+"""Words for one kind of animal, in all languages."""
+_WORD = re.compile(r"\w[\w'-]*")
+_MODIFIES = re.compile(
+    r"(?=[\W_]*$|[,.;!?:)–—]|\s*§|'s\b(?! [a-z]+\b)|\s+(?:and|or|but|in|on|at|to|for|with|from|by|as|of|"
+    r"than|because|so|"
+    r"since|after|before|when|again|now|anymore|any|all|last|this|these|next|too|either|at|is|was|are|"
+    r"were|has|had|have|"
+    r"got|do|does|did|can|will|that|which|who|though|anyway|yesterday|today|long|years?|months?|"
+    r"recently|completely|"
+    r"much|no|not|fell|came|bores?|ended|went|ran|died|disappeared|interests?|used|over|behind|away|up|"
+    r"back|off|out|"
+    r"yet|though|already|finally|for|forever|altogether|entirely|several|some|two|three|a|an|my|our|the|"
+    r"it|just|even|"
+    r"tastes?|annoys?|really|days|phase|chapter|era|career|do|does|nothing|aside|behind|will|allergy|"
+    r"allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
+    re.IGNORECASE,
+)
+"""What may follow a thing: not "boots" after "hiking"."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Marked:
+    """A clause as it is read for one fact."""
+
+    text: str
+    mention: Mention
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Names:
+    """What a fact's ends may be called by."""
+
+    subject: re.Pattern[str] | None
+    """None is whoever speaks."""
+    object: re.Pattern[str] | None
+    noun: re.Pattern[str] | None
+
+
+def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> Iterator[Marked]:
+    """The clause with marks, once for each way it may speak of the fact's object.
+
+    Args:
+        kin: words for the fact's subject where it is somebody else: "sister".
+        latest: whether the fact was told last, so that "it" and "she" may mean it.
+    """
+    names = _names(held, frame, kin)
+    for mention, pattern in (("named", names.object), ("noun", names.noun)):
+        if pattern is not None and pattern.search(clause):
+            text = pattern.sub(O, clause)
+            yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
+            if mention == "named":
+                return
+    kind = "person" if held.to_me else normalised(held.relation).object
+    meant = {"person": frame.them, "animal": f"{frame.them}|{frame.it}"}.get(kind, frame.it)
+    it = re.compile(meant, re.IGNORECASE)
+    if it.search(clause):
+        yield Marked(
+            text=_others(it.sub(O, clause), names, frame, latest=latest), mention="pronoun"
+        )
+    yield Marked(text=_others(clause, names, frame, latest=latest), mention="none")
+
+
+def _others(text: str, names: Names, frame: Frame, *, latest: bool) -> str:
+    """With marks for the subject."""
+    me, my, to_me = (re.compile(one, re.IGNORECASE if frame.code != "en" else 0) for one in
+                     (frame.me, frame.my, frame.to_me))  # fmt: skip
+    if names.subject is None:
+        text = to_me.sub(M, my.sub(P, me.sub(S, text)))
+        for pattern in frame.both:
+            text = re.sub(pattern, f"{S} and {O}", text)
+        return _complete(text, frame)
+    text = names.subject.sub(S, text)
+    for he, his, him in frame.others.values() if latest or S in text or O in text else ():
+        text = re.sub(he, S, text, flags=re.IGNORECASE)
+        text = re.sub(his, P, text, flags=re.IGNORECASE)
+        text = re.sub(him, M, text, flags=re.IGNORECASE)
+    return text
+
+
+def _complete(text: str, frame: Frame) -> str:
+    """With the subject that who writes in haste leaves out: "Quit my job"."""
+    elided = frame.parts.get("elided")
+    if elided and re.match(rf"(?:{elided})\b", text, re.IGNORECASE):
+        return f"{S} {text}"
+    return text
+
+
+@lru_cache(maxsize=2048)
+def _names(held: Held, frame: Frame, kin: str) -> Names:
+    claim = held.claim
+    about = claim.subject if held.to_me else claim.object
+    subject = None
+    if not held.mine:
+        role = rf"|{frame.my} (?:[a-z]+ )?(?:{kin})\b" if kin else ""
+        subject = re.compile(
+            rf"{_spelled(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE
+        )
+    nouns = "|".join(_nouns(held, frame))
+    core = _object(held, about, frame)
+    article = rf"\b(?:{frame.articles})"
+    space = r"\s*" if not frame.spaced else " "
+    of = rf"(?:(?:{nouns})\b(?:{space}{frame.between})?,?{space})?" if nouns else ""
+    behind = rf"(?:,?{space}(?:{nouns})\b)?" if nouns else ""
+    if core and frame.spaced:
+        named = rf"(?:{article} (?:{frame.my} )?)?(?:[a-z]+ )??{of}(?<!\w){core}{behind}"
+        named = rf"(?:{article} )?{of}(?<!\w){core}{behind}(?:{_follow(held, frame)})"
+    else:
+        named = core
+    return Names(
+        subject=subject,
+        object=re.compile(named, re.IGNORECASE) if named else None,
+        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at )|(?<=quit )|(?<=left "
+            rf"))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
+                        re.IGNORECASE) if nouns else None,
+    )  # fmt: skip
+
+
+def _follow(held: Held, frame: Frame) -> str:
+    if frame.code != "en" or held.claim.object_is_entity or held.to_me:
+        return r"(?!'s [a-z])(?!-)"
+    return _MODIFIES.pattern + r"(?!-)"
+
+
+def _nouns(held: Held, frame: Frame) -> Sequence[str]:
+    """What a fact may be called by besides its name, the longest first."""
+    found: list[str] = []
+    if held.kind in ("plan", "decision"):
+        for words, nouns, _ in frame.plans:
+            if re.search(words, held.claim.object, re.IGNORECASE):
+                found += nouns.split("|")
+        found += [
+            word for word in _WORD.findall(held.claim.object.casefold())[-1:] if len(word) > 3
+        ]
+    else:
+        found += frame.nouns.get(held.relation, "").split("|")
+    if held.relation == "has_pet":
+        for one in _SPECIES.finditer(held.text):
+            word = next(word for word in one.groups() if word)
+            found += next((kind.split("|") for kind in _ANIMALS if word in kind.split("|")), [word])
+    if held.to_me and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", held.text)):
+        found.append(role[1])
+    return sorted(
+        {re.escape(one) if " " in one else one for one in found if one}, key=len, reverse=True
+    )
+
+
+def _object(held: Held, about: str, frame: Frame) -> str:
+    """A pattern of the object's words; empty where it has none that tell it."""
+    if held.kind in ("plan", "decision"):
+        words = [one for one in _WORD.findall(about) if one[0].isupper() or not about.isascii()]
+        if not frame.spaced:
+            return re.escape(about)
+        return rf"(?:{_spelled(words[-1], frame, is_name=True)})" if words else ""
+    if held.relation in ("has_hobby", "workplace") and " in " in about:
+        about = about.rpartition(" ")[2]
+    is_name = held.claim.object_is_entity or about[:1].isupper()
+    return f"(?:{_spelled(about, frame, is_name=is_name)})"
+
+
+def _spelled(text: str, frame: Frame, *, is_name: bool) -> str:
+    """A pattern of a name or thing as people write it again."""
+    if not frame.spaced:
+        return re.escape(text)
+    bare = text if is_name else _NUMBERED.sub("", text)
+    words = [word.strip(".") for word in bare.split() if word.strip(".")] or text.split()
+    if is_name:
+        parts = [word for word in words if word.casefold() not in _GENERIC and len(word) > 2]
+        joined = r"\.? ".join(map(re.escape, words))
+        return "|".join(dict.fromkeys([rf"{joined}\b", *(rf"{re.escape(one)}\b" for one in parts)]))
+    last = words[-1]
+    stem = re.sub(r"(?:ies|y|ing|es|s|e)$", "", last) if len(last) > 4 else last.removesuffix("s")
+    forms = "|".join((*frame.forms, "y", "ies"))
+    before = "".join(rf"{re.escape(word)} " for word in words[:-1])
+    return rf"{before}{re.escape(stem)}(?:{stem[-1]}?(?:{forms}))?\b"

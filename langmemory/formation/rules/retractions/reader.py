@@ -1,0 +1,448 @@
+"""One turn read for what its speaker takes back of what they told before.
+
+A fact gives way only where the clause speaks of it: by the name of its object, by a word for it ("the
+job"), or, where there is only one it may mean, by saying what ends it ("I got fired"). What is not clear is
+written with a confidence so low that a person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from langmemory.formation.batch import Turn
+from langmemory.formation.facts import Fact
+from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
+from langmemory.formation.rules.patterns import Patterns, patterns_of
+from langmemory.formation.rules.retractions.chinese import CHINESE
+from langmemory.formation.rules.retractions.corrections import Corrected, corrected
+from langmemory.formation.rules.retractions.english import ENGLISH
+from langmemory.formation.rules.retractions.frame import Ending, Frame
+from langmemory.formation.rules.retractions.german import GERMAN
+from langmemory.formation.rules.retractions.held import Held
+from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
+from langmemory.formation.rules.retractions.spanish import SPANISH
+from langmemory.formation.rules.retractions.wording import no_longer
+from langmemory.formation.wording import CHANGE_CUES
+from langmemory.lexicon import split_words
+
+FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)}
+
+SURE, UNSURE = 0.85, 0.5
+"""Confidence of what is clear, and of what a person is asked about."""
+MAX_CHARACTERS: Final = 4000
+"""Longer turns are mostly pasted."""
+RECENT = timedelta(hours=1)
+"""How long "it" and "she" may mean what was told last."""
+_WORDS_OF_NAME = 2
+"""Before "and", no more words are no clause: "Tom and I"."""
+_BEGINS = 4
+"""Letters that the words of a clause share with those of a fact it may speak of."""
+_CHANGED = re.compile(
+    r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再",
+    re.IGNORECASE,
+)
+_AT_ALL = frozenset(
+    [
+        "works_at",
+        "workplace",
+        "works_as",
+        "working_hours",
+        "reports_to",
+        "colleague_of",
+        "studies_at",
+        "married_to",
+        "engaged_to",
+        "partner_of",
+        "lives_in",
+        "lives_with",
+        "diet",
+        "allergic_to",
+        "favourite",
+        "has_pet",
+    ]
+)
+"""Relations that a clause may end that has no word of the fact: "I got fired"."""
+_COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
+"""Whom "him" may mean though nobody spoke of them lately."""
+
+
+@lru_cache(maxsize=4)
+def _compiled(
+    code: str,
+) -> tuple[re.Pattern[str], tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
+    frame = FRAMES[code]
+    return (
+        frame.compiled(frame.cues),
+        tuple((one, frame.compiled(one.pattern)) for one in frame.endings),
+        frame.compiled(frame.died),
+    )
+
+
+def may_take_back(text: str, code: str) -> bool:
+    """Whether a text has a word by which something is taken back; most have none."""
+    if code not in FRAMES or len(text) > MAX_CHARACTERS:
+        return False
+    return re.search(FRAMES[code].cues, text, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Hit:
+    """A clause that ends a fact."""
+
+    held: Held
+    mention: Mention
+    unsure: bool = False
+    never: bool = False
+    died: bool = False
+
+
+def taken_back(
+    turn: Turn, text: str, code: str, known: Sequence[Held], own: Sequence[Fact]
+) -> list[Fact]:
+    """The facts of a turn with what it takes back: those of them that correct a known one say so.
+
+    Args:
+        turn: read.
+        text: its words.
+        code: its language, one of `FRAMES`.
+        known: what its speaker told before, the latest first, and in this turn.
+        own: what the rules made of the turn.
+    """
+    reading = _Reading(turn, FRAMES[code], patterns_of(code), known, list(own))
+    reading.read(text)
+    return reading.facts
+
+
+class _Reading:
+    """One turn, and what comes of it."""
+
+    def __init__(
+        self, turn: Turn, frame: Frame, patterns: Patterns, known: Sequence[Held], facts: list[Fact]
+    ) -> None:
+        self.turn = turn
+        self.frame = frame
+        self.patterns = patterns
+        self.known = list(known)
+        self.facts = facts
+        self.before = ""
+        """What the turn said so far: what it tells only later it cannot take back yet."""
+
+    def read(self, text: str) -> None:
+        own = own_words(text.replace("’", "'"), self.patterns)
+        for sentence in sentences(own):
+            if self.patterns.frames.search(sentence):
+                return
+            bare = plainly_said(sentence)
+            said = "" if bare is None else stated(bare, self.patterns)
+            if said:
+                self._sentence(self._spelled_out(said))
+            self.before += f" {sentence}"
+
+    def _spelled_out(self, sentence: str) -> str:
+        for pattern, written in self.frame.spelled_out:
+            sentence = re.sub(pattern, written, sentence, flags=re.IGNORECASE)
+        return " ".join(sentence.split()).rstrip(" .!…。！")
+
+    def _sentence(self, sentence: str) -> None:
+        if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(
+            sentence
+        ):
+            return
+        if self._corrects(sentence):
+            return
+        for clause in self._clauses(sentence):
+            bare = (clause or "").strip(" ,;:–—-，。")
+            if bare and not (bare != sentence and self._corrects(bare)):
+                self._clause(self._led(bare))
+            self.before += f" {bare}"
+
+    def _clauses(self, sentence: str) -> Iterator[str]:
+        """Its clauses; "Tom and I" is no end of one."""
+        start = 0
+        for joint in re.finditer(self.frame.splits, sentence, re.IGNORECASE):
+            part = sentence[start : joint.start()]
+            if (
+                self.frame.spaced
+                and len(part.split()) <= _WORDS_OF_NAME
+                and " and " in joint[0].lower()
+            ):
+                continue
+            yield part
+            start = joint.end()
+        yield sentence[start:]
+
+    def _corrects(self, sentence: str) -> bool:
+        """Whether it says something instead of what was told."""
+        reach, latest = self._in_reach(), self._latest()
+        again = re.fullmatch(self.frame.again, sentence, re.IGNORECASE)
+        said = f"{self.frame.instead} {again['new']}" if again else self._led(sentence)
+        found = corrected(said, self.frame, reach, latest)
+        for one in found:
+            self._correct(one)
+        return bool(found)
+
+    def _clauses_apart(self, sentence: str) -> bool:
+        """Whether a doubt may stand in another clause than the rest."""
+        return not re.match(r"\W*(?:if|unless|wenn|falls|si|如果|要是)", sentence, re.IGNORECASE)
+
+    def _led(self, clause: str) -> str:
+        """Without "Well, unfortunately"."""
+        return re.sub(rf"^\W*{self.frame.leads}", "", clause, count=1, flags=re.IGNORECASE).strip()
+
+    def _in_reach(self) -> list[Held]:
+        """What was told before this point."""
+        said = self.before.casefold()
+        return [
+            one
+            for one in self.known
+            if self.turn.key not in one.turns
+            or all(word in said for word in one.claim.object.casefold().split()[:1])
+        ]
+
+    def _latest(self) -> list[Held]:
+        """What was told last, shortly before."""
+        near = [one for one in self._in_reach() if self.turn.said_at - one.said_at <= RECENT]
+        last = max((one.said_at for one in near), default=None)
+        return [one for one in near if one.said_at == last]
+
+    # Endings.
+
+    def _clause(self, clause: str) -> None:
+        frame = self.frame
+        if re.search(frame.skip, clause, re.IGNORECASE):
+            return
+        latest = self._latest()
+        if re.fullmatch(frame.denials, clause, re.IGNORECASE):
+            for one in latest:
+                self._end(_Hit(held=one, mention="pronoun", unsure=True), clause)
+            return
+        begun = {word[:_BEGINS] for word in split_words(clause)}
+        hits = [
+            hit
+            for one in self._in_reach()
+            if (one in latest or _may_mean(one, begun, frame))
+            and (hit := self._hit(clause, one, one in latest))
+        ]
+        for hit in self._meant(hits, latest):
+            self._end(hit, clause)
+
+    def _hit(self, clause: str, held: Held, latest: bool) -> _Hit | None:
+        _, endings, died = _compiled(self.frame.code)
+        passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
+        found: _Hit | None = None
+        for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
+            if not held.mine and "§S" not in one.text:
+                continue
+            alone = one.mention != "pronoun" or latest
+            if not alone and normalised(held.relation).name not in _COUPLES:
+                continue
+            if alone and self._dies(one, held, died):
+                return _Hit(held=held, mention=one.mention, died=True)
+            for ending, pattern in self._endings_for(held, endings):
+                matched = pattern.match(one.text)
+                if matched is None or (
+                    passing and (" not " in matched[0] or "*" in ending.relations)
+                ):
+                    continue
+                if "O}" in ending.pattern and one.mention == "none" and "§O" in matched[0]:
+                    continue
+                unsure = ending.unsure or not alone
+                hit = _Hit(held=held, mention=one.mention, unsure=unsure, never=ending.never)
+                if not hit.unsure:
+                    return hit
+                found = found or hit
+        return found or self._unplanned(clause, held)
+
+    def _endings_for(
+        self, held: Held, endings: Sequence[tuple[Ending, re.Pattern[str]]]
+    ) -> Iterator[tuple[Ending, re.Pattern[str]]]:
+        name = "plans" if held.kind == "plan" else held.relation
+        if name.startswith("favourite_"):
+            name = "favourite"
+        for one, pattern in endings:
+            if name in one.relations or "*" in one.relations:
+                yield one, pattern
+
+    def _dies(self, one: Marked, held: Held, died: re.Pattern[str]) -> bool:
+        matched = died.match(one.text)
+        if matched is None or (one.mention == "none" and "§O" in matched[0]):
+            return False
+        relation = normalised(held.claim.relation)
+        whole = matched[0]
+        if held.mine:  # the one who died is its object
+            living = (
+                relation.object in ("person", "animal") or held.to_me or relation.name == "has_pet"
+            )
+            return (
+                living
+                and not (relation.timeless and relation.name != "has_pet")
+                and ("§O" in whole or relation.name == "married_to")
+            )
+        return whole.startswith("§S") and not relation.timeless
+
+    def _unplanned(self, clause: str, held: Held) -> _Hit | None:
+        """A plan that is denied by its verb: "We're not moving after all"."""
+        if held.kind not in ("plan", "decision"):
+            return None
+        me = re.sub(self.frame.me, "§S", clause)
+        own = re.match(r"(?:to )?([a-z]{3,}?)(e?)\b", held.claim.object)
+        meant = [
+            v
+            for words, _, v in self.frame.plans
+            if re.search(words, held.claim.object, re.IGNORECASE)
+        ]
+        if own is not None and self.frame.code == "en":
+            meant.append(rf"(?:going to )?{own[1]}(?:{own[1][-1]}?ing|{own[2]})\b")
+        for verbs in meant:
+            pattern = self.frame.parts["unplanned"].replace("<verbs>", verbs)
+            matched = self.frame.compiled(pattern).match(me)
+            if matched is None:
+                continue
+            names = [word for word in re.findall(r"\w+", held.claim.object) if word[0].isupper()]
+            rest = me[matched.end() :]
+            if not names or any(re.search(rf"\b{re.escape(name)}\b", rest) for name in names):
+                return _Hit(held=held, mention="named")
+            if not re.search(r"\b[A-Z]\w+", rest):
+                return _Hit(held=held, mention="none")
+        return None
+
+    def _meant(self, hits: list[_Hit], latest: Sequence[Held]) -> Iterator[_Hit]:
+        """The facts a clause ends: those it names, or what it may mean else."""
+        named = [hit for hit in hits if hit.mention == "named"]
+        if named:
+            sure = {hit.held.relation for hit in named}
+            yield from named
+            hits = [
+                hit
+                for hit in hits
+                if hit.mention == "none" and hit.unsure and hit.held.relation not in sure
+            ]
+            yield from hits
+            return
+        nouns = [hit for hit in hits if hit.mention == "noun"]
+        rest = nouns or [hit for hit in hits if hit.mention == "pronoun"] or hits
+        count = Counter(hit.held.relation for hit in rest)
+        for hit in rest:
+            several = count[hit.held.relation] > 1
+            if several and any(
+                other.held in latest for other in rest if other.held.relation == hit.held.relation
+            ):
+                if hit.held in latest:
+                    yield hit
+            elif not several or hit.mention != "pronoun":  # "it", of several, is none of them
+                yield replace(hit, unsure=hit.unsure or several)
+
+    def _kin(self, held: Held) -> str:
+        """What the subject of a fact is to the speaker: "sister|twin"."""
+        if held.mine:
+            return ""
+        words = [
+            role[1]
+            for one in self.known
+            if (one.claim.subject == held.claim.subject or one.claim.object == held.claim.subject)
+            and one.mine
+            and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", one.text))
+        ]
+        if held.claim.subject.partition("'s ")[2]:
+            words.append(held.claim.subject.partition("'s ")[2])
+        return "|".join(map(re.escape, words))
+
+    # What is written.
+
+    def _end(self, hit: _Hit, clause: str) -> None:
+        held = hit.held
+        doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
+        timeless = normalised(held.relation).timeless
+        never = hit.never or (
+            not hit.died
+            and _CHANGED.search(clause) is None
+            and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None
+        )
+        if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
+            return
+        fact = Fact(
+            text=_begun(no_longer(held, never=never and not hit.died)),
+            kind="fact" if held.kind in ("plan", "event", "decision") else held.kind,
+            claims=(held.claim,), ends=True, corrects=timeless,
+            confidence=UNSURE if doubtful else SURE, importance=held.importance,
+            language=held.language, **self._source(held),
+        )  # fmt: skip
+        self.facts.append(fact)
+        if not doubtful:
+            self.known.remove(held)
+
+    def _correct(self, one: Corrected) -> None:
+        held = one.held
+        for place, fact in enumerate(self.facts):
+            claim = fact.claims[0] if fact.claims else None
+            if claim is None or fact.ends or normalised(claim.relation).name != held.relation:
+                continue
+            if claim.object.casefold() == one.new.casefold():
+                self.facts[place] = replace(fact, corrects=True)
+                return
+        text = held.text.replace(held.claim.object, one.new, 1)
+        if text == held.text:
+            return
+        self.facts.append(
+            Fact(
+                text=_begun(text), kind=held.kind, claims=(replace(held.claim, object=one.new),),
+                corrects=True, confidence=UNSURE if one.unsure else SURE,
+                importance=held.importance, language=held.language, **self._source(held),
+            )
+        )  # fmt: skip
+        if not one.unsure:
+            self.known.remove(held)
+
+    def _source(self, held: Held) -> dict[str, Any]:
+        """Of a fact that answers a private one, nobody else may read more."""
+        turn = self.turn
+        private = "private" in (held.privacy, turn.privacy)
+        return {
+            "speaker": turn.speaker, "owner": turn.owner, "evidence": (turn.key,),
+            "said_at": turn.said_at, "privacy": "private" if private else turn.privacy,
+        }  # fmt: skip
+
+    def _is_said(self, held: Held, *, changed: bool) -> bool:
+        """Whether the rules made a fact of the turn already by which this one is over; its opposite is
+        enough where the words say that it changed."""
+        for fact in self.facts:
+            for claim in fact.claims:
+                same = normalised(claim.relation).name == held.relation
+                about = claim.object.casefold() == held.claim.object.casefold()
+                opposite = normalised(claim.relation).opposite == held.relation
+                if about and self.turn.key in fact.evidence and (fact.ends and same):
+                    return True
+                if about and opposite and changed:
+                    return True
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _words(held: Held, frame: Frame) -> frozenset[str] | None:
+    """How the words a fact may be spoken of by begin; None where it may end without any of them."""
+    name = held.relation
+    if held.kind in ("plan", "decision") or name in _AT_ALL or not frame.spaced:
+        return None
+    nouns = frame.nouns.get(name, "").replace("|", " ")
+    said = f"{held.text} {held.claim.subject} {held.claim.object} {nouns}"
+    return frozenset(word[:_BEGINS] for word in split_words(said))
+
+
+def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
+    words = _words(held, frame)
+    return (
+        words is None
+        or not words.isdisjoint(begun)
+        or held.claim.object[:3].casefold() in {word[:3] for word in begun}
+    )
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
