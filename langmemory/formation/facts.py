@@ -179,6 +179,7 @@ class Knowledge(Protocol):
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
         """Facts that claim this of an entity (key, links followed); any relation for None. What
         holds both ways ("is married to") is claimed of either.
@@ -194,6 +195,7 @@ class Knowledge(Protocol):
             literal: only what is claimed with this literal, as `normalised` compares it.
             corrects: only what takes back something said before.
             past: also superseded ones: what comes late is compared with what held then.
+            either: also what is claimed of others with the entity as the object.
         """
         ...
 

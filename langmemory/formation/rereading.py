@@ -169,10 +169,11 @@ class Rereading:
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
         asked = self._knowledge.about(
             subject, relation, also=also, literal=literal, corrects=corrects,
-            past=past or self.is_needed,
+            past=past or self.is_needed, either=either,
         )  # fmt: skip
         found = self._seen(asked)
         return found if past else [one for one in found if _believed(one)]

@@ -29,6 +29,7 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import EXTRACTION_FAILED, Claim, Knowledge
+from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
@@ -473,6 +474,9 @@ class Changing(Journaling):
             derived = (
                 *decided(changes, known),
                 *dependants(known, review.namespace, changes),
+                *consequences(
+                    known, review.namespace, changes, _approved(changes, known), datetime.now(UTC)
+                ),
                 *caught_up(
                     [*_approved(changes, known)],
                     lambda _, other: known.learned_after(other, asked_at),

@@ -170,8 +170,9 @@ class StoreKnowledge:
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
-        return self._now().about(_Asked(subject, relation, also, literal, corrects, past))
+        return self._now().about(_Asked(subject, relation, also, literal, corrects, past, either))
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
@@ -306,6 +307,7 @@ class _Asked(NamedTuple):
     literal: str | None
     corrects: bool
     past: bool
+    either: bool
 
 
 class _Reading:
@@ -394,7 +396,7 @@ class _Reading:
                     for edge in edges
                     if (
                         edge.subject == found
-                        or (edge.object == found and edge.relation in _BOTH_WAYS)
+                        or (edge.object == found and (asked.either or edge.relation in _BOTH_WAYS))
                     )
                     and (said is None or normalised(edge.literal or "") == said)
                 )

@@ -218,7 +218,8 @@ def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) ->
         return None
     pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes")
     if new.start >= old.start:
-        return _again(pair) if theirs.relation.startswith(NO_LONGER) else None
+        stated = theirs.relation.startswith(NO_LONGER) and wording(old.text, old.language).negated
+        return _again(pair) if stated else None  # "left Kiel" happened, and did
     if _takes_back(old, new):
         return replace(pair, comes_late=True, reason=NEVER_TRUE)
     return replace(pair, reason="it is known to be over")
@@ -242,7 +243,7 @@ def _calls_off(mine: Claim, theirs: Claim) -> bool:
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
-    return normalised(mine.relation).ends == theirs.relation
+    return theirs.relation in normalised(mine.relation).ended
 
 
 def _allowed(pair: Pair) -> Pair | None:

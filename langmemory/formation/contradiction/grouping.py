@@ -230,13 +230,12 @@ def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
         others.append(name)
     if relation.opposite is not None:
         others.append(relation.opposite)
-    if relation.ends is not None:
-        others.append(relation.ends)
+    others.extend(relation.ended)
     return tuple(dict.fromkeys(others))
 
 
 _ENDED_BY: dict[str, tuple[str, ...]] = {
-    name: tuple(one.name for one in BY_NAME.values() if one.ends == name) for name in BY_NAME
+    name: tuple(one.name for one in BY_NAME.values() if name in one.ended) for name in BY_NAME
 }
 
 

@@ -60,6 +60,10 @@ class Outcome:
         """Whether a fact is one of the batch that waits for a person."""
         return self.against.get(key) is not None
 
+    def begun(self) -> Iterator[Statement]:
+        """The facts of the batch that do not wait."""
+        return (Statement.of_fact(f) for key, f in self.facts.items() if not self.waits(key))
+
     def mentions(self, key: str) -> tuple[str, ...]:
         """Entities a fact of the batch speaks of."""
         return self.resolution.mentions.get(self._places.get(key, -1), ())
