@@ -64,9 +64,7 @@ def _opposes(mine: Wording, theirs: Wording) -> bool:
 
 def _apart(words: frozenset[str], others: frozenset[str]) -> frozenset[str]:
     """Words that the others do not have, endings aside ("goes", "go")."""
-    return frozenset(
-        word for word in words if not any(_is_one(word, other) for other in others)
-    )
+    return frozenset(word for word in words if not any(_is_one(word, other) for other in others))
 
 
 def _is_one(word: str, other: str) -> bool:

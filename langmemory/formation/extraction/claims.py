@@ -48,7 +48,9 @@ _INSTEAD = re.compile(
     r"(?:(?:in|at|to|with|from|as|on|for|by|a|an|the|my|her|his|called|bei|mit|en|con)\s+)*"
     r"(?P<other>\w[\w'’&.-]*(?:\s+[A-ZÄÖÜ\d][\w'’&.-]*){0,3})"
 )
-_DEATH = frozenset({"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"})
+_DEATH = frozenset(
+    {"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"}
+)
 _AS_MEANT: dict[Holds, Stance] = {
     "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
     "denied": "denied",

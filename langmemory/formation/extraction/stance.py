@@ -39,9 +39,9 @@ from langmemory.lexicon.language import word_set
 Stance = Literal[
     "holds", "untold", "over", "past", "denied", "unsaid", "wished", "off", "supposed", "passing"
 ]
-"""It is so; its object is not named, so that it counts as so; it is so no more; it was so once, which may go on; it is denied; it is said of somebody
-else, or denied for an occasion only; it may come to be so, or no longer; it is supposed; it is so for a
-time."""
+"""It is so; its object is not named, so that it counts as so; it is so no more; it was so once, which
+may go on; it is denied; it is said of somebody else, or denied for an occasion only; it may come to be
+so, or no longer; it is supposed; it is so for a time."""
 
 _BESIDES = word_set(
     """really even also too ever actually currently yet longer sorry anymore mehr auch noch eigentlich
@@ -181,9 +181,7 @@ class _Reading:
 
     def _is_cue(self, cues: re.Pattern[str], text: str) -> bool:
         """Whether a cue stands in a text that is no word of the relation itself: "plans to"."""
-        return any(
-            not set(split_words(found[0])) & self.own for found in cues.finditer(text)
-        )
+        return any(not set(split_words(found[0])) & self.own for found in cues.finditer(text))
 
     def _denial(self, place: _Place) -> Stance | None:
         words = [word for word in (*place.before, *place.object, *place.after) if word != ","]
@@ -278,7 +276,8 @@ def _goes_on(words: Sequence[str]) -> bool:
     return first in ("to", "maybe", "perhaps", "then") or (
         len(words) > 1
         and first.isascii()
-        and first not in ("she", "he", "they", "i", "we", "it", "is", "has", "her", "his", "my", "the", "a")
+        and first
+        not in ("she", "he", "they", "i", "we", "it", "is", "has", "her", "his", "my", "the", "a")
         and not first.endswith(("s", "ed"))
         and first in _INFINITIVES
     )

@@ -56,9 +56,7 @@ def consequences(
     """
     effects, new = tuple(effects), {one.key: one for one in begun}
     gone = {one.key for one in effects if isinstance(one, Supersede | Invalidate)}
-    told = {
-        (claim.subject, claim.relation) for one in new.values() for claim in one.claims
-    }
+    told = {(claim.subject, claim.relation) for one in new.values() for claim in one.claims}
     for turn, row, claim in _turns(effects, new, knowledge):
         asked = 0
         for known, sure in _depending(turn, row, claim, knowledge):
@@ -79,7 +77,9 @@ def _turns(
 ) -> Iterator[tuple[_Turn, Consequence, Claim]]:
     """What ended and what began, each claim of it with the rows it concerns."""
     for change in effects:
-        known = knowledge.by_key(change.key) if _ends(change) else None
+        if not isinstance(change, Supersede | Invalidate | UpdateMemory):
+            continue
+        known = knowledge.by_key(change.key)
         if known is None or known.memory.status not in ("active", "superseded"):
             continue
         old, until = Statement.of_known(known), _until(change)
@@ -105,19 +105,13 @@ def _turns(
         )  # fmt: skip
         for claim in one.claims if one.end == END else ():
             for row in CONSEQUENCES:
-                if row.of == "beginning" and claim.relation in row.when:
-                    if words_of(claim.object) not in row.unless:
-                        yield turn, row, claim
+                begins = row.of == "beginning" and claim.relation in row.when
+                if begins and words_of(claim.object) not in row.unless:
+                    yield turn, row, claim
 
 
-def _ends(change: Change) -> bool:
-    return isinstance(change, Supersede | Invalidate | UpdateMemory)
-
-
-def _until(change: Change) -> datetime | None:
-    if isinstance(change, UpdateMemory):
-        return change.facets.invalid_at if "invalid_at" in change.facets.given() else None
-    return getattr(change, "invalid_at", None)
+def _until(change: Supersede | Invalidate | UpdateMemory) -> datetime | None:
+    return change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at
 
 
 def _depending(
@@ -143,9 +137,7 @@ def _depending(
                 yield known, sure and only and not others and not goes_on
 
 
-def _going_on(
-    turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge
-) -> list[str]:
+def _going_on(turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge) -> list[str]:
     """What a subject has besides under a relation, since before something of it ended."""
     found: list[str] = []
     for known in knowledge.about(claim.subject, relation):

@@ -276,8 +276,9 @@ RELATIONS: tuple[Relation, ...] = (
         timeless=True,
         object="literal",
         phrases=phrases(
-            "is dead; dead; deceased; is deceased; died of; died from; died in; killed in; killed by; put down; put "
-            "to sleep; has passed; passed; gestorben; gestorben an; tot; verstorben; falleció; ha muerto"
+            """is dead; dead; deceased; is deceased; died of; died from; died in; killed in; killed by;
+            put down; put to sleep; has passed; passed; gestorben; gestorben an; tot; verstorben;
+            falleció; ha muerto"""
         ),
     ),
     Relation(

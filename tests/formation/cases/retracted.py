@@ -123,7 +123,9 @@ def _ways(row: tuple[str, str, str, str, str]) -> Iterator[tuple[str, Line] | No
     subject, relation, about = (part.strip() for part in claim.split(">"))
     denied = f"does not {base} {rest}" if base else f"{third} not {rest}"
     gone = f"no longer {third} {rest}" if base else f"{third} no longer {rest}"
-    mine = f"I do not {base} {rest}" if base else f"I {'was' if third == 'was' else 'am'} not {rest}"
+    mine = (
+        f"I do not {base} {rest}" if base else f"I {'was' if third == 'was' else 'am'} not {rest}"
+    )
     over = third == "was"  # it was so or never: it cannot end
 
     def way(said: str, text: str, *claims: str, **flags: Any) -> tuple[str, Line]:
@@ -146,25 +148,33 @@ def _ways(row: tuple[str, str, str, str, str]) -> Iterator[tuple[str, Line] | No
     of = f"_{first}" if first in ("in", "at", "as", "to", "with", "from", "by", "for") else ""
     short = f"{base}{of}" if base else relation
     yield way(f"{mine}, sorry", f"Lena {denied}", f"{subject} > {negated}{short} > {about}")
-    yield None if over else way(
-        f"I used to, but {mine} now", f"Lena used to {base or 'be'} {rest}", ends=True
+    yield (
+        None
+        if over
+        else way(f"I used to, but {mine} now", f"Lena used to {base or 'be'} {rest}", ends=True)
     )
     yield way(f"Sorry, {mine}", f"Lena {denied}",
               f"{subject} > {relation} > {about[0] if about[0] == '=' else ''}not {about.strip('=')}",
               corrects=True)  # fmt: skip
-    yield None if over or not ing else way(
-        f"I stopped {ing} {rest}", f"Lena stopped {ing} {rest}", kind="event"
+    yield (
+        None
+        if over or not ing
+        else way(f"I stopped {ing} {rest}", f"Lena stopped {ing} {rest}", kind="event")
     )
     yield way(f"{mine}", f"Lena {denied}", f"{subject} > {relation} > {about}", ends="yes")
-    yield None if over else way(
-        f"That is over, {mine}", f"Lena {_past(third, base)} {rest} in the past", ends=True
+    yield (
+        None
+        if over
+        else way(
+            f"That is over, {mine}", f"Lena {_past(third, base)} {rest} in the past", ends=True
+        )
     )
     yield f"No, {mine}.", line(f"Lena {denied}.", corrects=True)  # without a claim
 
 
 def _made() -> Iterator[Retraction]:
     for number, row in enumerate(_ROWS):
-        ways = [one for one in _ways(row)]
+        ways = list(_ways(row))
         known = f"Lena {row[1]} {row[4]}. | {row[0]}"
         picked = 0
         for step in range(len(ways)):
