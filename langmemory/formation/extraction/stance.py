@@ -57,6 +57,7 @@ _TURNS = word_set(
     und aber oder weil dass ob nur sicher wo während y pero o porque que si solo sólo cuando donde"""
 )
 """Words after which something else is spoken of, or by which a negation denies something else."""
+_ARTICLES = word_set("a an the her his their my to der die das ein eine einen el la un una")
 _CLAUSES = _TURNS - {"or", "only", "just", "sure", "than", "if", "whether", "oder", "ob", "o", "si"}
 _CLAUSES -= {"that", "dass", "que", "when", "cuando", "and", "und", "y", "so"}
 _AND = frozenset({"and", "und", "y", "so", "then"})
@@ -126,14 +127,18 @@ def _places(sentence: str, target: Sequence[str]) -> list[_Place]:
     words: list[str] = []
     for part in _PART.split(sentence.strip(" .!?;")):
         words += [*([","] if words else []), *split_words(part)]
-    if not target:
-        return []
-    bare = [*target]
+    first = next((at for at, word in enumerate(target) if word not in _ARTICLES), 0)
+    bare = [_singular(word) for word in target[first:]]
+    plain = [_singular(word) for word in words]
     return [
-        _Place(sentence, words[:at], words[at + len(bare) :], bare)
-        for at in range(len(words))
-        if words[at : at + len(bare)] == bare
+        _Place(sentence, words[:at], words[at + len(bare) :], words[at : at + len(bare)])
+        for at in range(len(words) if bare else 0)
+        if plain[at : at + len(bare)] == bare
     ]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
 @dataclass(frozen=True, slots=True)
