@@ -52,6 +52,7 @@ class Retelling:
         self.model = ScriptedModel(otherwise='{"facts": []}')
         self._now = at("2025-01-01")
         self._turns = 0
+        self._name = path.stem  # another retelling goes on in a copy of the file
         self._graph = build_reflection_graph(
             self.store, extractor=ModelExtractor(self.model), judge=judge or StructuralJudge(),
             namespace=NS, journal=False, now=lambda: self._now,
@@ -59,7 +60,7 @@ class Retelling:
 
     def tell(self, *turns: Turn) -> dict[str, Any]:
         """Turns of one conversation, read in one batch."""
-        thread = f"t{self._turns}"
+        thread = f"{self._name}-{self._turns}"
         facts = []
         for number, turn in enumerate(turns, 1):
             self._turns += 1

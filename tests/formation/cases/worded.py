@@ -69,9 +69,21 @@ SAME = (
 
 MORE = (
     ("Lena > has_pet > Rex", "Lena has a dog called Rex", "Lena's dog Rex is afraid of thunder"),
-    ("Lena > works_at > Initech", "Lena works at Initech", "Lena works at Initech from home on Fridays"),
+    (
+        "Lena > works_at > Initech",
+        "Lena works at Initech",
+        "Lena works at Initech from home on Fridays",
+    ),
     ("Lena > lives_in > Kiel", "Lena lives in Kiel", "Lena lives in Kiel with Tom and two cats"),
-    ("Lena > likes > =jazz", "Lena likes jazz", "Lena likes jazz because her grandfather played the trumpet"),
-    ("Lena > allergic_to > =nuts", "Lena is allergic to nuts", "Lena is so allergic to nuts that she carries an EpiPen"),
-)  # fmt: skip
+    (
+        "Lena > likes > =jazz",
+        "Lena likes jazz",
+        "Lena likes jazz because her grandfather played the trumpet",
+    ),
+    (
+        "Lena > allergic_to > =nuts",
+        "Lena is allergic to nuts",
+        "Lena is so allergic to nuts that she carries an EpiPen",
+    ),
+)
 """The second says more, which must not get lost."""
