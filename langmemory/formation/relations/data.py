@@ -273,7 +273,6 @@ RELATIONS: tuple[Relation, ...] = (
     ),
     Relation(
         name="has_died",
-        timeless=True,
         object="literal",
         phrases=phrases(
             """is dead; dead; deceased; is deceased; died of; died from; died in; killed in; killed by;
