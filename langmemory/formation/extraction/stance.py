@@ -57,6 +57,10 @@ _TURNS = word_set(
     und aber oder weil dass ob nur sicher wo während y pero o porque que si solo sólo cuando donde"""
 )
 """Words after which something else is spoken of, or by which a negation denies something else."""
+_JOINING = word_set("to in at of from with for by on as a the is has und an bei mit en de con")
+"""Words of a relation's name that it shares with any other."""
+_WORKDAYS = re.compile(r"\b(?:on|during) (?:the )?(?:week|weekdays|workdays)\b", re.IGNORECASE)
+"""When people work as a rule, though it may not be where they live."""
 _ARTICLES = word_set("a an the her his their my to der die das ein eine einen el la un una")
 _CLAUSES = _TURNS - {"or", "only", "just", "sure", "than", "if", "whether", "oder", "ob", "o", "si"}
 _CLAUSES -= {"that", "dass", "que", "when", "cuando", "and", "und", "y", "so"}
@@ -76,7 +80,7 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
         language: BCP 47 of the text.
     """
     named = normalised(relation)
-    own = frozenset(snake(relation).split("_"))
+    own = frozenset(snake(relation).split("_")) - _JOINING
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):
         return "unsaid"
@@ -168,7 +172,10 @@ class _Reading:
         past = self._past(place, before, after)
         if past is not None:
             return past
-        if self.relation.is_single and is_passing(place.clause):
+        clause = place.clause
+        if "work" in self.relation.name or "stud" in self.relation.name:
+            clause = _WORKDAYS.sub("", clause)
+        if self.relation.is_single and is_passing(clause):
             return "passing"
         return "holds"
 

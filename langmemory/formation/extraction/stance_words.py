@@ -28,6 +28,7 @@ FORMERLY: Final = _words(
     r"once(?! (?:a|an|per|every|in|upon)\b)|former|ex|back then|at the time|in the past|long ago",
     r"as a (?:child|kid|teen(?:ager)?|student|boy|girl|young \w+)",
     r"in (?:his|her|their|my) (?:youth|childhood)",
+    r"raised in|brought up in",
     r"früher|damals|ehemals|ehemalige[rnms]?|einst|als (?:kind|student\w*)",
     r"antes(?! de)|antiguamente|solía|de (?:niñ[oa]|joven)|antigu[oa]",
 )
@@ -93,7 +94,8 @@ REPORTED: Final = _words(
 
 PAST_STATES: Final = word_set(
     """lived worked studied dated owned belonged taught led managed knew resided stayed rented shared
-    attended reported drove grew spoke played ate drank liked loved hated suffered had kept
+    attended interned freelanced volunteered temped reported drove grew spoke played ate drank
+    liked loved hated suffered had kept
     wohnte lebte arbeitete studierte hatte besaß spielte kannte leitete mochte fuhr sprach
     vivía vivió trabajaba trabajó estudiaba estudió tenía era estaba conocía jugaba hablaba"""
 )
@@ -105,7 +107,7 @@ REMEMBERS: Final = _words(
 )
 """What comes after them is remembered."""
 
-WAS: Final = word_set("was were been war waren fue fueron")
+WAS: Final = word_set("was were war waren fue fueron")
 STATES: Final = word_set(
     """married engaged employed based enrolled together single living working studying teaching dating
     called named known allergic friends close friends in at with on from
@@ -121,7 +123,7 @@ PLANS: Final = _words(
     r"wish(?:es|ed|ing)?|hop(?:e|es|ed|ing)|hopefully",
     r"dream(?:s|ed|t|ing)?|consider(?:s|ed|ing)?|plan(?:s|ned|ning)?|intend(?:s|ed|ing)?|aim(?:s|ing)?",
     r"(?:think|talk|dream)(?:s|ing|ed)? (?:about|of)|thought (?:about|of)|toy(?:s|ing) with",
-    r"contemplat\w+",
+    r"contemplat\w+|fantasi[sz]\w+|negotiat\w+|proposed",
     r"will|shall|going to|gonna|wanna|about to|due to (?!the\b|her\b|his\b|a\b)|set to|ready to",
     r"would|could|should|ought to|needs? to|look(?:s|ing)? (?:forward|to|for|into|at)",
     r"appl(?:y|ies|ied|ying) (?:for|to|at|with)|applications?|interview(?:s|ed|ing)?",
