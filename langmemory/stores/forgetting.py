@@ -112,9 +112,8 @@ class Forgetting:
             known = foreseen.known_now(connection, going)
             connection.pragma("secure_delete", True)  # most is gone even if the rest never came
             try:
-                reinstate = reinstating(connection, going.alive)
+                reinstating(connection, going.alive)()  # before: nothing is to name what goes
                 done, traces = self._erase(connection, going, known)
-                reinstate()
             finally:
                 connection.pragma("secure_delete", False)
             note_remaining(connection, "file", done.run_id)
