@@ -126,7 +126,7 @@ def test_no_byte_is_left(store: MemoryStore) -> None:
     [reflection] = [one for one in store.runs(NS) if one.id == "reflect/1"]
     assert (reflection.reason, reflection.note) == ("", {"model_calls": 2})
     assert [entity.name for entity in store.graph(NS).entities(past=True)] == ["attic"]
-    assert [one.text for one in store.recall("attic", NS).results] == ["The attic is full"]
+    assert [one.text for one in store.recall("attic", NS).results] == ["The attic is full"] * 2
     found = store.get(NS, "g")
     assert found is not None
     assert found.value["text"] == "The attic is full"

@@ -104,7 +104,7 @@ CASES = (
         over=("Lena works at Initech", "Lena's boss is Petra"),
     ),
     case(
-        "what a person confirmed is asked about",
+        "a boss whom a person confirmed is asked about",
         "dependence", INITECH, PETRA, do("verify", "2023-06-01", "Lena's boss is Petra"), HOOLI,
         active=("Lena has a new job at Hooli", "Lena's boss is Petra"),
         over=("Lena works at Initech",), reviews={"dependant": 1},
