@@ -24,6 +24,7 @@ from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 from langmemory.formation.wording import Wording, wording
 from langmemory.lexicon import split_words
+from langmemory.lexicon.language import word_set
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +40,24 @@ class DuplicateOptions:
     has no word then that the other lacks ("in the morning", "in the evening")."""
     neighbours: int = 5
     """Nearest facts looked at for each."""
+    details: int = 2
+    """Words that one of two facts of the same claim may have beyond it for them to be asked about;
+    with more it says something else besides."""
+    reworded: float = 0.7
+    """Cosine from which two of these words are asked about, and not only one."""
     repeat_weight: float = 0.5
     """What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
     most_confident: float = 0.99
     """What repetition alone can lead to."""
 
+
+_FILLERS: Final = word_set(
+    """current currently now nowadays day present presently actually really city town village company
+    firm employer job profession occupation earn living name named called music language person one
+    somebody someone hobby thing place home member
+    aktuell derzeit momentan stadt firma beruf namen heißt actualmente ciudad empresa nombre llama"""
+)
+"""Words that tell nothing beside the claim of a fact."""
 
 OPTIONS: Final = DuplicateOptions()
 
@@ -76,7 +90,7 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
         if known is not None:
             repeated.append((fact, known))
             continue
-        near = _nearest(fact, knowledge)
+        near = _nearest(fact, knowledge) or _reworded(fact, knowledge)
         if near is None or _returns(near[0], fact, distinct[:place], knowledge):
             fresh.append(fact)
         elif near[2]:
@@ -238,6 +252,39 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
     return doubtful
 
 
+def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
+    """A fact of the same claim that says nearly the same in other words, and how near it is: a word
+    more may be a detail. What says more than that is a fact of its own."""
+    statement = Statement.of_fact(fact)
+    mine = wording(fact.text, fact.language)
+    near = None
+    for claim in fact.claims[:1]:
+        for known in knowledge.about(
+            claim.subject,
+            claim.relation,
+            also=claim.object if claim.object_is_entity else None,
+            literal=None if claim.object_is_entity else claim.object,
+        ):
+            other = Statement.of_known(known)
+            theirs = wording(other.text, other.language)
+            if not _is_fact(known) or not _same_scope(statement, other):
+                continue
+            if claim not in other.claims or not mine.agrees(theirs):
+                continue
+            more = _beyond_claim(statement) - _beyond_claim(other)
+            if len(more) > OPTIONS.details or more & mine.names or more & mine.numbers:
+                continue
+            if len(more) > 1:
+                near = near or {
+                    one.memory.key: cosine
+                    for one, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours)
+                }
+                if near.get(known.memory.key, 0.0) < OPTIONS.reworded:
+                    continue
+            return known, OPTIONS.grey, False
+    return None
+
+
 def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
     """Whether something else was so between what is known and what a fact of the batch says anew,
     or said before it. What the same turn made before is no return."""
@@ -317,9 +364,13 @@ def _beyond_claim(statement: Statement) -> frozenset[str]:
         said |= set(split_words(spoken_name(name)))
     if statement.speaker:
         said |= set(split_words(statement.speaker))
-    words = wording(statement.text, statement.language).words
+    words = wording(statement.text, statement.language).words - _FILLERS
     spoken = {word for one in said for word in wording(one, statement.language).words}
-    return words - frozenset(spoken)
+    return frozenset(
+        word
+        for word in words - spoken
+        if not any(len(one) > 3 and len(word) > 3 and word[:4] == one[:4] for one in spoken)
+    )
 
 
 def _same_scope(one: Statement, other: Statement) -> bool:

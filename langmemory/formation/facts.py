@@ -15,6 +15,9 @@ FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure
 """What sort of statement it is. A procedure becomes a ``procedural`` memory, the others ``semantic``
 ones."""
 
+Implied = Literal["denied", "past"]
+"""A denial ("is not allergic to nuts"), or the past tense ("was married to Beth")."""
+
 Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
 
 
@@ -87,6 +90,8 @@ class Fact:
     """The statement says that the claim no longer holds ("I no longer work at Initech")."""
     corrects: bool = False
     """The speaker takes back what was said before ("No, my birthday is in May, not March")."""
+    implied: Implied | None = None
+    """By what alone a claim no longer holds, where no word says so: what that would end is asked about."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,6 +179,7 @@ class Knowledge(Protocol):
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
         """Facts that claim this of an entity (key, links followed); any relation for None. What
         holds both ways ("is married to") is claimed of either.
@@ -189,6 +195,7 @@ class Knowledge(Protocol):
             literal: only what is claimed with this literal, as `normalised` compares it.
             corrects: only what takes back something said before.
             past: also superseded ones: what comes late is compared with what held then.
+            either: also what is claimed of others with the entity as the object.
         """
         ...
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
 
 from langmemory.changes import (
     AddMemory,
@@ -18,12 +17,11 @@ from langmemory.changes import (
     WithdrawReview,
 )
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.comparing import compared
-from langmemory.formation.contradiction.pairs import gives_way
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import Division, divide
 from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.planning.dependants import question_id
+from langmemory.formation.planning.reinstating import again, as_it_is, standing
 from langmemory.types import Entity, Namespace, Review
 
 REASON = "what it was made of says something else now"
@@ -104,7 +102,7 @@ class Rereading:
         ended = {one.key for one in effects if isinstance(one, Supersede | Invalidate)}
         for key, known in self._restored.items():
             if key not in ended:
-                yield _as_it_is(key, known)
+                yield as_it_is(known, "what had taken its place never was said")
 
     def _withdrawn(self, gone: Collection[str]) -> Iterator[WithdrawReview]:
         """Questions that nothing is left of without what is taken back."""
@@ -169,10 +167,11 @@ class Rereading:
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
         asked = self._knowledge.about(
             subject, relation, also=also, literal=literal, corrects=corrects,
-            past=past or self.is_needed,
+            past=past or self.is_needed, either=either,
         )  # fmt: skip
         found = self._seen(asked)
         return found if past else [one for one in found if _believed(one)]
@@ -274,14 +273,15 @@ class Rereading:
     def _bring_back(self) -> None:
         """What gave way to a fact that is not there stands again, unless it gave way to another
         since; what gave way to one that began later than was said gave way then."""
+        taken = {key: held.known for key, held in self._taken.items()}
         for key, held in self._taken.items():
             for known in self._seen(self._knowledge.gave_way_to(key)):
-                self._restore(self._standing(_again(known), held.known))
+                self._restore(standing(again(known), held.known, taken, self))
             over = Statement.of_known(held.known)
             for claim in over.claims:
                 for known in self.about(claim.subject, claim.relation):
                     if known.memory.invalid_at == over.start and "when" not in known.memory.value:
-                        self._restore(_again(known))
+                        self._restore(again(known))
         for key, held in self._kept.items():
             now = self._instead[key]
             if now is None or now.memory.valid_at == held.known.memory.valid_at:
@@ -293,32 +293,6 @@ class Rereading:
 
     def _restore(self, known: KnownFact) -> None:
         self._restored[known.memory.key] = self._instead[known.memory.key] = known
-
-    def _standing(self, known: KnownFact, over: KnownFact) -> KnownFact:
-        """A fact as it is without the one it gave way to: that may itself have given way."""
-        heir = over.memory.superseded_by
-        while heir is not None and heir in self._taken:
-            heir = self._taken[heir].known.memory.superseded_by
-        following = self.by_key(heir) if heir is not None else None
-        mine = Statement.of_known(known)
-        about = {(claim.subject, claim.relation) for claim in mine.claims}
-        if following is not None:
-            next_one = Statement.of_known(following)
-            if about & {(claim.subject, claim.relation) for claim in next_one.claims}:
-                return _ended(known, following, next_one.start)
-        ends: list[tuple[datetime, KnownFact]] = []
-        for subject, _ in about:
-            for other in self.about(subject, past=True):
-                theirs = Statement.of_known(other)
-                pair = None if theirs.waiting else compared(replace(mine, new=True), theirs)
-                if pair is not None and pair.verdict == "supersedes":
-                    loser, until = gives_way(pair)
-                    if loser.key == mine.key and until > mine.start:
-                        ends.append((until, other))
-        if not ends:
-            return known
-        until, other = min(ends, key=lambda one: one[0])
-        return _ended(known, other, until)
 
 
 def divided(batch: Batch, facts: Sequence[Fact], knowledge: Knowledge) -> Division:
@@ -359,20 +333,6 @@ def _believed(known: KnownFact) -> bool:
     return known.memory.status not in ("superseded", "archived")
 
 
-def _again(known: KnownFact) -> KnownFact:
-    return replace(
-        known,
-        memory=replace(known.memory, status="active", superseded_by=None, invalid_at=None),
-    )
-
-
-def _ended(known: KnownFact, by: KnownFact, until: datetime) -> KnownFact:
-    memory = replace(
-        known.memory, status="superseded", superseded_by=by.memory.key, invalid_at=until
-    )
-    return replace(known, memory=memory)
-
-
 def _resting_on(evidence: tuple[str, ...], held: _Held) -> KnownFact:
     """A fact without some of its turns: where it was taken to hold since one of them was said, it
     holds since the first of the others was."""
@@ -393,12 +353,3 @@ def _with_less(key: str, held: _Held) -> UpdateMemory:
         key=key, value=now.value, facets=Facets(valid_at=now.valid_at), withdrawn=held.without,
         reason=REASON,
     )  # fmt: skip
-
-
-def _as_it_is(key: str, known: KnownFact) -> Supersede | UpdateMemory:
-    one, reason = known.memory, "what had taken its place never was said"
-    if one.status != "superseded":
-        facets = Facets(status="active", invalid_at=one.invalid_at)
-        return UpdateMemory(key=key, facets=facets, reason=reason)
-    by, until = cast("str", one.superseded_by), cast("datetime", one.invalid_at)
-    return Supersede(key=key, by=by, invalid_at=until, reason=reason)

@@ -35,7 +35,7 @@ from langmemory.formation.dates.scanning import is_all, scan
 from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
 from langmemory.formation.facts import Fact, FactKind, When
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
 from langmemory.formation.tense import tense
 from langmemory.formation.wording import PAST_CUES
 from langmemory.lexicon import detect_language, primary
@@ -146,7 +146,10 @@ def _preferred(fact: Fact) -> Prefer | None:
 
 def _ends_another(fact: Fact) -> bool:
     """Whether what it claims is that something else is over: "worked at", "divorced from"."""
-    return bool(fact.claims) and normalised(fact.claims[0].relation).ends is not None
+    if not fact.claims:
+        return False
+    relation = fact.claims[0].relation
+    return relation.startswith(NO_LONGER) or normalised(relation).ends is not None
 
 
 def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:

@@ -52,6 +52,54 @@ PAST_CUES = re.compile(
 )
 """Words by which somebody speaks of what is over."""
 
+_WHILE = (
+    r"(?:nights?|days?|weeks?|weekends?|months?|summer|winter|spring|autumn|semester|term|season"
+    r"|holidays?)"
+)
+PASSING_CUES = re.compile(
+    r"\b(?:temporar(?:y|ily)|for now|for the (?:time being|moment)"
+    r"|as a (?:guest|stopgap|substitute)|interim|acting"
+    r"|(?:on|during|over) (?:the )?(?:weekdays?|weekends?|workdays?|week"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days)"
+    r"|at (?:the )?weekends?|weekdays|(?:every|each) (?:summer|winter|weekend|\w+day|other \w+)"
+    r"|in (?:the )?(?:summers?|winters?)(?! of| 20)|half (?:of )?the (?:week|year|time)"
+    r"|part of the (?:week|year)|part[- ]time"
+    r"|(?:one|two|three|four|\d) (?:days|nights|weeks|months) (?:a|per) (?:week|month|year)"
+    rf"|for (?:a|an|the|this|one|two|three|four|five|six|some|several"
+    rf"|\d+)(?: \w+){{0,2}} {_WHILE}\b(?! now)"
+    r"|stay(?:s|ed|ing)? (?:at|with|in|over)|visit(?:s|ed|ing)?|on (?:holiday|vacation|business"
+    r"|leave|loan|secondment|tour)"
+    r"|on an? (?:\w+ )?(?:trip|visit|exchange|secondment)|(?:house|dog|cat|pet|baby)[- ]?sit\w*"
+    r"|spen(?:d|ds|ding|t)|sublet\w*|crash(?:es|ing)? (?:at|with|on)|fill(?:s|ing) in|cover(?:s"
+    r"|ing) for|substitut\w+|seconded|borrow\w*|commut\w+"
+    r"|foster\w*|temping|(?:winters|summers|vacations|holidays) (?:in|at)|short[- ]term"
+    r"|vorübergehend|vorerst|zu besuch|zu gast|auf (?:besuch|urlaub|dienstreise)|im urlaub"
+    r"|am wochenende|unter der woche"
+    r"|an wochentagen|aushilfsweise|für (?:ein(?:e|en)? |zwei |drei |ein paar "
+    r"|einige )?(?:tage?|wochen?|monate?|nächte?|nacht)"
+    r"|temporalmente|de visita|de vacaciones|por ahora|entre semana|los fines de semana"
+    r"|por unos? (?:días|semanas|meses))\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody says that something is so for a time, or at times, beside what is so as a rule."""
+
+_LASTING = re.compile(
+    r"\b(?:has|have|had|ve|s) (?:been|\w+ed)\b.*\bfor\b|\bfor [\w ]+ now\b"
+    r"|\bnot (?:\w+ )?(?:just|only)\b",
+    re.IGNORECASE,
+)
+_OF_THE_DAY = re.compile(
+    r"\b(?:today|tonight|this (?:week|weekend|month|summer|winter|afternoon|evening|morning)"
+    r"|heute|diese woche|hoy|esta semana)\b",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(
+    r"\b(?:mov\w+|start\w*|join\w*|began|begins?|bought|got|adopted|marr\w+|became|hired"
+    r"|promoted|switch\w*"
+    r"|chang\w+|found\w*|left|quit|zog|gezogen|angefangen|fing|mud[óo]|empez[óo])\b",
+    re.IGNORECASE,
+)
+
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 
@@ -95,6 +143,14 @@ class Wording:
         """The smaller share of words that both have, 0..1."""
         longer = max(len(self.words), len(other.words))
         return len(self.words & other.words) / longer if longer else 1.0
+
+
+def is_passing(text: str) -> bool:
+    """Whether a sentence says that something is so for a time, or at times: "on weekdays", "for a week",
+    "is staying in". "Has lived there for two years" lasts, and "moved this week" begins to."""
+    if PASSING_CUES.search(text) is not None:
+        return _LASTING.search(without_apostrophes(text)) is None
+    return _OF_THE_DAY.search(text) is not None and _BEGINS.search(text) is None
 
 
 def without_apostrophes(text: str) -> str:

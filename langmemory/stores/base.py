@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal, NoReturn, Self, cast
@@ -314,7 +314,10 @@ class SQLiteBaseStore(BaseStore):
             for op in batch.puts
             if op.value is None
         ]
-        pages |= remove(connection, [item for item in found if item is not None], now, "delete")
+        gone = [item for item in found if item is not None]
+        reinstate = self._reinstating(connection, gone)
+        pages |= remove(connection, gone, now, "delete")
+        pages |= reinstate()
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
         return pages
@@ -323,6 +326,11 @@ class SQLiteBaseStore(BaseStore):
         self, connection: Connection, reworded: Sequence[items.Reworded], now: int
     ) -> None:
         """Within the transaction: what items claim by their other words, see `Changing`."""
+
+    def _reinstating(self, connection: Connection, ids: Collection[int]) -> Callable[[], Pages]:
+        """Within the transaction, before items go: what lets hold again what had given way to them,
+        once they are gone, and returns the pages that tell of it; see `Changing`."""
+        return set
 
     def _rewrite(self, pages: Pages) -> None:
         """After the transaction: let the files of the journal follow, see `Journaling`."""

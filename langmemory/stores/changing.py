@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,11 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.facts import EXTRACTION_FAILED, Claim, Knowledge
+from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
+from langmemory.formation.planning.reinstating import reinstated
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.formation.planning.rewording import still_claimed
 from langmemory.sqlite.background import journal
@@ -114,10 +115,13 @@ class Changing(Journaling):
             self._claim_model(connection, list(writes.values()))
             pages = pages_of(connection, [item for item in found if item is not None])
             links = _Links.before(connection, change_set)
-            applied = applying.apply(
-                connection, change_set, writes, now_us(),
-                then=None if links is None else partial(self._learned_since, connection, {}, links),
-            )  # fmt: skip
+            back = self._left_without(connection, change_set)
+
+            def then() -> tuple[Change, ...]:
+                apart = () if links is None else self._learned_since(connection, {}, links)
+                return (*back, *apart)
+
+            applied = applying.apply(connection, change_set, writes, now_us(), then=then)
             pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
@@ -341,6 +345,50 @@ class Changing(Journaling):
                 )
                 applying.apply(connection, again, {}, now)
 
+    def _reinstating(self, connection: Connection, ids: Collection[int]) -> Callable[[], Pages]:
+        found: list[ChangeSet] = []
+        for namespace, keys in items.replacing(connection, ids).items():
+            changes = tuple(reinstated(keys, self._knowing(connection, namespace)))
+            if changes:
+                found.append(
+                    ChangeSet(
+                        namespace=namespace,
+                        run_id=f"reinstated/{secrets.token_hex(8)}",
+                        kind="correction",
+                        reason="what had taken the place of memories is gone",
+                        changes=changes,
+                    )
+                )
+
+        def reinstate() -> Pages:
+            pages: Pages = set()
+            for one in found:
+                applied = applying.apply(connection, one, {}, now_us())
+                pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+            return pages
+
+        return reinstate
+
+    def _left_without(self, connection: Connection, change_set: ChangeSet) -> tuple[Change, ...]:
+        """What holds again without the memories that a change set removes or puts away."""
+        keys = {
+            one.key
+            for one in change_set.changes
+            if isinstance(one, RemoveMemory)
+            or (isinstance(one, SetStatus) and one.status == "archived")
+            or (isinstance(one, UpdateMemory) and one.facets.status == "archived")
+        }
+        if not keys:
+            return ()
+        found = [items.find(connection, change_set.namespace, key) for key in keys]
+        ids = [item for item in found if item is not None]
+        gone = items.replacing(connection, ids).get(change_set.namespace, ())
+        if not gone or runs.find(connection, change_set.run_id) is not None:
+            return ()
+        touched = {getattr(one, "key", None) for one in change_set.changes}
+        back = reinstated(gone, self._knowing(connection, change_set.namespace))
+        return tuple(one for one in back if one.key not in touched)
+
     def _knowing(self, connection: Connection, namespace: Namespace) -> StoreKnowledge:
         """What a namespace knows, within a transaction."""
         return StoreKnowledge(
@@ -480,6 +528,9 @@ class Changing(Journaling):
             derived = (
                 *decided(changes, known),
                 *dependants(known, review.namespace, changes),
+                *consequences(
+                    known, review.namespace, changes, _approved(changes, known), datetime.now(UTC)
+                ),
                 *caught_up(
                     [*_approved(changes, known)],
                     lambda _, other: known.learned_after(other, asked_at),

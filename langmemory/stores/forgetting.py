@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,6 +36,10 @@ REASON: Final = "forgotten on request"
 _INNER: Final = re.compile(r"\w\w")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans("’`´", "'''")
+
+
+Reinstating = Callable[[Connection, Collection[int]], Callable[[], object]]
+"""See `SQLiteBaseStore._reinstating`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,8 +100,8 @@ class Forgetting:
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
-    def carry_out(self, engine: Engine) -> Forgotten:
-        """Forget.
+    def carry_out(self, engine: Engine, reinstating: Reinstating) -> Forgotten:
+        """Forget; what had given way to what goes holds again.
 
         Raises:
             ForgettingError: See `MemoryStore.forget`.
@@ -109,6 +113,7 @@ class Forgetting:
             known = foreseen.known_now(connection, going)
             connection.pragma("secure_delete", True)  # most is gone even if the rest never came
             try:
+                reinstating(connection, going.alive)()  # before: nothing is to name what goes
                 done, traces = self._erase(connection, going, known)
             finally:
                 connection.pragma("secure_delete", False)

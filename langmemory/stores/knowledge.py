@@ -170,8 +170,9 @@ class StoreKnowledge:
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> Sequence[KnownFact]:
-        return self._now().about(_Asked(subject, relation, also, literal, corrects, past))
+        return self._now().about(_Asked(subject, relation, also, literal, corrects, past, either))
 
     def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
         """Facts of this speaker and owner that hold, the latest first, `limit` at most."""
@@ -317,6 +318,7 @@ class _Asked(NamedTuple):
     literal: str | None
     corrects: bool
     past: bool
+    either: bool
 
 
 class _Reading:
@@ -405,7 +407,7 @@ class _Reading:
                     for edge in edges
                     if (
                         edge.subject == found
-                        or (edge.object == found and edge.relation in _BOTH_WAYS)
+                        or (edge.object == found and (asked.either or edge.relation in _BOTH_WAYS))
                     )
                     and (said is None or normalised(edge.literal or "") == said)
                 )

@@ -563,7 +563,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            forgotten = forgetting.carry_out(self._engine)
+            forgotten = forgetting.carry_out(self._engine, self._reinstating)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
             self._counts = UsageCounts()

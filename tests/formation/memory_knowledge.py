@@ -89,13 +89,17 @@ class MemoryKnowledge:
         literal: str | None = None,
         corrects: bool = False,
         past: bool = False,
+        either: bool = False,
     ) -> list[KnownFact]:
         return [
             f
             for f in (self.facts if past else self._believed())
             if not (corrects and f.memory.value.get("corrects") is not True)
             and any(
-                (c.subject == subject or (c.object == subject and c.relation in BOTH_WAYS))
+                (
+                    c.subject == subject
+                    or (c.object == subject and (either or c.relation in BOTH_WAYS))
+                )
                 and relation in (None, c.relation)
                 and (literal is None or _same_literal(c, literal))
                 for c in f.claims

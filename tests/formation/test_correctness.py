@@ -15,6 +15,7 @@ from tests.formation.cases import (
     heard,
     namesakes,
     people,
+    taken_back,
     unknown,
     words,
 )
@@ -22,7 +23,7 @@ from tests.formation.correctness import Case, Play
 
 CASES = (
     *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES,
-    *unknown.CASES, *again.CASES, *edited.CASES,
+    *unknown.CASES, *again.CASES, *edited.CASES, *taken_back.CASES,
 )  # fmt: skip
 
 GOAL = 0.95
@@ -56,6 +57,7 @@ MENDED = (
     "since when, though something else is known of that time",
     *(one.name for one in again.CASES),
     *(one.name for one in edited.CASES),
+    *(one.name for one in taken_back.CASES),
 )
 
 

@@ -66,6 +66,8 @@ class World:
     """What there is at a moment."""
 
     told: dict[str, Told] = field(default_factory=dict)
+    heirs: set[str] = field(default_factory=set)
+    """Keys of what ever took the place of another."""
     entities: list[str] = field(default_factory=list)
     """Oldest first."""
     links: dict[str, str] = field(default_factory=dict)
@@ -91,6 +93,7 @@ class World:
                 self.told[change.key].status = "superseded"
                 self.told[change.key].invalid_at = change.invalid_at
                 self.told[change.key].gave_way = isinstance(change, Supersede)
+                self.heirs |= {change.by} if isinstance(change, Supersede) else set()
             case SetStatus():
                 self.told[change.key].status = change.status
             case UpdateMemory():
@@ -181,7 +184,8 @@ class Walk:
 
     def put_away(self) -> None:
         for key in self._one("active", "pending"):
-            self._do(SetStatus(key=key, status="archived"))
+            if key not in self.world.heirs:  # else others hold again: test_reinstated.py
+                self._do(SetStatus(key=key, status="archived"))
 
     def confide(self) -> None:
         for key in self._one("active"):
@@ -202,6 +206,8 @@ class Walk:
 
     def remove(self) -> None:
         for key in self._one("active", "superseded"):
+            if key in self.world.heirs:
+                continue
             if self.dice.random() < 0.5:
                 self._do(RemoveMemory(key=key))
             else:

@@ -20,6 +20,9 @@ from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relati
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.lexicon import ENGLISH, split_words
 
+_ARTICLES = frozenset(
+    {"a", "an", "the", "her", "his", "their", "my", "any", "ein", "eine", "einen"}
+)
 NEVER_TRUE = "corrected: never was true"
 SAID_AGAIN = "said again after that"
 
@@ -28,13 +31,15 @@ def compared(new: Statement, old: Statement) -> Pair | None:
     """The pair with what structure says to it; None when they do not concern each other."""
     if old.key == new.key or not _may_touch(new, old) or old.end <= old.start:
         return None  # what never was true stands against nothing
+    found: list[Pair] = []
     for mine in new.claims:
         for theirs in old.claims:
             if mine.subject == theirs.subject:
                 pair = _claims_compared(new, mine, old, theirs)
-                if pair is not None:
+                if pair is not None and (pair.verdict or pair.undecided) != "both_true":
                     return _allowed(pair)
-    return None
+                found += [pair] if pair is not None else []
+    return _allowed(found[0]) if found else None
 
 
 def _may_touch(new: Statement, old: Statement) -> bool:
@@ -176,8 +181,12 @@ def _limited(new: Statement, old: Statement) -> Pair | None:
 def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
     """The new fact says that the old one is over."""
     pair = Pair(new=new, old=old, about="contradiction")
-    if not _same_object(mine, theirs) or old.end <= new.start:
+    if old.end <= new.start:
         return None
+    if not _same_object(mine, theirs):
+        asked = new.start >= old.start and new.said_at >= old.told_at
+        may_be = asked and _may_mean(new, mine, old, theirs)
+        return replace(pair, until=new.start, reason="it may be what is over") if may_be else None
     if new.start < old.start:
         if old.said_at <= new.said_at < old.start:  # it is yet to begin
             return replace(pair, until=old.start, reason="the plan may be off")
@@ -190,6 +199,8 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
         return replace(pair, until=new.start, reason=SAID_AGAIN)
     if _is_of_another(new, mine, old):
         return replace(pair, until=new.start, reason="somebody else told it")
+    if new.implied:
+        return replace(pair, until=new.start, reason="it may be over, or never was so")
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
@@ -230,13 +241,27 @@ def _called_off(new: Statement, old: Statement) -> Pair | None:
 
 
 def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
-    """The new fact is known to be over: news that comes late; a later beginning is a new one."""
-    if not _same_object(mine, theirs) or new.start >= old.start or new.end <= old.start:
+    """The new fact is known to be over: news that comes late; with a later beginning, it is so again."""
+    if not _same_object(mine, theirs) or new.end <= old.start:
         return None
     pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes")
+    if new.start >= old.start:
+        stated = theirs.relation.startswith(NO_LONGER) and wording(old.text, old.language).negated
+        return _again(pair) if stated else None  # "left Kiel" happened, and did
     if _takes_back(old, new):
         return replace(pair, comes_late=True, reason=NEVER_TRUE)
     return replace(pair, reason="it is known to be over")
+
+
+def _again(pair: Pair) -> Pair | None:
+    """What was over is so again, and that it is over gives way. That it ended once, as an event, stays."""
+    new, old = pair.new, pair.old
+    in_one_breath = bool(set(new.evidence) & set(old.evidence))
+    if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
+        return None
+    if new.corrects:
+        return _corrected(pair)
+    return replace(pair, until=new.start, reason="it is so again")
 
 
 def _calls_off(mine: Claim, theirs: Claim) -> bool:
@@ -246,7 +271,7 @@ def _calls_off(mine: Claim, theirs: Claim) -> bool:
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
-    return normalised(mine.relation).ends == theirs.relation
+    return theirs.relation in normalised(mine.relation).ended
 
 
 def _allowed(pair: Pair) -> Pair | None:
@@ -274,6 +299,22 @@ def _same_object(one: Claim, other: Claim) -> bool:
     if one.object_is_entity == other.object_is_entity:
         return one.object == other.object
     return words_of(one.object) == words_of(other.object)
+
+
+def _may_mean(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> bool:
+    """Whether one claim has a common noun for what the other names: of "no longer has a dog", and a dog
+    called Rex; of "lost her job", and the one she has."""
+    for claim, other in ((mine, old), (theirs, new)):
+        words = {*words_of(claim.object).split()} - _ARTICLES
+        if claim.object_is_entity or not words:
+            continue
+        if words <= set(split_words(other.text)):
+            return True
+        relation = normalised(theirs.relation)
+        named = {word for phrase in relation.phrases for word in phrase.split("_")}
+        if claim is mine and relation.is_single and words <= named:
+            return True
+    return False
 
 
 def _part_of(one: Claim, other: Claim) -> bool:

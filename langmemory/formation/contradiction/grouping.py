@@ -16,6 +16,7 @@ from itertools import combinations
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.comparing import compared
+from langmemory.formation.contradiction.denial import denied
 from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
 from langmemory.formation.contradiction.statements import (
     BEGINNING,
@@ -63,6 +64,9 @@ def groups(
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
+        if not found:
+            found = list(denied(statement, seen, knowledge))
+            seen.update(pair.old.key for pair in found)  # whether they say the same is no question
         for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
@@ -226,13 +230,12 @@ def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
         others.append(name)
     if relation.opposite is not None:
         others.append(relation.opposite)
-    if relation.ends is not None:
-        others.append(relation.ends)
+    others.extend(relation.ended)
     return tuple(dict.fromkeys(others))
 
 
 _ENDED_BY: dict[str, tuple[str, ...]] = {
-    name: tuple(one.name for one in BY_NAME.values() if one.ends == name) for name in BY_NAME
+    name: tuple(one.name for one in BY_NAME.values() if name in one.ended) for name in BY_NAME
 }
 
 

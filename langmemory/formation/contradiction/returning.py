@@ -34,8 +34,8 @@ def _stands_against(mine: Claim, theirs: Claim) -> bool:
     return (
         ours.name == NO_LONGER + relation.name
         or relation.name == NO_LONGER + ours.name
-        or ours.ends == relation.name
-        or relation.ends == ours.name
+        or relation.name in ours.ended
+        or ours.name in relation.ended
         or ours.opposite == relation.name
     )
 

@@ -50,6 +50,8 @@ class Statement:
     ends: bool = False
     """Says that the claim without its ``no_longer_`` is over."""
     corrects: bool = False
+    implied: bool = False
+    """No word says that what it ends is over: see `Fact.implied`."""
     protected: bool = False
     """Pinned or verified by a person: nothing but a person's decision supersedes it."""
     waiting: bool = False
@@ -87,6 +89,7 @@ class Statement:
             told_at=fact.said_at,
             ends=_is_end(fact.claims),
             corrects=fact.corrects,
+            implied=fact.implied is not None,
             occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
             heard=_heard(fact.claims, _said(fact, batch)) if batch else "",
             evidence=fact.evidence,

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
@@ -61,6 +61,18 @@ _KINDS: Mapping[str, FactKind] = {
 }  # fmt: skip
 
 
+Holds = Literal["now", "past", "planned", "supposed", "for_a_time", "denied"]
+"""How a model says that a fact is meant."""
+
+_HOLDS: Mapping[str, Holds] = {
+    "past": "past", "former": "past", "before": "past", "over": "past", "history": "past",
+    "planned": "planned", "plan": "planned", "future": "planned", "intended": "planned",
+    "supposed": "supposed", "hypothetical": "supposed", "possible": "supposed", "maybe": "supposed",
+    "for_a_time": "for_a_time", "temporary": "for_a_time", "temporarily": "for_a_time",
+    "sometimes": "for_a_time", "denied": "denied", "false": "denied", "not": "denied", "no": "denied",
+}  # fmt: skip
+
+
 class AnswerClaim(BaseModel):
     subject: str
     relation: str = Field(description="short English verb phrase such as lives_in")
@@ -74,6 +86,7 @@ class AnswerFact(BaseModel):
     kind: FactKind
     time_words: str = ""
     claims: list[AnswerClaim]
+    holds: Holds = "now"
     ends: bool = False
     corrects: bool = False
     privacy: Privacy = "shared"
@@ -189,6 +202,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
         kind=_kind(_first(entry, "kind", "type", "category")),
         time_words="" if words.casefold() in _NOTHING else words,
         claims=_without_ids(claims, text, said),
+        holds=_holds(entry.get("holds")),
         ends=_truth(entry.get("ends")),
         corrects=_truth(entry.get("corrects")),
         privacy=_privacy(privacy),
@@ -264,6 +278,12 @@ def _kind(value: Any) -> FactKind:
         if kind in _KINDS:
             return _KINDS[kind]
     return "fact"
+
+
+def _holds(value: Any) -> Holds:
+    """Only what says so: "true", and whatever else small models write, is now."""
+    word = re.sub(r"\W+", "_", value.strip().lower()) if isinstance(value, str) else ""
+    return _HOLDS.get(word, "now")
 
 
 def _claims(value: Any) -> list[AnswerClaim]:

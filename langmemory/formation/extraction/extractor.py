@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -26,20 +25,18 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
     SCHEMA,
-    AnswerClaim,
     AnswerCore,
     AnswerFact,
     Reading,
     read,
 )
+from langmemory.formation.extraction.claims import SPEAKER, claimed
 from langmemory.formation.extraction.junk import DANGLES, sift
 from langmemory.formation.extraction.parts import parts, rest
 from langmemory.formation.extraction.requests import bounded
-from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
 from langmemory.formation.facts import (
     READ_IN_PART,
-    Claim,
     CoreSuggestion,
     Extraction,
     Fact,
@@ -47,27 +44,15 @@ from langmemory.formation.facts import (
 )
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.prompts import prompt
-from langmemory.formation.relations.vocabulary import PLANNED, normalised
 from langmemory.formation.repetition import joined
 from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.times import find
 from langmemory.lexicon import detect_language
-from langmemory.lexicon.language import word_set
 
 logger = logging.getLogger("langmemory.formation")
 
 MAX_NAMES = 100
 """Known names shown to the model."""
-
-_SPEAKER = frozenset(
-    {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
-)
-"""What models call the speaker in claims although they were given a name."""
-_PRONOUNS = word_set(
-    """he she it they we you him her them us his hers its their your this that there here
-    er sie es wir ihr ich él ella ellos ellas yo tú dort hier allí aquí 我 他 她 它 我们 他们 她们"""
-)
-
 
 _USER = re.compile(
     r"(?:(?:the )?(?:user|human|speaker)|(?:der|die) (?:be)?nutzer(?:in)?|(?:el|la) usuari[oa])"
@@ -282,7 +267,8 @@ def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
     first = turns[0]
     language = entry.language or detect_language(f"{entry.text} {first.text}").code
     text = entry.text if teller is None else _named_text(entry, teller)
-    claims, over = _claims(entry, text, teller, language)
+    said = [spoken(turn.text) for turn in turns if is_person(turn)]
+    found = claimed(entry, text, teller, language, said)
     return Fact(
         text=text,
         kind=entry.kind,
@@ -295,9 +281,10 @@ def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
         evidence=tuple(turn.key for turn in turns),
         said_at=first.said_at,
         time_words=_time_words(entry, turns, language),
-        claims=claims,
-        ends=entry.ends or over,
-        corrects=entry.corrects,
+        claims=found.claims,
+        ends=found.ends,
+        corrects=entry.corrects and not found.over,
+        implied=found.implied,
     )
 
 
@@ -323,51 +310,9 @@ def _named_text(entry: AnswerFact, speaker: str) -> str:
     subjects = (claim.subject.casefold() for claim in entry.claims)
     if begun is None or speaker.casefold() in SELF:
         return entry.text
-    if not any(one in SELF | _SPEAKER or _USER.match(one) for one in subjects):
+    if not any(one in SELF | SPEAKER or _USER.match(one) for one in subjects):
         return entry.text
     return speaker + entry.text[begun.end() :]
-
-
-def _claims(
-    entry: AnswerFact, text: str, speaker: str | None, language: str
-) -> tuple[tuple[Claim, ...], bool]:
-    """The claims of a fact as far as its text goes, and whether it says that they are over though
-    the model does not."""
-    found: list[tuple[Claim, Stance]] = []
-    for each in entry.claims:
-        claim = _claim(each, speaker)
-        if claim is None:
-            continue
-        as_said: Stance = "holds"
-        asked = normalised(claim.relation).to_assistant  # which is a wish by itself
-        if not (asked or entry.ends or entry.kind == "plan"):
-            as_said = stance(text, claim.subject, claim.relation, each.object, language=language)
-        if as_said == "wished" and not claim.relation.startswith(PLANNED):
-            claim = replace(claim, relation=PLANNED + claim.relation)
-        if as_said != "unsaid":
-            found.append((claim, as_said))
-    over = bool(found) and found[0][1] == "over"
-    return tuple(claim for claim, said in found if (said == "over") == over), over
-
-
-def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
-    """The claim with the speaker's name; None if it is about a pronoun, or about the speaker where
-    several may be, or says of somebody what they are to themselves."""
-
-    def named(name: str) -> str | None:
-        return speaker if name.casefold() in _SPEAKER else name
-
-    subject, target = named(entry.subject), named(entry.object)
-    if subject is None or target is None or subject.casefold() == target.casefold():
-        return None
-    if {subject.casefold(), target.casefold()} & _PRONOUNS:
-        return None
-    return Claim(
-        subject=subject,
-        relation=entry.relation,
-        object=target,
-        object_is_entity=entry.object_is_entity,
-    )
 
 
 def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str | None:

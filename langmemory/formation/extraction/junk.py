@@ -47,6 +47,10 @@ _QUESTION = re.compile(r"\A\W*¿|[?？]\W*\Z")
 _RECALLED = re.compile(
     r"</?recalled_memories>|[\[(]\s*[MGR]\s*:\s*[0-9a-f]{8}\s*[\])]", re.IGNORECASE
 )
+_CLAUSE = re.compile(
+    r"\W*(?:it(?:['’]s| is| was)|es ist|es stimmt)\s(?:\w+\s){1,3}?(?:that|dass)\s", re.IGNORECASE
+)
+"""An "it" that stands for what follows: "It is not true that …"."""
 _NUMBERS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
@@ -279,6 +283,8 @@ def _dangles(text: str, said: _Said) -> bool:
     first = next(iter(text.split()), "").strip("\"'“„«(,.")
     if first.casefold() in said.speakers or (len(first) > 1 and first.isupper()):
         return False  # "Ella" is also a name, "US" and "IT" are no pronouns
+    if _CLAUSE.match(text):
+        return False
     patterns = _PATTERNS.get(detect_language(text).code, _PATTERNS["en"])
     return patterns.dangling.match(text) is not None
 

@@ -1,91 +1,305 @@
 """What a sentence says of its claim: models claim "lives in Bonn" of "never lived in Bonn", too.
 
 Such a claim would end what is known ("lives in Kiel"), so it is taken only as far as its sentence
-goes. Looked at is what stands between a negation, or a wish, and the claim's object: where that is
-nothing but words of the relation, it is the claim that is denied, or wished for. In English, German
-and Spanish; what is not recognised holds.
+goes. A denial counts where nothing but words of the relation stands between it and the claim's
+object; a plan, a supposition, a memory or a time counts where it stands in the claim's clause. In
+English, German and Spanish; what is not recognised holds.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF
-from langmemory.formation.relations.vocabulary import normalised, snake
-from langmemory.formation.wording import NEGATIONS, without_apostrophes
+from langmemory.formation.extraction.stance_words import (
+    DENIED,
+    ENDED,
+    ENDED_AFTER,
+    FORMERLY,
+    NOT_TO_BE,
+    OFF,
+    OVER,
+    PAST_STATES,
+    PLANS,
+    REMEMBERS,
+    REPORTED,
+    STATES,
+    STILL,
+    SUPPOSED,
+    WAS,
+)
+from langmemory.formation.relations.vocabulary import Relation, normalised, snake
+from langmemory.formation.wording import NEGATIONS, is_passing, without_apostrophes
 from langmemory.lexicon import LANGUAGES, primary, split_words
 from langmemory.lexicon.language import word_set
 
-Stance = Literal["holds", "over", "unsaid", "wished"]
-"""It is so; it is so no more; it is denied, or said of somebody else; it may come to be so."""
+Stance = Literal[
+    "holds", "untold", "over", "past", "denied", "unsaid", "wished", "off", "supposed", "passing"
+]
+"""It is so; its object is not named, so that it counts as so; it is so no more; it was so once, which
+may go on; it is denied; it is said of somebody else, or denied for an occasion only; it may come to be
+so, or no longer; it is supposed; it is so for a time."""
 
-_OVER = re.compile(
-    r"\b(?:no longer|stopped|quit|(?:not|never|\w+n[’']?t)\b.*\b(?:any ?more|any longer)"
-    r"|(?:nicht|kein\w*)\b.*\bmehr|ya no)\b",
-    re.IGNORECASE,
-)
-_WISHES = word_set(
-    """would could might want wants wanted wish wishes hope hopes hoping dream dreams dreaming
-    considering considers intends intending planning thinking
-    würde würden könnte möchte möchten hofft träumt überlegt
-    querría quisiera quiere espera sueña piensa"""
-)
 _BESIDES = word_set(
-    "really even also too ever actually currently yet longer mehr auch noch eigentlich también más"
+    """really even also too ever actually currently yet longer sorry anymore mehr auch noch eigentlich
+    también más called named be being have has had having do does did doing use uses using own owns get
+    gets got go goes going keep keeps a an the her his their my of more any all this that"""
 )
-_WISHED = word_set("like love rather one day someday gern gerne lieber eines tages algún día")
-"""Words that may stand between a wish and what is wished for."""
+"""Words that may stand between a negation and what it denies, or after that."""
+_AFTER = word_set("any anymore more longer after all at now since because sorry either mehr más ya")
+"""Words after an object that leave a denial as it is."""
 _TURNS = word_set(
-    """and but or because that who which while although if whether only just sure
-    und aber oder weil dass ob nur sicher y pero o porque que si solo sólo"""
+    """and but or because that who which while although though if whether only just sure so when where
+    than before
+    und aber oder weil dass ob nur sicher wo während y pero o porque que si solo sólo cuando donde"""
 )
 """Words after which something else is spoken of, or by which a negation denies something else."""
+_JOINING = word_set("to in at of from with for by on as a the is has und an bei mit en de con")
+"""Words of a relation's name that it shares with any other."""
+_WORKDAYS = re.compile(r"\b(?:on|during) (?:the )?(?:week|weekdays|workdays)\b", re.IGNORECASE)
+"""When people work as a rule, though it may not be where they live."""
+_ARTICLES = word_set("a an the her his their my to der die das ein eine einen el la un una")
+_CLAUSES = _TURNS - {"or", "only", "just", "sure", "than", "if", "whether", "oder", "ob", "o", "si"}
+_CLAUSES -= {"that", "dass", "que", "when", "cuando", "and", "und", "y", "so"}
+_AND = frozenset({"and", "und", "y", "so", "then"})
+_SENTENCE = re.compile(r"(?<=[.!?。！？;])\s+|\n+")
+_PART = re.compile(r"\s*[,:—–()]+\s*")
+_LEADING = 5
+"""Words before the first comma that may say when: "On weekdays, …"."""
 
 
 def stance(text: str, subject: str, relation: str, object: str, *, language: str = "en") -> Stance:
-    """What a sentence says of a claim.
+    """What a text says of a claim; what one of its sentences says to hold, holds.
 
     Args:
-        subject: name of the claim's subject, as the sentence has it.
+        subject: name of the claim's subject, as the text has it.
         relation: a name or phrase of the relation.
-        language: BCP 47 of the sentence.
+        language: BCP 47 of the text.
     """
     named = normalised(relation)
-    own = frozenset(snake(relation).split("_"))
+    own = frozenset(snake(relation).split("_")) - _JOINING
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):
         return "unsaid"
-    words, target = (split_words(without_apostrophes(one)) for one in (text, object))
     code = primary(language)
-    besides = _BESIDES | (LANGUAGES[code].stop_words if code in LANGUAGES else frozenset())
-    places = range(len(words) if target else 0)
-    ends = [at for at in places if words[at : at + len(target)] == target]
-    negated = sum(word in NEGATIONS for word in words) % 2 == 1
-    if negated and named.ends is None and not own & NEGATIONS:
-        for at in ends:
-            if _governs(NEGATIONS, words[:at], said, besides):
-                alone = all(word in besides for word in words[at + len(target) :])
-                over = _OVER.search(text) is not None and (alone or named.is_single)
-                return "over" if over else "unsaid"
-    if not own & _WISHES:
-        for at in ends:
-            if _governs(_WISHES, words[:at], said, besides | _WISHED):
-                return "wished"
-    return "holds"
+    stops = LANGUAGES[code].stop_words if code in LANGUAGES else frozenset()
+    target = split_words(without_apostrophes(object))
+    found = [
+        _Reading(said, own, named, stops).stance(place)
+        for sentence in _SENTENCE.split(without_apostrophes(text))
+        for place in _places(sentence, target)
+    ]
+    return next((one for one in found if one == "holds"), found[0] if found else "untold")
 
 
-def _governs(
-    cues: frozenset[str], before: Sequence[str], said: frozenset[str], besides: frozenset[str]
-) -> bool:
-    """Whether one of the cues stands before an object with nothing but the relation in between."""
-    for word in reversed(before):
-        if word in cues:
-            return True
-        if word in _TURNS or not (word in besides or _is_form_of(word, said)):
-            return False
-    return False
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a sentence names the object of a claim."""
+
+    sentence: str
+    before: Sequence[str]
+    """Words before it; "," between two parts."""
+    after: Sequence[str]
+    """Words after it, the same."""
+    object: Sequence[str]
+
+    @property
+    def clause(self) -> str:
+        """The words around the object, it aside, up to where something else is spoken of."""
+        first: list[str] = []
+        for at in range(len(self.before) - 1, -1, -1):
+            if self.before[at] == "," or self.before[at] in _TURNS:
+                lead = self.before[:at]
+                if self.before[at] == "," and "," not in lead and at <= _LEADING:
+                    first = [*lead]
+                first += self.before[at + 1 :]
+                break
+        else:
+            first = [*self.before]
+        last: list[str] = []
+        for word in self.after:
+            if word == "," or word in _TURNS:
+                break
+            last.append(word)
+        return " ".join((*first, "_", *last))
+
+
+def _places(sentence: str, target: Sequence[str]) -> list[_Place]:
+    words: list[str] = []
+    for part in _PART.split(sentence.strip(" .!?;")):
+        words += [*([","] if words else []), *split_words(part)]
+    first = next((at for at, word in enumerate(target) if word not in _ARTICLES), 0)
+    bare = [_singular(word) for word in target[first:]]
+    plain = [_singular(word) for word in words]
+    return [
+        _Place(sentence, words[:at], words[at + len(bare) :], words[at : at + len(bare)])
+        for at in range(len(words) if bare else 0)
+        if plain[at : at + len(bare)] == bare
+    ]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the sentences of one claim are read."""
+
+    said: frozenset[str]
+    """Words of the relation."""
+    own: frozenset[str]
+    """Words of its name alone, as it was told."""
+    relation: Relation
+    stops: frozenset[str]
+
+    def stance(self, place: _Place) -> Stance:
+        before = " ".join(self._scope(place.before))
+        after = " ".join(place.after).partition(" , ")[0]
+        denied = self._denial(place)
+        meant = self._meant(before) if self.relation.holds else None
+        if self._is_cue(OFF, before) or self._is_cue(NOT_TO_BE, after):
+            return "off" if self.relation.holds else "over"
+        if denied is not None:
+            return denied if meant is None else "off" if meant == "off" else "unsaid"
+        if meant is not None:
+            return meant
+        if self.relation.ends is not None or self.relation.timeless:
+            return "holds"
+        past = self._past(place, before, after)
+        if past is not None:
+            return past
+        clause = place.clause
+        if "work" in self.relation.name or "stud" in self.relation.name:
+            clause = _WORKDAYS.sub("", clause)
+        if self.relation.is_single and is_passing(clause):
+            return "passing"
+        return "holds"
+
+    def _meant(self, before: str) -> Stance | None:
+        """Whether it is supposed, or planned, or planned no more."""
+        if self._is_cue(SUPPOSED, before):
+            return "supposed"
+        for cue in PLANS.finditer(before):
+            if not set(split_words(cue[0])) & self.own:
+                first = sum(word in NEGATIONS for word in before[: cue.start()].split())
+                then = sum(word in NEGATIONS for word in before[cue.start() :].split())
+                waits = cue[0].startswith(("cannot", "cant"))
+                return "unsaid" if then % 2 and not waits else "off" if first % 2 else "wished"
+        return None
+
+    def _is_cue(self, cues: re.Pattern[str], text: str) -> bool:
+        """Whether a cue stands in a text that is no word of the relation itself: "plans to"."""
+        return any(not set(split_words(found[0])) & self.own for found in cues.finditer(text))
+
+    def _denial(self, place: _Place) -> Stance | None:
+        words = [word for word in (*place.before, *place.object, *place.after) if word != ","]
+        besides = _BESIDES | self.stops
+        if DENIED.search(" ".join(place.before)) is not None:
+            return "denied"
+        if self.own & NEGATIONS or self.relation.ends is not None:
+            return None
+        if sum(word in NEGATIONS for word in words) % 2 == 0:
+            return None
+        if not self._governs(NEGATIONS, place.before, besides):
+            return None
+        rest: list[str] = []
+        for word in place.after:
+            if word == "," or word in _TURNS or word in ("since", "seit"):
+                break
+            rest.append(word)
+        alone = all(word in besides or word in _AFTER for word in rest)
+        if not (alone or self.relation.is_single):
+            return "unsaid"
+        over = OVER.search(place.sentence) is not None
+        if not over and is_passing(place.clause):
+            return "unsaid"
+        return "over" if over else "denied"
+
+    def _governs(
+        self, cues: frozenset[str], before: Sequence[str], besides: frozenset[str]
+    ) -> bool:
+        """Whether one of the cues stands before an object with nothing but the relation in between."""
+        for word in reversed(before):
+            if word in cues:
+                return True
+            if word in _TURNS or not (word in besides or _is_form_of(word, self.said)):
+                return False
+        return False
+
+    def _scope(self, before: Sequence[str]) -> list[str]:
+        """The words before an object that may say how it is meant: those of its clause, and beyond
+        "and" where an infinitive goes on with it ("plans to move to Oslo and work at Hooli")."""
+        scope: list[str] = []
+        for at in range(len(before) - 1, -1, -1):
+            word = before[at]
+            if word == "," and not _goes_on(before[at + 1 :]):
+                break
+            if word in _CLAUSES or (word in _AND and not _goes_on(before[at + 1 :])):
+                break
+            scope.insert(0, word)
+        lead = " ".join(before).partition(" , ")[0]
+        if lead and SUPPOSED.match(lead):  # "If she gets the job, she works at Hooli"
+            scope = [*lead.split(), *scope]
+        return scope
+
+    def _past(self, place: _Place, before: str, after: str) -> Stance | None:
+        """Whether a sentence speaks of what was: surely over, or in the past tense only."""
+        clause = place.clause
+        words = before.split()
+        if self._is_cue(OVER, before) and sum(word in NEGATIONS for word in words) % 2:
+            return "over"
+        ended = ENDED_AFTER.search(after)
+        if ended is not None and not _TURNS & set(after[: ended.start()].split()):
+            return "over"
+        besides = _BESIDES | self.stops
+        for verb in ENDED.finditer(before):
+            between = before[verb.end() :].split()
+            own = set(split_words(verb[0])) & self.own
+            if not own and all(one in besides or _is_form_of(one, self.said) for one in between):
+                return "over"
+        if STILL.search(clause) is not None:
+            return None
+        if FORMERLY.search(clause) is not None:
+            return "over" if re.search(r"\b(?:used to|ex|former)\b", clause) else "past"
+        if REMEMBERS.search(before) is not None:
+            return "past"
+        if REPORTED.search(" ".join(place.before)) is not None:
+            return None
+        for at, word in enumerate(words):
+            following = words[at + 1] if at + 1 < len(words) else "a"
+            if word in WAS and (
+                following in STATES or (following in self.said and not following.endswith("ed"))
+            ):
+                return "past"
+            perfect = at > 0 and words[at - 1] in ("has", "have", "had", "ve")
+            if word in PAST_STATES and not (perfect or following == "to"):
+                return "past"
+        return None
+
+
+def _goes_on(words: Sequence[str]) -> bool:
+    """Whether what comes after "and" or a comma has no subject or finite verb of its own, as far as an
+    English ending shows it."""
+    first = next((word for word in words if word not in _AND and word != ","), "")
+    return first in ("to", "maybe", "perhaps", "then") or (
+        len(words) > 1
+        and first.isascii()
+        and first
+        not in ("she", "he", "they", "i", "we", "it", "is", "has", "her", "his", "my", "the", "a")
+        and not first.endswith(("s", "ed"))
+        and first in _INFINITIVES
+    )
+
+
+_INFINITIVES = word_set(
+    """move work live marry buy get study become join start take adopt settle open find have be own lead
+    teach retire stay rent drive learn switch go moving working living marrying buying getting studying
+    joining starting becoming settling adopting"""
+)
 
 
 def _is_form_of(word: str, said: frozenset[str]) -> bool:

@@ -60,6 +60,10 @@ class Outcome:
         """Whether a fact is one of the batch that waits for a person."""
         return self.against.get(key) is not None
 
+    def begun(self) -> Iterator[Statement]:
+        """The facts of the batch that do not wait."""
+        return (Statement.of_fact(f) for key, f in self.facts.items() if not self.waits(key))
+
     def mentions(self, key: str) -> tuple[str, ...]:
         """Entities a fact of the batch speaks of."""
         return self.resolution.mentions.get(self._places.get(key, -1), ())
@@ -220,6 +224,7 @@ class Outcome:
 
     def _come_about(self) -> dict[str, Fact]:
         corrected: dict[str, datetime] = {}
+        met = {one.pair.new.key for one in self.decisions}
         for one in self.decisions:
             takes_back = one.pair.new.corrects and gives_way(one.pair)[0] is one.pair.old
             if one.verdict == "supersedes" and takes_back:
@@ -233,6 +238,8 @@ class Outcome:
             kept = kept_close(fact, self.batch)
             if kept is None or (key in self._repeats and not self._too_open(fact)):
                 continue
+            if fact.implied == "denied" and key not in met:
+                kept = replace(kept, claims=(), ends=False)  # nobody said that it was so
             statement = Statement.of_fact(fact)
             start = statement.start
             if key in corrected and not statement.dated:

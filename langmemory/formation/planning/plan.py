@@ -28,6 +28,7 @@ from langmemory.formation.facts import EXTRACTION_FAILED, READ_IN_PART, Extracti
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import status
+from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import (
@@ -129,6 +130,9 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         yield from rest
         yield from effects
         yield from dependants(outcome.knowledge, outcome.batch.namespace, effects)
+        yield from consequences(
+            outcome.knowledge, outcome.batch.namespace, effects, outcome.begun(), outcome.now
+        )
     yield from questions.undecided(outcome)
     yield from questions.approvals(outcome)
     yield from questions.names(outcome)

@@ -114,6 +114,7 @@ RELATIONS: tuple[Relation, ...] = (
         name="married_to",
         symmetric=True,
         values="one",
+        also_ends=("engaged_to",),
         phrases=phrases(
             """married; marries; got married to; spouse of; wife of; husband of; has spouse; has
             wife; has husband; wife; husband; spouse; wed;
@@ -127,6 +128,7 @@ RELATIONS: tuple[Relation, ...] = (
         name="divorced_from",
         symmetric=True,
         ends="married_to",
+        also_ends=("engaged_to", "partner_of"),
         phrases=phrases(
             """divorced; got divorced from; ex wife of; ex husband of; ex wife; ex husband;
             geschieden von; divorciado de; divorciada de; 离婚; 前夫; 前妻"""
@@ -157,6 +159,7 @@ RELATIONS: tuple[Relation, ...] = (
         name="separated_from",
         symmetric=True,
         ends="partner_of",
+        also_ends=("engaged_to",),
         phrases=phrases(
             "broke up with; split up with; ex boyfriend; ex girlfriend; getrennt von; "
             "rompió con; separada de; separado de; 分手"
@@ -267,6 +270,15 @@ RELATIONS: tuple[Relation, ...] = (
         timeless=True,
         object="literal",
         phrases=phrases("died; passed away; date of death; starb am; gestorben am; murió; 去世"),
+    ),
+    Relation(
+        name="has_died",
+        object="literal",
+        phrases=phrases(
+            """is dead; dead; deceased; is deceased; died of; died from; died in; killed in; killed by;
+            put down; put to sleep; has passed; passed; gestorben; gestorben an; tot; verstorben;
+            falleció; ha muerto"""
+        ),
     ),
     Relation(
         name="age",
@@ -597,6 +609,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         name="gave_up",
         ends="owns",
+        also_ends=("has_vehicle", "has_phone", "has_pet", "uses"),
         object="thing",
         phrases=phrases(
             "sold; gave away; lost; got rid of; threw away; verkaufte; verkauft; verlor; vendió; "

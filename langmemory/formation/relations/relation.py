@@ -27,6 +27,8 @@ class Relation:
     """Relation that cannot hold of the same subject and object at the same time."""
     ends: str | None = None
     """Relation to the same object that is over when this one holds."""
+    also_ends: tuple[str, ...] = ()
+    """Further relations to the same object that are over then; this one may say more than an end."""
     holds: bool = True
     """Says how things are, and not only what somebody means to do: of a plan it is no claim."""
     timeless: bool = False
@@ -39,6 +41,11 @@ class Relation:
     """Kind of entity its object is, or ``literal``."""
     phrases: frozenset[str] = frozenset()
     """Other names, as `snake` writes them."""
+
+    @property
+    def ended(self) -> tuple[str, ...]:
+        """Every relation to the same object that is over when this one holds."""
+        return (*((self.ends,) if self.ends else ()), *self.also_ends)
 
     @property
     def is_single(self) -> bool:

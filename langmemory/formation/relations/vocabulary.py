@@ -11,6 +11,7 @@ from langmemory.formation.relations.relation import Relation, Values, snake
 from langmemory.lexicon.language import word_set
 
 __all__ = [
+    "AT_TIMES",
     "BY_NAME",
     "NO_LONGER",
     "PLANNED",
@@ -30,6 +31,10 @@ NO_LONGER = "no_longer_"
 
 PLANNED = "planned_"
 """Prefix of the relation of a plan: ``planned_lives_in``."""
+
+AT_TIMES = "at_times_"
+"""Prefix of the relation of what holds for a time, or at times, beside what holds as a rule: of a home
+on weekdays ``at_times_lives_in``."""
 
 TO_ASSISTANT: tuple[str, ...] = tuple(one.name for one in RELATIONS if one.to_assistant)
 """Relations that say how the assistant is to answer somebody."""
@@ -51,7 +56,7 @@ def normalised(relation: str) -> Relation:
     there is one; "no longer works at" → ``no_longer_works_at``.
     """
     name = snake(relation)
-    for stance in (NO_LONGER, PLANNED):
+    for stance in (NO_LONGER, PLANNED, AT_TIMES):
         if name.startswith(stance):
             plain = normalised(name.removeprefix(stance))
             unknown = stance == PLANNED and plain.values == "unknown"

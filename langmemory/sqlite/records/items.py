@@ -6,7 +6,7 @@ An item, its filter leaves, keywords, vectors, sign bits and history change in o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.file.namespaces import below, from_path, intern, to_path
-from langmemory.sqlite.file.rows import insert
+from langmemory.sqlite.file.rows import id_array, insert
 from langmemory.sqlite.file.times import by_clock, from_us, maybe_datetime
 from langmemory.sqlite.file.values import LeafValue, from_json, readable_text
 from langmemory.sqlite.graph import graph_rows
@@ -433,6 +433,22 @@ def memory(row: Sequence[Any]) -> Memory:
         expired_at=maybe_datetime(row[18]), superseded_by=row[19], thread_id=row[20],
         position=row[21], access_count=row[22], accessed_at=maybe_datetime(row[23]),
     )  # fmt: skip
+
+
+def replacing(connection: Connection, ids: Collection[int]) -> dict[Namespace, list[str]]:
+    """Keys, by namespace, of those items that took the place of others, or may do so, because they
+    tell when they begin to hold."""
+    found: dict[Namespace, list[str]] = {}
+    for path, key in connection.execute(
+        "SELECT n.path, i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "CROSS JOIN namespace n ON n.id = i.namespace "
+        "WHERE i.kind NOT IN ('episodic', 'core') AND (i.value ->> '$.when' IS NOT NULL OR EXISTS "
+        "(SELECT 1 FROM item o WHERE o.namespace = i.namespace AND o.superseded_by = i.key "
+        "AND o.status = 'superseded')) ORDER BY i.id",
+        (id_array(ids),),
+    ):
+        found.setdefault(from_path(path), []).append(key)
+    return found
 
 
 def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> list[Memory]:

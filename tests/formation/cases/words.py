@@ -104,7 +104,7 @@ CASES = (
         ),
         say("2023-06-01", "I am not allergic to nuts.", f("Lena is not allergic to nuts")),
         active=("Lena is allergic to nuts", "Lena is not allergic to nuts"),
-        reviews={"duplicate": 1},
+        reviews={"contradiction": 1},
     ),
     case(
         "other names, nearly the same words",

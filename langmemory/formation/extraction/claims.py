@@ -1,0 +1,241 @@
+"""The claims of a model's entry, as far as its sentence and the words it rests on go.
+
+Small models claim what a sentence plans, supposes or remembers as if it were so, and forget the flags
+for it. So each claim is read in its sentence (`stance`), then in what was said, and written under the
+relation that says how it is meant: ``no_longer_``, ``planned_``, ``at_times_``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
+from langmemory.formation.extraction.stance import Stance, stance
+from langmemory.formation.extraction.stance_words import DEAD
+from langmemory.formation.facts import Claim, Implied
+from langmemory.formation.relations.vocabulary import (
+    AT_TIMES,
+    BY_NAME,
+    NO_LONGER,
+    PLANNED,
+    normalised,
+    snake,
+)
+from langmemory.lexicon.language import word_set
+
+SPEAKER: Final = frozenset(
+    {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
+)
+"""What models call the speaker in claims although they were given a name."""
+_PRONOUNS = word_set(
+    """he she it they we you him her them us his hers its their your this that there here
+    er sie es wir ihr ich él ella ellos ellas yo tú dort hier allí aquí 我 他 她 它 我们 他们 她们"""
+)
+_TURNED = re.compile(
+    r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
+    r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
+)
+_OVER = re.compile(
+    r"(?:(?:is|are|has|was)_)?(?:no_longer|not_anymore|stopped|quit|ended|used_to|formerly|former|ex|previously"
+    r"|nicht_mehr|ya_no)_"
+)
+_DENIED_OBJECT = re.compile(r"(not|no longer|no|nicht|kein\w*|ya no)\s+(?=\S)", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r"[,;]?\s+(?:and\s+|und\s+|y\s+)?(?:not|no longer|instead of|rather than|nicht|statt|no|en vez de)\s+"
+    r"(?:(?:in|at|to|with|from|as|on|for|by|a|an|the|my|her|his|called|bei|mit|en|con)\s+)*"
+    r"(?P<other>\w[\w'’&.-]*(?:\s+[A-ZÄÖÜ\d][\w'’&.-]*){0,3})"
+)
+_DEATH = frozenset(
+    {"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"}
+)
+_AS_MEANT: dict[Holds, Stance] = {
+    "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
+    "denied": "denied",
+}  # fmt: skip
+_ENDS = ("over", "past", "denied")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claimed:
+    """What an entry claims."""
+
+    claims: tuple[Claim, ...] = ()
+    """As the model has them, the main one first."""
+    ends: bool = False
+    """Every claim says what is over."""
+    implied: Implied | None = None
+    """See `Fact.implied`."""
+    over: bool = False
+    """Words say that something ended, which was so until then."""
+
+
+def claimed(
+    entry: AnswerFact, text: str, speaker: str | None, language: str, spoken: Sequence[str]
+) -> Claimed:
+    """The claims of a fact as far as its text goes.
+
+    Args:
+        entry: as the model told it.
+        text: of the fact.
+        speaker: of its turns; None where several may be.
+        language: BCP 47 of the text.
+        spoken: what persons said in these turns.
+    """
+    found: list[tuple[Claim, Stance]] = []
+    for each in entry.claims:
+        claim = _claim(each, speaker)
+        if claim is None:
+            continue
+        claim, turned = _straight(claim)
+        found.append((claim, turned or _stance(entry, claim, text, language, spoken)))
+        if found[-1][1] == "holds":
+            found += [(one, "denied") for one in _instead(claim, text)]
+    dead = _dead(text, entry, [claim for claim, _ in found], speaker)
+    if dead is not None:
+        return Claimed(claims=(dead,))
+    return _claimed(entry, found)
+
+
+def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Stance]]) -> Claimed:
+    """Where all of it is over, the claims say what is, and the fact that it is; else each says so."""
+    said = [(claim, as_said) for claim, as_said in found if as_said not in ("unsaid", "supposed")]
+    stances = {as_said for _, as_said in said}
+    over = {*_ENDS, "off"}
+    mixed = bool(stances & over) and bool(stances - over - {"untold"})
+    whole = entry.ends or (bool(stances) and stances <= over)
+    implied: Implied | None = None
+    if not (entry.ends or stances & {"over", "off"}):
+        implied = "denied" if "denied" in stances else "past" if "past" in stances else None
+    if (whole and not mixed and "off" not in stances) or (entry.ends and not said):
+        return Claimed(
+            claims=tuple(dict.fromkeys(claim for claim, _ in said)),
+            ends=True,
+            implied=implied,
+            over="over" in stances and "denied" not in stances,
+        )
+    return Claimed(
+        claims=tuple(dict.fromkeys(_as_meant(claim, as_said) for claim, as_said in said)),
+        implied=implied,
+    )
+
+
+def _as_meant(claim: Claim, as_said: Stance) -> Claim:
+    """A claim under the relation that says how it is meant."""
+    if as_said in _ENDS or as_said == "off":
+        return _ended(claim, planned=as_said == "off")
+    if as_said == "wished":
+        return _under(PLANNED, claim)
+    return _under(AT_TIMES, claim) if as_said == "passing" else claim
+
+
+def _stance(
+    entry: AnswerFact, claim: Claim, text: str, language: str, spoken: Sequence[str]
+) -> Stance:
+    """How a claim is meant: by its sentence, by what the model says of it, by what was said."""
+    relation = normalised(claim.relation)
+    if relation.to_assistant:  # which is a wish by itself
+        return "holds"
+    read = stance(text, claim.subject, claim.relation, claim.object, language=language)
+    if entry.kind == "plan" and read in ("past", "passing"):
+        return "holds"
+    meant = _AS_MEANT.get(entry.holds)
+    if read in ("holds", "untold") and meant is not None and relation.holds:
+        read = meant if meant != "passing" or relation.is_single else read
+    for said in spoken if read in ("holds", "untold") and entry.kind != "plan" else ():
+        heard = stance(said, "", claim.relation, claim.object, language=language)
+        if heard in ("wished", "supposed", "passing", "over", "denied", "off"):
+            return heard
+    return read
+
+
+def _straight(claim: Claim) -> tuple[Claim, Stance | None]:
+    """A claim without the negation in its relation or object, and what that says of it:
+    "does_not_live_in" denies "lives_in"."""
+    name = snake(claim.relation)
+    known = normalised(name).name in BY_NAME
+    for pattern, says in ((_OVER, "over"), (_TURNED, "denied")):
+        found = pattern.match(name)
+        if found is not None and not known and not name.startswith((NO_LONGER, PLANNED)):
+            rest = name[found.end() :]
+            first, _, others = rest.partition("_")
+            forms = (rest, *(f"{first}{end}_{others}".rstrip("_") for end in ("s", "es")))
+            plain = next((one for one in forms if normalised(one).name in BY_NAME), rest)
+            if plain:
+                return replace(claim, relation=plain), "over" if says == "over" else "denied"
+    if name.startswith(NO_LONGER):
+        return replace(claim, relation=name.removeprefix(NO_LONGER)), "over"
+    negated = _DENIED_OBJECT.match(claim.object)
+    if negated is not None:
+        over = "longer" in negated[1].casefold()
+        return replace(claim, object=claim.object[negated.end() :]), "over" if over else "denied"
+    return claim, None
+
+
+def _instead(claim: Claim, text: str) -> Iterable[Claim]:
+    """What a text says not to be so beside a claim: "lives in Ulm, not in Bonn"."""
+    at = text.casefold().find(claim.object.casefold())
+    found = _INSTEAD.match(text, at + len(claim.object)) if at >= 0 and claim.object else None
+    if found is not None and found["other"].casefold() not in ("longer", "only", "just", "sure"):
+        yield replace(claim, object=found["other"].rstrip(".,;"))
+
+
+def _dead(
+    text: str, entry: AnswerFact, claims: Sequence[Claim], speaker: str | None
+) -> Claim | None:
+    """The claim that somebody is dead, where that is what a text says; whatever else is claimed of
+    them beside it was so before."""
+    names = {claim.subject for claim in claims}
+    names |= {claim.object for claim in claims if claim.object_is_entity}
+    for claim in claims:
+        if normalised(claim.relation).name in ("died_on", "has_died"):
+            return None
+        if snake(claim.object) in _DEATH:
+            return replace(claim, relation="has_died", object="true", object_is_entity=False)
+    names |= set(re.findall(r"\b[A-ZÄÖÜ][\w-]+", text))
+    for name in sorted(names, key=len, reverse=True):
+        found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {DEAD}", text)
+        if found is not None and name.casefold() not in SPEAKER and name != speaker:
+            when = entry.time_words
+            relation = "died_on" if when else "has_died"
+            return Claim(
+                subject=name, relation=relation, object=when or "true", object_is_entity=False
+            )
+    return None
+
+
+def _ended(claim: Claim, *, planned: bool = False) -> Claim:
+    """A claim that what another says is over; one that says so by its relation says it already."""
+    relation = normalised(claim.relation)
+    if relation.ends is not None or claim.relation.startswith(NO_LONGER):
+        return claim
+    claim = _under(PLANNED, claim) if planned else claim
+    return replace(claim, relation=NO_LONGER + claim.relation)
+
+
+def _under(prefix: str, claim: Claim) -> Claim:
+    if claim.relation.startswith(prefix):
+        return claim
+    return replace(claim, relation=prefix + claim.relation)
+
+
+def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
+    """The claim with the speaker's name; None if it is about a pronoun, or about the speaker where
+    several may be, or says of somebody what they are to themselves."""
+
+    def named(name: str) -> str | None:
+        return speaker if name.casefold() in SPEAKER else name
+
+    subject, target = named(entry.subject), named(entry.object)
+    if subject is None or target is None or subject.casefold() == target.casefold():
+        return None
+    if {subject.casefold(), target.casefold()} & _PRONOUNS:
+        return None
+    return Claim(
+        subject=subject,
+        relation=entry.relation,
+        object=target,
+        object_is_entity=entry.object_is_entity,
+    )

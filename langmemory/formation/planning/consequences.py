@@ -1,0 +1,189 @@
+"""What depends on a fact that is over, or on one that began, by the relations of both. By itself, for a
+store asks it when a review is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from langmemory.changes import Change, Facets, Invalidate, OpenReview, Supersede, UpdateMemory
+from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, words_of
+from langmemory.formation.facts import Claim, Knowledge, KnownFact
+from langmemory.formation.planning.dependants import question_id
+from langmemory.formation.relations.consequences import CONSEQUENCES, Consequence
+from langmemory.lexicon import split_words
+from langmemory.types import Namespace
+
+MOST_ASKED: Final = 5
+"""Questions that one end leads to: nobody answers fifty about fifty colleagues."""
+REASON: Final = "it depended on what is over"
+
+_QUESTION: Final = "This depended on something that changed. Does it still hold?"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Turn:
+    """Something that ended or began, and why."""
+
+    key: str
+    """Of the fact by which it did, or that ended with nothing in its place."""
+    claims: tuple[Claim, ...]
+    until: datetime
+    """Since when what depends on it is over."""
+    said_at: datetime
+    owner: str | None
+    private: bool
+    heir: bool
+    """Whether what depends on it gives way to the fact of the key."""
+
+
+def consequences(
+    knowledge: Knowledge,
+    namespace: Namespace,
+    effects: Iterable[Change],
+    begun: Iterable[Statement],
+    now: datetime,
+) -> Iterator[Change]:
+    """Ends of what cannot go on, and questions about what need not.
+
+    Args:
+        effects: what becomes of known facts; those that are over may have had others depend on them.
+        begun: facts that are new.
+        now: what is over only after it holds until then.
+    """
+    effects, new = tuple(effects), {one.key: one for one in begun}
+    gone = {one.key for one in effects if isinstance(one, Supersede | Invalidate)}
+    told = {(claim.subject, claim.relation) for one in new.values() for claim in one.claims}
+    for turn, row, claim in _turns(effects, new, knowledge):
+        asked = 0
+        for known, sure in _depending(turn, row, claim, knowledge):
+            one = Statement.of_known(known)
+            if one.key in gone or one.key in new or not _concerns(turn, one):
+                continue
+            gone.add(one.key)
+            again = any((each.subject, each.relation) in told for each in one.claims)
+            if sure and not again and not one.protected and one.privacy != "private":
+                yield _over(turn, one.key, max(turn.until, one.start), now)
+            elif asked < MOST_ASKED:
+                asked += 1
+                yield _question(namespace, turn, one.key, max(turn.until, one.start))
+
+
+def _turns(
+    effects: Iterable[Change], new: Mapping[str, Statement], knowledge: Knowledge
+) -> Iterator[tuple[_Turn, Consequence, Claim]]:
+    """What ended and what began, each claim of it with the rows it concerns."""
+    for change in effects:
+        if not isinstance(change, Supersede | Invalidate | UpdateMemory):
+            continue
+        known = knowledge.by_key(change.key)
+        if known is None or known.memory.status not in ("active", "superseded"):
+            continue
+        old, until = Statement.of_known(known), _until(change)
+        if until is None or until <= old.start or old.past or old.waiting:
+            continue  # what never was true had nothing depend on it
+        heir = change.by if isinstance(change, Supersede) else None
+        by = new.get(heir) if heir else None
+        turn = _Turn(
+            key=heir or old.key, claims=old.claims, until=until, heir=heir is not None,
+            said_at=by.said_at if by else max(until, old.told_at),
+            owner=by.owner if by else old.owner,
+            private="private" in (old.privacy, by.privacy if by else old.privacy),
+        )  # fmt: skip
+        for claim in old.claims[:1]:
+            for row in CONSEQUENCES:
+                if row.of == "end" and claim.relation in row.when:
+                    yield turn, row, claim
+    for one in new.values():
+        start = one.occasion[0] if one.occasion else one.start
+        turn = _Turn(
+            key=one.key, claims=one.claims, until=one.said_at if start == BEGINNING else start,
+            said_at=one.said_at, owner=one.owner, private=one.privacy == "private", heir=True,
+        )  # fmt: skip
+        for claim in one.claims if one.end == END else ():
+            for row in CONSEQUENCES:
+                begins = row.of == "beginning" and claim.relation in row.when
+                if begins and words_of(claim.object) not in row.unless:
+                    yield turn, row, claim
+
+
+def _until(change: Supersede | Invalidate | UpdateMemory) -> datetime | None:
+    return change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at
+
+
+def _depending(
+    turn: _Turn, row: Consequence, claim: Claim, knowledge: Knowledge
+) -> Iterator[tuple[KnownFact, bool]]:
+    """Known facts under the relations of a row, those told last first, and whether they are surely
+    over."""
+    goes_on = [] if row.within is None else _going_on(turn, row.within, claim, knowledge)
+    for relations, sure in ((row.over, True), (row.doubtful, False)):
+        for relation in relations:
+            found = knowledge.about(claim.subject, relation, either=row.either)
+            for known in islice(sorted(found, key=_told, reverse=True), 20):
+                if known.memory.status != "active" or not known.claims:
+                    continue
+                main = [one for one in known.claims if one.relation == relation]
+                pair = {claim.subject, claim.object}
+                if row.together and not any({one.subject, one.object} == pair for one in main):
+                    continue
+                if any(_names(known, one) for one in goes_on):
+                    continue
+                only = all(claim.subject in (one.subject, one.object) for one in known.claims)
+                others = {one.relation for one in known.claims} - {*row.over, *row.doubtful}
+                yield known, sure and only and not others and not goes_on
+
+
+def _going_on(turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge) -> list[str]:
+    """What a subject has besides under a relation, since before something of it ended."""
+    found: list[str] = []
+    for known in knowledge.about(claim.subject, relation):
+        one = Statement.of_known(known)
+        if one.waiting or one.start >= turn.until or one.end <= turn.until or one.key == turn.key:
+            continue
+        found += [
+            each.object
+            for each in one.claims
+            if each.relation == relation and each.object != claim.object
+        ]
+    return found
+
+
+def _names(known: KnownFact, place: str) -> bool:
+    words = set(words_of(place).split())
+    return bool(words) and words <= set(split_words(known.memory.text))
+
+
+def _told(known: KnownFact) -> datetime:
+    return known.told_at or known.memory.created_at
+
+
+def _concerns(turn: _Turn, one: Statement) -> bool:
+    """Whether a fact began before the turn, was not told since, and may be known to who told it."""
+    if one.waiting or one.ends or one.start > turn.until or one.told_at > turn.said_at:
+        return False
+    return not (one.privacy == "private" or turn.private) or one.owner == turn.owner
+
+
+def _over(turn: _Turn, key: str, until: datetime, now: datetime) -> Change:
+    if until > now:
+        return UpdateMemory(key=key, facets=Facets(invalid_at=until), reason=REASON)
+    if turn.heir:
+        return Supersede(key=key, by=turn.key, invalid_at=until, reason=REASON)
+    return Invalidate(key=key, invalid_at=until, reason=REASON)
+
+
+def _question(namespace: Namespace, turn: _Turn, key: str, until: datetime) -> OpenReview:
+    over: Change = Invalidate(key=key, invalid_at=until, reason=REASON)
+    if turn.heir:
+        over = Supersede(key=key, by=turn.key, invalid_at=until, reason=REASON)
+    return OpenReview(
+        id=question_id("dependant", namespace, turn.key, key),
+        about="dependant",
+        question=_QUESTION,
+        memories=(key, turn.key),
+        options={"still_true": (), "over": (over,)},
+    )
