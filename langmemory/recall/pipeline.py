@@ -293,7 +293,7 @@ def rank(
     settled = order[~(folded | reading.contentless)[order]]
     times = pool.rows.said_at if families is None else families.said_at(pool.rows.said_at)
     succession = by_time(
-        settled, pool.rows, times, reading, vocabulary, intent.asks, _until(intent, times)
+        settled, score, pool.rows, times, reading, vocabulary, intent.asks, _until(intent, times)
     )
     if succession.order is not settled:
         # Each place keeps its score.

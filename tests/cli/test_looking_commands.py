@@ -80,7 +80,7 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "there"), LIMITS, ids=str)
+@pytest.mark.parametrize(("options", "there"), LIMITS, ids=[" ".join(one) for one, _ in LIMITS])
 def test_days_and_kinds_limit_what_is_shown(
     told: Run, options: tuple[str, ...], there: set[str]
 ) -> None:
