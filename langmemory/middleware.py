@@ -6,7 +6,7 @@ imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
@@ -46,7 +46,7 @@ from langmemory.nodes.state import (
 from langmemory.nodes.strip_citations import ids_in_messages
 from langmemory.redaction import Redactor
 from langmemory.tools import create_memory_tools
-from langmemory.types import Privacy
+from langmemory.types import Kind, MinScore, Privacy
 
 try:
     from langchain.agents.middleware.types import (
@@ -97,6 +97,12 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
         privacy: who may recall what is said, where several people share a namespace: with
             ``private`` the person alone whom `viewer` names.
+        limit: most memories in the block.
+        min_score: lowest probability, 0..1, with which a memory is shown; "auto", None and the next three
+            as of `langmemory.nodes.RecallNode`.
+        kinds: only these kinds of memory.
+        preset: recall preset.
+        filter: LangGraph filter over the values.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         limits: characters by label of a core block, where the default is not right.
@@ -122,6 +128,11 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
         viewer: str | None = "{user_id|}",
         privacy: Privacy = "shared",
+        limit: int = 10,
+        min_score: MinScore = "auto",
+        kinds: Collection[Kind] | None = None,
+        preset: str | None = None,
+        filter: Mapping[str, Any] | None = None,
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
@@ -143,6 +154,11 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         self.recall = RecallNode(
             namespace,
             store=store,
+            limit=limit,
+            min_score=min_score,
+            kinds=kinds,
+            preset=preset,
+            filter=filter,
             viewer=viewer,
             budget=budget,
             core=core,

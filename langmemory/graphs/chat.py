@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -32,7 +32,7 @@ from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
 from langmemory.tools import create_memory_tools
-from langmemory.types import Privacy
+from langmemory.types import Kind, MinScore, Privacy
 
 
 def build_chat_graph(
@@ -44,6 +44,11 @@ def build_chat_graph(
     privacy: Privacy = "shared",
     prompt: str = DEFAULT_PROMPT,
     budget: ContextBudget | None = None,
+    limit: int = 10,
+    min_score: MinScore = "auto",
+    kinds: Collection[Kind] | None = None,
+    preset: str | None = None,
+    filter: Mapping[str, Any] | None = None,
     memory_budget: DisclosureBudget | int | None = None,
     core: Mapping[str, str] = BLOCKS,
     summary_model: str | BaseChatModel | None = None,
@@ -71,6 +76,12 @@ def build_chat_graph(
             ``private`` the person alone whom `viewer` names.
         prompt: the system prompt; what memory knows follows it.
         budget: division of the model's window; None is 128k, or what is known of a smaller one.
+        limit: most memories in the block.
+        min_score: lowest probability, 0..1, with which a memory is shown; "auto", None and the next three
+            as of `langmemory.nodes.RecallNode`.
+        kinds: only these kinds of memory.
+        preset: recall preset.
+        filter: LangGraph filter over the values.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         summary_model: writes the summary of what leaves the window, and core blocks anew that are
@@ -106,6 +117,11 @@ def build_chat_graph(
         "recall",
         RecallNode(
             namespace,
+            limit=limit,
+            min_score=min_score,
+            kinds=kinds,
+            preset=preset,
+            filter=filter,
             viewer=viewer,
             budget=memory_budget,
             core=core,

@@ -7,6 +7,7 @@ The storage engine writes keyword bodies with `index_text`; recall builds querie
 from __future__ import annotations
 
 from langmemory.lexicon.chinese import CHINESE
+from langmemory.lexicon.courtesies import WORLDWIDE
 from langmemory.lexicon.english import ENGLISH
 from langmemory.lexicon.german import GERMAN
 from langmemory.lexicon.language import Edge, Language, Question, Unit, primary
@@ -37,6 +38,7 @@ __all__ = [
     "LANGUAGES",
     "SIGNS",
     "SPANISH",
+    "WORLDWIDE",
     "Edge",
     "Language",
     "Question",

@@ -164,6 +164,13 @@ ENGLISH = Language(
         """no not never nothing none without don doesn didn haven hasn isn aren wasn won can cannot
         couldn nope neither unable unknown unsure unfortunately"""
     ),
+    reworks=(
+        r"^\W*(?:(?:can|could|would|will) you |please |just |now |ok(?:ay)? )*"
+        r"(?:make|say|write|put|phrase|rephrase|reword|word|repeat|explain|redo|rewrite|shorten|expand"
+        r"|translate|format|summari[sz]e|try|do|(?:give|show) me(?= (?:another|more|an example)\b)) "
+        r"(?:it|that|this|them|the (?:answer|text|above|last one)|another(?: one)?|more|an example)\b"
+        r"(?!.*\b(?:i|my|our|we)\b).{0,48}$",
+    ),
     question_words=word_set("what whats when where who whom whose which how why"),
     requests=word_set(
         """do does did is are was were am can could would will should shall has have had tell remind

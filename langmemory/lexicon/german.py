@@ -142,6 +142,11 @@ GERMAN = Language(
     negations=word_set(
         "kein keine keinen keiner keinerlei leider nein nicht nichts nie noch unbekannt"
     ),
+    reworks=(
+        r"^\W*(?:(?:kannst|könntest|würdest) du |bitte |mach |schreib |sag |mal )*(?:das|es|den text"
+        r"|die antwort)\b(?!.*\b(?:ich|mein\w*|wir|unser\w*)\b).{0,24}\b(?:kürzer|länger|formeller|anders"
+        r"|einfacher|wiederholen|erklären|umformulieren|übersetzen|kürzen|noch ?mal)\b.{0,24}$",
+    ),
     question_words=word_set(
         """was wann wo wohin woher wer wem wen wessen welche welcher welches welchen wie warum weshalb
         wieso"""

@@ -141,6 +141,9 @@ class Language:
     ``negations``."""
     negations: frozenset[str] = frozenset()
     """Words that negate, as `split_words` has them: "don" of "don't"."""
+    reworks: tuple[str, ...] = ()
+    """Regular expressions (over case-folded text) for messages that ask for the last answer in another
+    form and for nothing else."""
     question_words: frozenset[str] = frozenset()
     """Words that ask: who, what, when."""
     requests: frozenset[str] = frozenset()

@@ -130,6 +130,11 @@ SPANISH = Language(
         tengo respuesta"""
     ),
     negations=word_set("no nunca nada ninguna ninguno ningún ni sin desconozco lamentablemente"),
+    reworks=(
+        r"^\W*(?:¿?(?:puedes|podrías) |por favor,? |ahora )*(?:hazlo|hacerlo|repítelo|repetirlo|explícalo"
+        r"|explicarlo|tradúcelo|traducirlo|acórtalo|acortarlo|dilo|decirlo|escríbelo|escribirlo|resúmelo"
+        r"|resumirlo)\b(?!.*\b(?:mi|mis|yo|nuestr\w+)\b).{0,40}$",
+    ),
     question_words=word_set(
         """qué cuándo dónde adónde quién quiénes cuál cuáles cómo cuánto cuánta cuántos cuántas que
         cuando donde quien como"""

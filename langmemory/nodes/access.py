@@ -23,7 +23,17 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores import verbatim
 from langmemory.stores.changing import archived
-from langmemory.types import Applied, Kind, Memory, Namespace, Privacy, Recall, RecallResult, Trace
+from langmemory.types import (
+    Applied,
+    Kind,
+    Memory,
+    MinScore,
+    Namespace,
+    Privacy,
+    Recall,
+    RecallResult,
+    Trace,
+)
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -68,6 +78,13 @@ class RecallRequest:
     until: datetime | None = None
     exclude: frozenset[str] = frozenset()
     """Keys of memories that are not wanted."""
+    min_score: MinScore = None
+    """As of `RecallOptions`; of a store that is no `MemoryStore` only a number counts, for its own
+    scores."""
+    preset: str | None = None
+    """A recall preset of a `MemoryStore`."""
+    filter: Mapping[str, Any] | None = None
+    """LangGraph filter over the values."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,9 +235,13 @@ class StoreAccess:
             return self._aware.recall(request.query, request.namespace, **_options(request))
         asked = _wanted(request)
         while True:
-            found = self._store.search(request.namespace, query=request.query, limit=asked)
+            found = self._store.search(
+                request.namespace, query=request.query, filter=_filter(request), limit=asked
+            )
             if not _ranked(found):
-                found = self._store.search(request.namespace, limit=UNINDEXED_SCAN)
+                found = self._store.search(
+                    request.namespace, filter=_filter(request), limit=UNINDEXED_SCAN
+                )
                 return _recall(request, found)
             recall = _recall(request, found)
             if len(recall) >= request.limit or len(found) < asked:
@@ -232,9 +253,13 @@ class StoreAccess:
             return await self._aware.arecall(request.query, request.namespace, **_options(request))
         asked = _wanted(request)
         while True:
-            found = await self._store.asearch(request.namespace, query=request.query, limit=asked)
+            found = await self._store.asearch(
+                request.namespace, query=request.query, filter=_filter(request), limit=asked
+            )
             if not _ranked(found):
-                found = await self._store.asearch(request.namespace, limit=UNINDEXED_SCAN)
+                found = await self._store.asearch(
+                    request.namespace, filter=_filter(request), limit=UNINDEXED_SCAN
+                )
                 return _recall(request, found)
             recall = _recall(request, found)
             if len(recall) >= request.limit or len(found) < asked:
@@ -442,6 +467,9 @@ def _options(request: RecallRequest) -> dict[str, Any]:
         "since": request.since,
         "until": request.until,
         "exclude": request.exclude,
+        "min_score": request.min_score,
+        "preset": request.preset,
+        "filter": request.filter,
     }
 
 
@@ -474,6 +502,10 @@ def _wanted(request: RecallRequest) -> int:
     return 2 * request.limit + len(request.exclude) + 10
 
 
+def _filter(request: RecallRequest) -> dict[str, Any] | None:
+    return None if request.filter is None else dict(request.filter)
+
+
 def _ranked(items: list[SearchItem]) -> bool:
     """Whether the store ranks by meaning; what it did not index has no score all the same."""
     return not items or any(item.score is not None for item in items)
@@ -488,6 +520,9 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
         if not _admits(request, memory):
             continue
         score = item.score if ranked else _overlap(words, memory.text)
+        lowest = request.min_score if isinstance(request.min_score, int | float) else None
+        if score is not None and lowest is not None and score < lowest:
+            continue
         if score is not None and (ranked or score > 0):
             name = "dense" if ranked else "keyword"
             results.append(RecallResult(memory=memory, score=score, parts={name: score}))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -17,7 +18,13 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
-from langmemory.nodes.access import RecallRequest, StoreAccess, answers_locally, facets_of
+from langmemory.nodes.access import (
+    RECALLED_KINDS,
+    RecallRequest,
+    StoreAccess,
+    answers_locally,
+    facets_of,
+)
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
@@ -34,14 +41,17 @@ from langmemory.nodes.state import (
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
+from langmemory.recall.contentless import is_idle
 from langmemory.stores.verbatim import turn_key
-from langmemory.types import Memory, Namespace, Recall, Trace
+from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
 QUERY_WORDS = 6
 """A shorter last message ("and hers?") is read together with the ones before it."""
 
 QUERY_MESSAGES = 3
 """At most so many messages of the person make up the query."""
+
+_ASKED_BACK = re.compile(r"[?？؟][\W_]*$")
 
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
@@ -55,6 +65,8 @@ class _Question:
     """What the node made of the state before asking the store."""
 
     request: RecallRequest
+    quiet: bool
+    """Whether the person's last message asks for nothing: what was recalled before is kept, unseen."""
     topic: str
     earlier: list[RecalledMemory]
     """Recalled before in this thread, in the namespace of this run."""
@@ -121,12 +133,19 @@ class RecallNode(MemoryNode):
     in the window are left out, and so is an answer that is being made anew, and what was said in a
     branch that was left by editing a message. When the topic shifts, the block starts anew. Core
     blocks are written beside it, always. Where nobody said anything in words, nothing is searched:
-    the block has the mandates, the requests, and what was recalled before.
+    the block has the mandates, the requests, and what was recalled before. Where nothing fits, there
+    is no block.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
         store: the store; None takes the graph's.
         limit: most memories in the block, mandates and the viewer's requests aside.
+        min_score: lowest probability, 0..1, that a memory is evidence for it to be shown. "auto" shows
+            nothing for an idle message ("Thanks!") and little for questions that do not refer to the
+            person; None shows whatever is found. See `RecallOptions`.
+        kinds: only these kinds of memory; None is every kind but core and working memory.
+        preset: recall preset of a `MemoryStore`; None is the configured one.
+        filter: LangGraph filter over the values.
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
@@ -151,6 +170,10 @@ class RecallNode(MemoryNode):
         *,
         store: BaseStore | None = None,
         limit: int = 10,
+        min_score: MinScore = "auto",
+        kinds: Collection[Kind] | None = None,
+        preset: str | None = None,
+        filter: Mapping[str, Any] | None = None,
         viewer: str | None = "{user_id|}",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
@@ -163,6 +186,10 @@ class RecallNode(MemoryNode):
     ) -> None:
         super().__init__(namespace, store=store, name=name)
         self.limit = limit
+        self.min_score = min_score
+        self.kinds = RECALLED_KINDS if kinds is None else tuple(kinds)
+        self.preset = preset
+        self.filter = filter
         self.viewer = viewer
         self.budget = budget
         self.core = check_labels(core)
@@ -275,15 +302,21 @@ class RecallNode(MemoryNode):
         internal = internal_of(state)
         abandoned = internal.get("abandoned", [])
         remembered = internal.get("remembered_id")
+        gated = self.min_score == "auto"
         request = RecallRequest(
-            query=query_of(messages),
+            query=query_of(messages, idle=not gated),
             namespace=self.namespace.resolve(scope),
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
             exclude=_keys(window, scope).union(abandoned),
+            min_score=self.min_score,
+            kinds=self.kinds,
+            preset=self.preset,
+            filter=self.filter,
         )
         return _Question(
             request=request,
+            quiet=gated and says_nothing(messages),
             topic=value_of(state, "recall_trace", {}).get("topic", ""),
             earlier=[
                 entry
@@ -334,7 +367,7 @@ class RecallNode(MemoryNode):
         earlier = [] if shifted else _still(question, answer.standing)
         recalled = _once([*now, *earlier])[: len(always) + self.limit]
         block = disclose(
-            recalled,
+            always if question.quiet else recalled,
             budget=self.budget,
             query=question.request.query,
             ids=self.citations != "off",
@@ -386,9 +419,24 @@ def _keys(messages: Iterable[AnyMessage], scope: RunScope) -> frozenset[str]:
     return frozenset(turn_key(scope.thread_id, one.id) for one in messages if one.id)
 
 
-def query_of(messages: Sequence[AnyMessage]) -> str:
-    """What to look up: the person's last message, with those before it while it is very short."""
-    said = (asked_in(m.text).strip() for m in reversed(messages) if is_human(m))
+def says_nothing(messages: Sequence[AnyMessage]) -> bool:
+    """Whether the person's last message is idle, and does not answer a question of the assistant."""
+    last = next((at for at in reversed(range(len(messages))) if is_human(messages[at])), None)
+    if last is None or not messages[last].text.strip() or not is_idle(messages[last].text):
+        return False
+    before = next((one.text for one in reversed(messages[:last]) if one.text.strip()), "")
+    return not _ASKED_BACK.search(before)
+
+
+def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
+    """What to look up: the person's last message, with those before it while it is very short; messages
+    that ask for nothing only with ``idle``, and nothing where the last is one."""
+    texts = [m.text for m in reversed(messages) if is_human(m) and m.text.strip()]
+    if not idle:
+        if texts and is_idle(texts[0]):
+            return ""
+        texts = [text for text in texts[: 2 * QUERY_MESSAGES] if not is_idle(text)]
+    said = (asked_in(text).strip() for text in texts)
     query: list[str] = []
     for text in islice(filter(None, said), QUERY_MESSAGES):
         query.insert(0, text)

@@ -15,39 +15,47 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from langmemory.lexicon import LANGUAGES, split_words
-from langmemory.recall.contentless import is_idle
+from langmemory.recall.contentless import asks, is_idle
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET
 from langmemory.recall.source import Floats
 
 if TYPE_CHECKING:
-    from langmemory.recall.ranking import Ranking, Reading
+    from langmemory.recall.ranking import Ranking
 
 GATE: Final = 0.02
-"""Probability from which a memory is worth its place in a prompt."""
-IMPERSONAL_GATE: Final = 0.1
+"""Probability that the best memory must have for any to be shown."""
+IMPERSONAL_GATE: Final = 0.15
 """The same for a prompt that names neither the person nor anything both sides know: most of these are
 questions of general knowledge."""
+REMARK_GATE: Final = 0.4
+"""The same for such a prompt that does not ask either."""
+LOWEST: Final = 0.002
+"""Probability from which a memory is shown beside the best ..."""
+LOWEST_SHARE: Final = 0.015
+"""... and the share of the best one's probability that it needs."""
 
-INTERCEPT: Final = -11.002
-SCORE_WEIGHT: Final = 17.026
+INTERCEPT: Final = -11.203
+SCORE_WEIGHT: Final = 16.292
 WEIGHTS: Final[Mapping[str, float]] = {
-    "best_score": -15.775,
-    "lead": 9.125,
-    "met_anywhere": 7.266,
-    "met_anywhere_exactly": -3.257,
-    "met_best": -2.702,
-    "met_best_exactly": 1.997,
-    "question_form": 1.299,
-    "log_words": 0.599,
-    "log_candidates": 0.234,
-    "personal": 0.436,
-    "asks_listener": 1.084,
-    "idle": -5.895,
+    "best_score": -15.495,
+    "lead": 9.762,
+    "met_anywhere": 7.3,
+    "met_anywhere_exactly": -3.22,
+    "met_best": -2.23,
+    "met_best_exactly": 1.439,
+    "question_form": 1.349,
+    "log_words": 0.68,
+    "log_candidates": 0.243,
+    "personal": 0.455,
+    "asks_listener": 0.924,
+    "idle": -1.96,
 }
 """By feature; see `features`."""
 _WEIGHTS: Final = np.array(list(WEIGHTS.values()), dtype=np.float32)
 
+NOTHING: Final = 2.0
+"""A threshold that no probability reaches."""
 BACKGROUND: Final = slice(5, 20)
 """Candidates, by rank, that are seldom evidence: what the best is compared with."""
 
@@ -102,24 +110,32 @@ def features(query: str, intent: Intent, ranking: Ranking) -> Floats:
 
 
 def is_personal(query: str, intent: Intent) -> bool:
-    """Whether a prompt refers to the person, or to something both sides know: "my", "that". Text in
-    quotation marks does not count, nor who asks how a thing is done ("How do I …")."""
+    """Whether a prompt refers to the person ("my"), or asks for something both sides know ("that").
+    Text in quotation marks does not count, nor who asks how a thing is done ("How do I …")."""
     if intent.asks_listener:
         return True
+    question = bool(_QUESTION_MARK.search(query))
     bare = _QUOTED.sub(" ", query).casefold()
     for language in LANGUAGES.values():
         for pattern in language.impersonal:
             bare = re.sub(pattern, " ", bare)
     words = split_words(bare)
-    return any(
-        any(piece in bare for piece in language.first_person | language.references)
-        if language.phrases
-        else not (language.first_person | language.references).isdisjoint(words)
-        for language in LANGUAGES.values()
-    )
+    for language in LANGUAGES.values():
+        known = language.first_person | (language.references if question else frozenset())
+        if language.phrases:
+            if any(piece in bare for piece in known):
+                return True
+        elif not known.isdisjoint(words):
+            return True
+    return False
 
 
-def gate(query: str, intent: Intent, reading: Reading) -> float:
-    """The lowest probability with which a memory is shown for a prompt, where nobody chose one."""
-    personal = bool(reading.named) or is_personal(query, intent)
-    return GATE if personal else IMPERSONAL_GATE
+def gate(query: str, intent: Intent, ranking: Ranking, estimates: Floats) -> float:
+    """The lowest probability with which a memory is shown for a prompt, where nobody chose one; above 1
+    where none is."""
+    best = float(estimates[ranking.order].max(initial=0))
+    if ranking.reading.named or is_personal(query, intent):
+        needed = GATE
+    else:
+        needed = IMPERSONAL_GATE if asks(query) else REMARK_GATE
+    return max(LOWEST, LOWEST_SHARE * best) if best >= needed else NOTHING

@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import LANGUAGES, Language, sentence_starts, split_words
+from langmemory.lexicon import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
 from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
+from langmemory.recall.patterns import compiled
 from langmemory.recall.source import CandidateSource, Rows
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
@@ -84,12 +85,30 @@ def contentless(
 
 
 def is_idle(message: str) -> bool:
-    """Whether a message is made of greetings, small talk, thanks and assent alone, in any language."""
+    """Whether a message is made of greetings, small talk, thanks and assent alone, or asks for the last
+    answer in another form, in any language."""
     bare = without_courtesies(message)
     words = split_words(bare)
     return any(
         _silent(bare, language) and language.question_words.isdisjoint(words)
         for language in LANGUAGES.values()
+    ) or _reworks(bare)
+
+
+def asks(message: str) -> bool:
+    """Whether a message is a question or a request, with a question mark or without."""
+    if _QUESTION.search(message):
+        return True
+    return any(_asks(message, language) for language in LANGUAGES.values())
+
+
+def _reworks(message: str) -> bool:
+    """Whether a message only asks for the last answer in another form: "Make it shorter."."""
+    folded = message.casefold()
+    return any(
+        compiled(pattern).search(folded)
+        for language in LANGUAGES.values()
+        for pattern in language.reworks
     )
 
 
@@ -113,10 +132,8 @@ def _states(sentence: str) -> bool:
 def _silent(sentence: str, language: Language) -> bool:
     """Whether it has no other words than fillers and stop words."""
     if not language.phrases:
-        return all(
-            word in language.fillers or word in language.stop_words
-            for word in split_words(sentence)
-        )
+        known = language.fillers, language.stop_words, WORLDWIDE
+        return all(any(word in some for some in known) for word in split_words(sentence))
     for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
         sentence = sentence.replace(piece, " ")
     return not any(character.isalnum() for character in sentence)

@@ -398,7 +398,7 @@ def _calibrated(
     score = ranking.score if preset.profile == "measured" else ranking.relevance
     estimates = probability(score, features(text, intent, ranking))
     if min_score == "auto":
-        return estimates, gate(text, intent, ranking.reading)
+        return estimates, gate(text, intent, ranking, estimates)
     return estimates, min_score
 
 
