@@ -182,7 +182,7 @@ def disclose(
     recalled: Iterable[Recalled],
     *,
     budget: DisclosureBudget | int | None = None,
-    min_score: float | None = 0.3,
+    min_score: float | None = 0.02,
     query: str | None = None,
     ids: bool = True,
     token_counter: TokenCounter = DEFAULT_COUNTER,
@@ -197,7 +197,8 @@ def disclose(
             mappings a node keeps in state. Their ``priority`` says in which tier they go;
             ``archive`` stays out.
         budget: per tier, or in all; default 400 in all.
-        min_score: a guardrail is shown when its score is at least this; None shows every one. A
+        min_score: a guardrail is shown when its score, of a `MemoryStore` the probability that it is
+            evidence, is at least this; None shows every one. A
             guardrail without a score was not searched for and is shown with None only.
         query: what was asked. Of a guardrail or reference that does not fit whole, the part is shown
             that meets it best; None, of anything but a `Recall`, shows the beginning.

@@ -49,6 +49,7 @@ from langmemory.recall.ranking import (
     widened,
     with_claims,
     with_families,
+    with_tokens,
 )
 from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids, WordSource
@@ -379,6 +380,8 @@ def _look_up(
     if preset.claim_depth and (intent.period is None or "before" in intent.asks):
         pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth)
     pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
+    if vocabulary is not None and not every_turn:
+        pool = with_tokens(source, pool, vocabulary)
     reading = read(source, pool, query, intent, vocabulary, preset, every_turn=every_turn)
     return _LookedUp(
         candidates=candidates,

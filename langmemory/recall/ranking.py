@@ -24,7 +24,7 @@ from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
 from langmemory.recall.source import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
-from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
+from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """What makes a turn count for its session; who said it does not."""
@@ -139,6 +139,21 @@ def with_families(
         outlived=before[there],
         heirs=after[there],
     )
+
+
+def with_tokens(source: CandidateSource, pool: Pool, vocabulary: Vocabulary) -> Pool:
+    """The pool with token ids for every candidate. What was put into a store with another embedder, or
+    with none, has none stored: its text is read and split, some 30 µs each."""
+    tokens = list(pool.rows.tokens)
+    missing = [place for place, blob in enumerate(tokens) if blob is None]
+    if not missing:
+        return pool
+    texts = {one.id: one.text for one in source.memories(pool.rows.ids[missing])}
+    places = [place for place in missing if int(pool.rows.ids[place]) in texts]
+    split = [texts[int(pool.rows.ids[place])] for place in places]
+    for place, text, ids in zip(places, split, vocabulary.embedder.tokenize(split), strict=True):
+        tokens[place] = stored(ids, text)
+    return replace(pool, rows=replace(pool.rows, tokens=tokens))
 
 
 def with_claims(

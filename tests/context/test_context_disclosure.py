@@ -133,7 +133,7 @@ def test_the_three_tiers() -> None:
             for m, score in [
                 (memory("r1", "likes tea", speaker="Anna", valid_at=MAY), 0.2),
                 (memory("g1", "check allergies before recipes", "guardrail"), 0.31),
-                (memory("g2", "unlikely to matter", "guardrail"), 0.29),
+                (memory("g2", "unlikely to matter", "guardrail"), 0.01),
                 (memory("m1", "be brief", "mandate", importance=0.2), 0.0),
                 (memory("m2", "answer in German", "mandate", importance=0.9), 0.0),
                 (memory("a1", "old stuff", "archive"), 0.9),

@@ -219,7 +219,7 @@ def test_explanations_are_complete(source: MemorySource) -> None:
         assert sum(added.values()) == pytest.approx(one.parts["relevance"], abs=1e-5)
     assert {"ben", "tortoise"} & set(first.explanation.matched_words)
     assert recall.trace.candidates["ranked"] == len(TALK)
-    assert recall.trace.intent["asks"] == ["who"]
+    assert recall.trace.intent["asks"] == ["present", "who"]
     assert {"intent", "candidates", "context", "signals", "total"} <= set(recall.trace.milliseconds)
     assert json.loads(json.dumps(to_json(recall)))["results"][0]["key"] == first.memory.key
     console = Console(record=True, width=200, file=open("/dev/null", "w"))  # noqa: SIM115
@@ -246,14 +246,14 @@ def test_matched_words_stand_in_the_text(asked: str, text: str, words: tuple[str
 
 @pytest.mark.parametrize("profile", ["measured", "conversation", "task"])
 def test_an_explained_score_adds_up(source: MemorySource, profile: Profile) -> None:
-    """The score is the parts of the profile by their weights, times the multipliers."""
+    """The rank score is the parts of the profile by their weights, times the multipliers."""
     preset = BALANCED.model_copy(update={"profile": profile, "families": False})
     weights = PROFILES.get(profile, {"relevance": 1.0})
     for result in ask(source, "What is Ben's pet called?", preset=preset, explain=True).results:
         assert result.explanation is not None
         score = sum(weight * result.parts[name] for name, weight in weights.items())
         score *= math.prod(result.explanation.multipliers.values())
-        assert result.score == pytest.approx(score, rel=1e-4)
+        assert result.parts["rank"] == pytest.approx(score, rel=1e-4)
 
 
 def test_explaining_changes_nothing(source: MemorySource) -> None:

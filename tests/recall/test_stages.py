@@ -275,8 +275,9 @@ def test_a_search_goes_deeper_where_most_was_passed_over(
         results=[one] * results,
         removed={str(n): "" for n in range(removed)},
         sessions=sessions,
+        gated=False,
     )
-    assert chosen.crowded(5) is crowded
+    assert chosen.crowded(5, contentless=0) is crowded
 
 
 def test_a_period_fades_after_its_end() -> None:

@@ -317,7 +317,7 @@ def test_a_daily_reminder_does_not_hide_what_else_is_known(tmp_path: Path) -> No
 
 
 def test_the_parts_of_a_score_make_the_score() -> None:
-    """A score is the relevance times the multipliers, that of a fact which stands for a turn the
+    """A rank score is the relevance times the multipliers, that of a fact which stands for a turn the
     turn's; and each stage tells where it moved a result, to the place where it is."""
     store = MemoryStore(":memory:")
     said = [("user", f"I saw heron number {n} by the lake") for n in range(6)]
@@ -335,7 +335,7 @@ def test_the_parts_of_a_score_make_the_score() -> None:
         why = result.explanation
         assert why is not None
         own = result.parts["relevance"] * math.prod(why.multipliers.values())
-        assert result.score == pytest.approx(max(own, result.parts.get("derivation", 0)))
+        assert result.parts["rank"] == pytest.approx(max(own, result.parts.get("derivation", 0)))
         assert not why.moves or why.moves[-1].endswith(f"-> {place}")
         assert not any(move.startswith("diversity") for move in why.moves)
     assert any("derivation" in result.parts for result in results)
