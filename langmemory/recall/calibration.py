@@ -18,6 +18,7 @@ from langmemory.lexicon import LANGUAGES, split_words
 from langmemory.recall.contentless import asks, is_idle
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET
+from langmemory.recall.patterns import compiled
 from langmemory.recall.source import Floats
 
 if TYPE_CHECKING:
@@ -118,15 +119,15 @@ def is_personal(query: str, intent: Intent) -> bool:
     bare = _QUOTED.sub(" ", query).casefold()
     for language in LANGUAGES.values():
         for pattern in language.impersonal:
-            bare = re.sub(pattern, " ", bare)
+            bare = compiled(pattern).sub(" ", bare)
     words = split_words(bare)
     for language in LANGUAGES.values():
-        known = language.first_person | (language.references if question else frozenset())
-        if language.phrases:
-            if any(piece in bare for piece in known):
+        for known in (language.first_person, language.references if question else frozenset()):
+            if not language.phrases:
+                if not known.isdisjoint(words):
+                    return True
+            elif not bare.isascii() and any(piece in bare for piece in known):
                 return True
-        elif not known.isdisjoint(words):
-            return True
     return False
 
 

@@ -121,6 +121,8 @@ def _results(
                 "relevance": float(ranking.relevance[place]),
                 "rank": float(score[place]),
             }
+            if ranking.succession.newer[place] >= 0:
+                parts["earlier"] = 1.0  # a later version of it was said
             if score[place] > ranking.own[place]:
                 parts["derivation"] = float(score[place])
             results.append(RecallResult(memory=memory, score=float(scores[place]), parts=parts))

@@ -29,6 +29,9 @@ else."""
 LONGEST_TOKENS: Final = 64
 """Of a contentless turn; a longer one says something."""
 
+LONGEST_IDLE_CHARACTERS: Final = 120
+"""Of a message that asks for nothing."""
+
 _QUESTION = re.compile(r"[?？؟][\W_]*$")
 
 
@@ -87,11 +90,14 @@ def contentless(
 def is_idle(message: str) -> bool:
     """Whether a message is made of greetings, small talk, thanks and assent alone, or asks for the last
     answer in another form, in any language."""
+    if len(message) > LONGEST_IDLE_CHARACTERS:
+        return False
     bare = without_courtesies(message)
     words = split_words(bare)
     return any(
-        _silent(bare, language) and language.question_words.isdisjoint(words)
+        language.question_words.isdisjoint(words) and _silent(bare, language)
         for language in LANGUAGES.values()
+        if not language.phrases or not bare.isascii()
     ) or _reworks(bare)
 
 

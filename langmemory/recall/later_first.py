@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 HEAD: Final = 40
 """Candidates, by rank, that are compared."""
-SHARED: Final = 0.5
+SHARED: Final = 0.55
 """Share of the words of the shorter of two texts that the other has too, from which both say nearly the
 same."""
+ALIKE: Final = 0.5
+"""Share of the words of the longer text that the shorter one has at least."""
 FEWEST_WORDS: Final = 3
 """Words a text needs to be compared."""
 CLOSE: Final = 0.9
@@ -111,7 +113,9 @@ def _versions(
     holds[:, vocabulary.marks[distinct]] = 0
     words = holds.sum(axis=1)
     shorter = np.minimum(words[:, None], words[None, :])
+    longer = np.maximum(words[:, None], words[None, :])
     same = (holds @ holds.T >= SHARED * shorter) & (shorter >= FEWEST_WORDS)
+    same &= shorter >= ALIKE * longer
     meets = (met.matches[:, head] >= MET).astype(np.float32)
     both = meets.T @ meets
     same &= (both == meets.sum(axis=0)[:, None]) & (both > 0)

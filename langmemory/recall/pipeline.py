@@ -52,6 +52,7 @@ from langmemory.recall.ranking import (
     with_tokens,
 )
 from langmemory.recall.rerank import Reranker, reordered
+from langmemory.recall.second_look import bridging_terms, interleaved
 from langmemory.recall.source import CandidateSource, Floats, Found, Ids, WordSource
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
@@ -133,6 +134,16 @@ def run(
         estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
         chosen = choose(source, ranking, estimates, preset, granularity, lowest, wanted)
     results, removed = chosen.results, chosen.removed
+    bridge: list[str] = []
+    if preset.second_look and vocabulary is not None and granularity == "turn" and results:
+        bridge = bridging_terms(query.text, results, vocabulary, preset.second_look)
+    if bridge:
+        further = _query(f"{query.text} {' '.join(bridge)}", intent, preset, vocabulary, mode)
+        again = ranked(further, preset)
+        likely, _ = _calibrated(query.text, intent, again, preset, min_score)
+        more = choose(source, again, likely, preset, granularity, lowest, wanted)
+        results = interleaved(results, more.results, wanted)
+        clock.lap("second look")
     found = [result.memory.id for result in results]
     clock.lap("results")
     if reranker and results:
