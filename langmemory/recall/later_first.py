@@ -89,7 +89,8 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
-        order[: len(head)] = _fresh(head, order[: len(head)], score, said_at)
+        meets = reading.met.matches >= MET
+        order[: len(head)] = _fresh(head, order[: len(head)], score, rows, said_at, meets)
     return Succession(order=order, newer=newer)
 
 
@@ -122,15 +123,26 @@ def _versions(
     return np.triu(same, 1)
 
 
-def _fresh(ranked: Order, order: Order, score: Floats, said_at: NDArray[np.int64]) -> list[int]:
-    """The order, what was said later before what is hardly better. ``ranked`` are the same candidates by
-    score: the place in ``order`` has the score of the place in ``ranked``."""
+def _fresh(
+    ranked: Order,
+    order: Order,
+    score: Floats,
+    rows: Rows,
+    said_at: NDArray[np.int64],
+    meets: NDArray[np.bool_],
+) -> list[int]:
+    """The order, what was said later before what is hardly better and meets no word of the query that it
+    does not. Facts keep their places: what ends a fact is known. ``ranked`` are the same candidates by
+    score: the place in ``order`` has the score of the place in ``ranked``. ``meets`` is bool[t, n]."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     fresh: list[int] = []
     for one in order.tolist():
         place = len(fresh)
-        while place and worth[one] >= CLOSE * worth[fresh[place - 1]]:
-            if said_at[one] <= said_at[fresh[place - 1]]:
+        while place and rows.position[one] >= 0:
+            better = fresh[place - 1]
+            if worth[one] < CLOSE * worth[better] or said_at[one] <= said_at[better]:
+                break
+            if rows.position[better] < 0 or (meets[:, better] & ~meets[:, one]).any():
                 break
             place -= 1
         fresh.insert(place, one)

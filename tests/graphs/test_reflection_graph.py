@@ -738,6 +738,8 @@ async def test_an_extractor_that_uses_the_rules_takes_back_what_is_known(
     graph = build_reflection_graph(store, extractor=extractor)
     for thread, text in enumerate(("I live in Bonn.", "I don't live in Bonn.")):
         said(store, text, thread=f"t{thread}", at=f"2026-03-0{thread + 1}")
-        await graph.ainvoke({"namespace": LENA}) if mode == "async" else graph.invoke({"namespace": LENA})
+        await graph.ainvoke({"namespace": LENA}) if mode == "async" else graph.invoke(
+            {"namespace": LENA}
+        )
     assert extractor.called == 2
     assert facts(store)["Lena lives in Bonn."] == "superseded"

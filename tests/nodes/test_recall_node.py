@@ -182,7 +182,9 @@ def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
         for at in range(20)
     ]
     StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
-    state = ask(RecallNode(store=store, budget=200, min_score=None), "What does the dog like to do?")
+    state = ask(
+        RecallNode(store=store, budget=200, min_score=None), "What does the dog like to do?"
+    )
     assert 0 < state["memory_block"]["tokens"] <= 200
     assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
 
@@ -252,6 +254,9 @@ def human(*texts: str) -> list[AnyMessage]:
          "What is my dog called?\nWhy?"),
         ([*human("Bello there"), mark_injected(HumanMessage("recalled text"))], "Bello there"),
         (human("What is my dog called?", "Hello there"), ""),
+        (human("What is my dog called?", "All good?"), ""),
+        (human("Wie heißt mein Hund?", "Und ihrer?"), "Wie heißt mein Hund?\nUnd ihrer?"),
+        (human("我的狗叫什么？", "谢谢"), ""),
     ],
 )  # fmt: skip
 def test_the_query_is_the_last_message_with_context_when_short(
