@@ -41,7 +41,7 @@ from langmemory.nodes.state import (
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
-from langmemory.recall.contentless import is_idle
+from langmemory.recall.contentless import goes_on, is_idle
 from langmemory.stores.verbatim import turn_key
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
@@ -422,10 +422,15 @@ def _keys(messages: Iterable[AnyMessage], scope: RunScope) -> frozenset[str]:
 def says_nothing(messages: Sequence[AnyMessage]) -> bool:
     """Whether the person's last message is idle, and does not answer a question of the assistant."""
     last = next((at for at in reversed(range(len(messages))) if is_human(messages[at])), None)
-    if last is None or not messages[last].text.strip() or not is_idle(messages[last].text):
+    if last is None or not messages[last].text.strip() or not _asks_nothing(messages[last].text):
         return False
     before = next((one.text for one in reversed(messages[:last]) if one.text.strip()), "")
     return not _ASKED_BACK.search(before)
+
+
+def _asks_nothing(text: str) -> bool:
+    """Whether a message is idle, and no question that goes on from the one before ("And hers?")."""
+    return is_idle(text) and not goes_on(text)
 
 
 def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
@@ -433,9 +438,9 @@ def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
     that ask for nothing only with ``idle``, and nothing where the last is one."""
     texts = [m.text for m in reversed(messages) if is_human(m) and m.text.strip()]
     if not idle:
-        if texts and is_idle(texts[0]):
+        if texts and _asks_nothing(texts[0]):
             return ""
-        texts = [text for text in texts[: 2 * QUERY_MESSAGES] if not is_idle(text)]
+        texts = [text for text in texts[: 2 * QUERY_MESSAGES] if not _asks_nothing(text)]
     said = (asked_in(text).strip() for text in texts)
     query: list[str] = []
     for text in islice(filter(None, said), QUERY_MESSAGES):

@@ -101,6 +101,18 @@ def is_idle(message: str) -> bool:
     ) or _reworks(bare)
 
 
+def goes_on(message: str) -> bool:
+    """Whether an idle message is a question that goes on from the one before it: "And hers?". One with
+    a word of a greeting, thanks or assent ("All good?") is none."""
+    words = split_words(message)
+    return bool(words and _QUESTION.search(message)) and not any(
+        any(piece in message for piece in (*language.fillers, *language.phrases))
+        if language.phrases
+        else not language.fillers.isdisjoint(words)
+        for language in LANGUAGES.values()
+    )
+
+
 def asks(message: str) -> bool:
     """Whether a message is a question or a request, with a question mark or without."""
     if _QUESTION.search(message):

@@ -6,7 +6,7 @@ them still holds. Questions for the past turn the order round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.lexicon import LANGUAGES, Question
-from langmemory.recall.interaction import MET
+from langmemory.recall.interaction import MET, Texts
 from langmemory.recall.source import Floats, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
@@ -59,6 +59,7 @@ def by_time(
     vocabulary: Vocabulary | None,
     asks: frozenset[Question],
     until: int | None,
+    names: Sequence[str] = (),
 ) -> Succession:
     """Rearrange the head of an order; each group of versions keeps its places.
 
@@ -71,6 +72,7 @@ def by_time(
         vocabulary: What the words mean.
         asks: What the query asks for: "first" puts the oldest version first, "before" the newest last.
         until: End of the time the query speaks of, microseconds: what was said later stands behind.
+        names: In the query.
     """
     newer = np.full(len(rows.ids), -1, dtype=np.int64)
     head = order[:HEAD]
@@ -91,7 +93,8 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
-        order[: len(head)] = _fresh(head, order[: len(head)], score, said_at)
+        holds = np.array([_holding(reading.texts, vocabulary, name) for name in names])
+        order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
     return Succession(order=order, newer=newer)
 
 
@@ -126,19 +129,37 @@ def _versions(
     return np.triu(same, 1)
 
 
-def _fresh(ranked: Order, order: Order, score: Floats, said_at: NDArray[np.int64]) -> list[int]:
-    """The order, what was said later before what is hardly better. ``ranked`` are the same candidates by
-    score: the place in ``order`` has the score of the place in ``ranked``."""
+def _fresh(
+    ranked: Order,
+    order: Order,
+    score: Floats,
+    said_at: NDArray[np.int64],
+    holds: NDArray[np.bool_],
+) -> list[int]:
+    """The order, what was said later before what is hardly better and has no name of the query that it
+    does not have. ``ranked`` are the same candidates by score: the place in ``order`` has the score of
+    the place in ``ranked``. ``holds`` is bool[names, n]."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     fresh: list[int] = []
     for one in order.tolist():
         place = len(fresh)
-        while place and worth[one] >= CLOSE * worth[fresh[place - 1]]:
-            if said_at[one] <= said_at[fresh[place - 1]]:
+        while place:
+            better = fresh[place - 1]
+            if worth[one] < CLOSE * worth[better] or said_at[one] <= said_at[better]:
+                break
+            if len(holds) and (holds[:, better] & ~holds[:, one]).any():
                 break
             place -= 1
         fresh.insert(place, one)
     return fresh
+
+
+def _holding(texts: Texts, vocabulary: Vocabulary, name: str) -> NDArray[np.bool_]:
+    """bool[n]: which texts have every token of a name."""
+    found = np.ones(len(texts.starts), np.bool_)
+    for token in vocabulary.encode(name):
+        found &= texts.having(int(token))
+    return found
 
 
 def _groups(same: NDArray[np.bool_]) -> Iterator[Order]:

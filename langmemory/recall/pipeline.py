@@ -305,7 +305,15 @@ def rank(
     settled = order[~(folded | reading.contentless)[order]]
     times = pool.rows.said_at if families is None else families.said_at(pool.rows.said_at)
     succession = by_time(
-        settled, score, pool.rows, times, reading, vocabulary, intent.asks, _until(intent, times)
+        settled,
+        score,
+        pool.rows,
+        times,
+        reading,
+        vocabulary,
+        intent.asks,
+        _until(intent, times),
+        intent.names,
     )
     if succession.order is not settled:
         # Each place keeps its score.

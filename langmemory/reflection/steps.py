@@ -46,7 +46,7 @@ from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
-from langmemory.formation.rules import RuleExtractor
+from langmemory.formation.rules import comparing
 from langmemory.lexicon import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
@@ -173,8 +173,8 @@ class Steps:
         batch = _batch(state)
         names = self._names(batch, config)
         try:
-            with counting(state.get("usage")) as tokens:
-                extraction = self._extracted(batch, names, config)
+            with counting(state.get("usage")) as tokens, self._comparing(batch, config):
+                extraction = self.extractor.extract(batch, names=names)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
         return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
@@ -184,22 +184,15 @@ class Steps:
         batch = _batch(state)
         names = await asyncio.to_thread(self._names, batch, config)
         try:
-            with counting(state.get("usage")) as tokens:
-                if isinstance(self.extractor, RuleExtractor):
-                    extraction = await asyncio.to_thread(self._extracted, batch, names, config)
-                else:
-                    extraction = await self.extractor.aextract(batch, names=names)
+            with counting(state.get("usage")) as tokens, self._comparing(batch, config):
+                extraction = await self.extractor.aextract(batch, names=names)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
         return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
 
-    def _extracted(self, batch: Batch, names: Sequence[str], config: RunnableConfig) -> Extraction:
-        """What the extractor makes of a batch. The rules compare with what its speakers told before:
-        only what is known can be taken back."""
-        if not isinstance(self.extractor, RuleExtractor):
-            return self.extractor.extract(batch, names=names)
-        with self._knowledge(batch.namespace, config) as knowledge:
-            return self.extractor.read(batch, names=names, told=knowledge)
+    def _comparing(self, batch: Batch, config: RunnableConfig) -> AbstractContextManager[None]:
+        """Rules compare with what the speakers told before: only what is known can be taken back."""
+        return comparing(lambda: self._knowledge(batch.namespace, config))
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others

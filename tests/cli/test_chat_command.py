@@ -126,7 +126,7 @@ def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
 ) -> None:
     """A person who stops an answer has still said their part; what nobody saw is not remembered."""
     configure(fast="ollama:llama-test")
-    ollama.script(Reply(content="It will rain until Sunday", delay_seconds=0.5))
+    ollama.script(Reply(content="It will rain until Sunday", delay_seconds=2))
     chat = subprocess.Popen(
         [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "chat", "--thread", "t"],
         stdin=subprocess.PIPE,

@@ -32,6 +32,7 @@ def test_import_says_what_it_did_and_repeats_without_effect(run: Run) -> None:
         "added": 0,
         "known": 190,
         "skipped": 0,
+        "redacted": {},
         "threads": 10,
         "namespace": ["memories", "me"],
     }

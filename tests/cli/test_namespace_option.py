@@ -75,7 +75,9 @@ def test_the_environment_names_the_namespace(two: Run, monkeypatch: pytest.Monke
     items = [json.loads(row) for row in two("export").stdout.splitlines()[1:]]
     assert not [one for one in items if one.get("namespace") == ["memories", "ben"]]
     monkeypatch.setenv("LANGMEMORY_NAMESPACE", "a/b.c")
-    assert "LANGMEMORY_NAMESPACE a/b.c: label 'b.c'" in two("graph").stderr
+    assert "No people or things are known in a/" in (graph := two("graph")).stdout, graph
+    monkeypatch.setenv("LANGMEMORY_NAMESPACE", "a//b")
+    assert "LANGMEMORY_NAMESPACE a//b: label '' is empty" in two("graph").stderr
     monkeypatch.setenv("LANGMEMORY_NAMESPACE", "")
     assert "to memories/me" in two("import", "-", input=says("I have a dog.")).stdout
 

@@ -26,8 +26,8 @@ CHAT = Path(__file__).with_name("chat")
 SAID = datetime(2026, 11, 11, 13, 56, tzinfo=ZoneInfo("Europe/Berlin"))
 """A Wednesday."""
 _CLAIM = re.compile(
-    r"(?P<subject>.+?) (?P<relation>\w+_\w+|diet|age|workplace|charges|rent|likes|dislikes|speaks|owns|"
-    r"uses|studies|visited|named|decided) ?(?P<object>.*)"
+    r"(?P<subject>.+?) (?P<relation>\w+_\w+|diet|age|nationality|workplace|charges|rent|likes|dislikes|"
+    r"speaks|owns|uses|studies|visited|named|decided) ?(?P<object>.*)"
 )
 
 

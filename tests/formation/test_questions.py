@@ -188,10 +188,11 @@ def test_more_is_read_of_one_turn(text: str, expected: list[str]) -> None:
 
 
 def test_the_name_of_another_is_a_quotation() -> None:
-    """Who is known by name and says "my name is" with another one says lines of a film."""
+    """Who is known by name and says "my name is" with another one says lines of a film. An id is
+    written as it is."""
     assert read([turn(0, "Max", "My name is Inigo Montoya, prepare to die")]) == ()
     [fact] = read([turn(0, "max93", "My name is Maximilian Bauer")])
-    assert fact.text == "Max93's name is Maximilian Bauer."
+    assert fact.text == "max93's name is Maximilian Bauer."
 
 
 def test_others_like_with_an_s() -> None:

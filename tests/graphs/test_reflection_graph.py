@@ -713,3 +713,33 @@ def test_of_very_many_names_an_extractor_is_told_those_that_are_spoken_of(
     assert set(extractor.names[:4]) == set(spoken)
     assert len(extractor.names) == MAX_NAMES
     assert set(extractor.names[4:]) <= set(others)
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+async def test_an_extractor_that_uses_the_rules_takes_back_what_is_known(
+    store: MemoryStore, mode: str
+) -> None:
+    """Rules that are extended by somebody, or called by an extractor of their own, are called as such
+    and compare with what was told in an earlier run."""
+
+    class Own:
+        def __init__(self) -> None:
+            self.called = 0
+
+        def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+            self.called += 1
+            return RuleExtractor().extract(batch, names=names)
+
+        async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
+            self.called += 1
+            return await RuleExtractor().aextract(batch, names=names)
+
+    extractor = Own()
+    graph = build_reflection_graph(store, extractor=extractor)
+    for thread, text in enumerate(("I live in Bonn.", "I don't live in Bonn.")):
+        said(store, text, thread=f"t{thread}", at=f"2026-03-0{thread + 1}")
+        await graph.ainvoke({"namespace": LENA}) if mode == "async" else graph.invoke(
+            {"namespace": LENA}
+        )
+    assert extractor.called == 2
+    assert facts(store)["Lena lives in Bonn."] == "superseded"

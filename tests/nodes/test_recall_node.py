@@ -109,8 +109,8 @@ def test_a_topic_keeps_its_memories_and_a_shift_starts_anew() -> None:
 async def test_what_was_recalled_stays_only_while_it_stands(store: BaseStore, call: str) -> None:
     """Within a topic, too, a memory that was deleted, archived or changed since, or that is not for
     whoever asks now, is no longer shown: a thread may be shared by several people."""
-    shared = RecallNode(("memories", "home"), store=store)
-    own = RecallNode(store=store)
+    shared = RecallNode(("memories", "home"), store=store, min_score=None)
+    own = RecallNode(store=store, min_score=None)
     home, text = ("memories", "home"), "Noor gets a kite for her birthday."
     gift = {"content": text, "privacy": "private", "owner": "anna"}
     question = "What does Noor get for her birthday, a kite?"
@@ -153,7 +153,7 @@ def test_an_embedder_that_fails_costs_the_topic_and_nothing_else() -> None:
     """Recall goes on when the topics cannot be compared; every turn is then a fresh recall."""
     store = in_memory(Broken())
     store.put(ANNA, "k", {"content": "A fact."})
-    node = RecallNode(store=store)
+    node = RecallNode(store=store, min_score=None)
     state = ask(node, "Second question about it", ask(node, "First question about it"))
     assert keys(state) == ["k"]
     assert state["recall_trace"]["topic_distance"] is None
@@ -182,7 +182,9 @@ def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
         for at in range(20)
     ]
     StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
-    state = ask(RecallNode(store=store, budget=200), "What does the dog like to do?")
+    state = ask(
+        RecallNode(store=store, budget=200, min_score=None), "What does the dog like to do?"
+    )
     assert 0 < state["memory_block"]["tokens"] <= 200
     assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
 
@@ -247,16 +249,21 @@ def human(*texts: str) -> list[AnyMessage]:
         (human("What is my dog called?", "And hers?"), "What is my dog called?\nAnd hers?"),
         (human("One two three four five six", "Seven eight nine ten eleven twelve"),
          "Seven eight nine ten eleven twelve"),
-        (human("a", "b", "c", "d"), "b\nc\nd"),
+        (human("Anna", "Bello", "Cork", "Delft"), "Bello\nCork\nDelft"),
         ([*human("What is my dog called?"), AIMessage("Bello."), *human("Why?")],
          "What is my dog called?\nWhy?"),
-        ([*human("Hello there"), mark_injected(HumanMessage("recalled text"))], "Hello there"),
+        ([*human("Bello there"), mark_injected(HumanMessage("recalled text"))], "Bello there"),
+        (human("What is my dog called?", "Hello there"), ""),
+        (human("What is my dog called?", "All good?"), ""),
+        (human("Wie heißt mein Hund?", "Und ihrer?"), "Wie heißt mein Hund?\nUnd ihrer?"),
+        (human("我的狗叫什么？", "谢谢"), ""),
     ],
 )  # fmt: skip
 def test_the_query_is_the_last_message_with_context_when_short(
     messages: list[AnyMessage], query: str
 ) -> None:
-    """A short message is read with the ones before it; answers and injected text never count."""
+    """A short message is read with the ones before it; answers and injected text never count,
+    nor does what asks for nothing."""
     assert query_of(messages) == query
 
 

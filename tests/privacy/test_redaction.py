@@ -138,8 +138,19 @@ def test_ordinary_text_stays(said: str) -> None:
     assert redact_credentials(said) == Redacted(text=said)
 
 
+PASSWORDS_TOLD = [
+    "The guest wifi password is bluebadger7",
+    "The guest wifi password is quietotter3",
+    "since the ferry. The Netflix password is herring44",
+    "the Spotify password is herring45 I assume",
+    "The Netflix password is salmon71",
+]
+"""What `later-first.jsonl` tells of invented passwords."""
+
+
 def test_conversations_of_the_benchmarks_stay() -> None:
-    """In all conversations of the repository nothing is taken for a credential."""
+    """In all conversations of the repository nothing is taken for a credential but the passwords that
+    two of them tell."""
     folder = Path(__file__).parents[2] / "benchmarks" / "conversations"
     found = [
         said
@@ -147,7 +158,7 @@ def test_conversations_of_the_benchmarks_stay() -> None:
         for said in _texts([json.loads(line) for line in file.read_text("utf-8").splitlines()])
         if redact_credentials(said).counts
     ]
-    assert found == []
+    assert found == PASSWORDS_TOLD
 
 
 def _texts(value: Any) -> list[str]:

@@ -8,6 +8,6 @@ is not said plainly is left to a model.
 
 from __future__ import annotations
 
-from langmemory.formation.rules.extractor import RuleExtractor
+from langmemory.formation.rules.extractor import RuleExtractor, comparing
 
-__all__ = ["RuleExtractor"]
+__all__ = ["RuleExtractor", "comparing"]

@@ -5,8 +5,11 @@ Modest and precise: a clause either matches a rule from its subject on, or it is
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
@@ -27,17 +30,34 @@ logger = logging.getLogger("langmemory.formation")
 SHORT_CHARACTERS = 80
 """Up to this length, a text is also tried in other languages it may be in."""
 
+Opened = Callable[[], AbstractContextManager[Told | None]]
+"""Opens what is known, for reading in the thread that calls it."""
+
+_KNOWN: ContextVar[Opened] = ContextVar("langmemory_known", default=nullcontext)
+
+
+@contextmanager
+def comparing(known: Opened) -> Iterator[None]:
+    """Let every `RuleExtractor.extract` within compare with what is known, also one that is called
+    by an extractor of somebody's own."""
+    token = _KNOWN.set(known)
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
 
 class RuleExtractor:
     """Extraction by rules, for English, German, Spanish and Chinese. It writes no summary: a list
     of frequent words is no account of a conversation, and what was learned stands in the facts."""
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """`read` of a batch alone."""
-        return self.read(batch, names=names)
+        """`read` of a batch, with what is known where the call stands in `comparing`."""
+        with _KNOWN.get()() as told:
+            return self.read(batch, names=names, told=told)
 
     async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        return self.read(batch, names=names)
+        return await asyncio.to_thread(self.extract, batch, names=names)
 
     def read(
         self, batch: Batch, *, names: Sequence[str] = (), told: Told | None = None
