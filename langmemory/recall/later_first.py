@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.lexicon import LANGUAGES, Question
+from langmemory.recall import cues
 from langmemory.recall.interaction import MET, Texts
 from langmemory.recall.source import Floats, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
@@ -79,6 +80,12 @@ def by_time(
     if reading.texts is None or reading.met is None or vocabulary is None or len(head) < 2:
         return Succession(order=order, newer=newer)
     same = _versions(head, rows, reading, vocabulary)
+    called = sorted({*names, *reading.named})
+    holds = np.array(
+        [_holding(reading.texts, vocabulary, name) for name in called], dtype=np.bool_
+    ).reshape(len(called), len(rows.ids))
+    of_head = holds[:, head].astype(np.float32)
+    same &= of_head.T @ (1 - of_head) == 0  # a version has every name of the query
     order = order.copy()
     for group in _groups(same):
         members = head[group]  # the places ascend
@@ -93,7 +100,6 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
-        holds = np.array([_holding(reading.texts, vocabulary, name) for name in names])
         order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
     return Succession(order=order, newer=newer)
 
@@ -126,6 +132,11 @@ def _versions(
     speakers = np.array([rows.speaker[place] or "" for place in head.tolist()])
     own = np.asarray(holds[:, _first_person(vocabulary)[distinct]].any(axis=1))
     same &= np.equal.outer(speakers, speakers) | ~np.logical_or.outer(own, own)
+    # A question is no version of a statement, nor a fact of one about somebody else.
+    asking = cues.questions(texts, vocabulary)[head]
+    same &= ~np.logical_or.outer(asking, asking)
+    subjects, facts = texts.tokens[starts], rows.position[head] < 0
+    same &= np.equal.outer(subjects, subjects) | ~np.logical_or.outer(facts, facts)
     return np.triu(same, 1)
 
 
@@ -147,7 +158,7 @@ def _fresh(
             better = fresh[place - 1]
             if worth[one] < CLOSE * worth[better] or said_at[one] <= said_at[better]:
                 break
-            if len(holds) and (holds[:, better] & ~holds[:, one]).any():
+            if (holds[:, better] & ~holds[:, one]).any():
                 break
             place -= 1
         fresh.insert(place, one)

@@ -310,7 +310,7 @@ def rank(
         pool.rows,
         times,
         reading,
-        vocabulary,
+        None if every_turn else vocabulary,
         intent.asks,
         _until(intent, times),
         intent.names,
