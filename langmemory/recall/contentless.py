@@ -23,7 +23,7 @@ from langmemory.recall.patterns import compiled
 from langmemory.recall.source import CandidateSource, Rows
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
-REPEATED: Final = 0.55
+REPEATED: Final = 0.45
 """Share of a turn's words, by their rarity, that the query has as well, from which it says nothing
 else."""
 LONGEST_TOKENS: Final = 64

@@ -210,7 +210,7 @@ def test_a_prompt_tells_the_day_by_the_clock_of_who_said_it(store: MemoryStore) 
     store.remember(NS, [said], thread_id="t")
     build_reflection_graph(store).invoke({"namespace": NS})
     facts, turns = (store.recall("Valencia", NS, kinds=[kind]) for kind in ("semantic", "episodic"))
-    assert "2026-06-28: Nuria" in disclose(list(facts)).text
+    assert "Nuria lives in Valencia (since 28 June 2026)" in disclose(list(facts)).text
     assert "2026-07-12: I moved" in disclose(list(turns)).text
     assert turns.results[0].at == at
 
