@@ -59,6 +59,8 @@ class Vocabulary:
     """float32[v]: 1 / weights, 0 for tokens without meaning of their own: punctuation, stop words."""
     telling: NDArray[np.float32]
     """float32[v]: ``weights``, 0 for tokens without meaning of their own."""
+    continues: Flags
+    """Pieces that go on with the word before them."""
     marks: Flags
     """Punctuation, and the mark of what an assistant said."""
     ends: NDArray[np.int8]
@@ -141,6 +143,8 @@ def default_vocabulary() -> Vocabulary:
     inverse = np.zeros(_IDS, dtype=np.float32)
     np.divide(1.0, weights, out=inverse, where=meaning)
     marks[ASSISTANT] = True
+    continues = np.zeros(_IDS, dtype=np.bool_)
+    continues[[id_ for piece, id_ in embedder.token_ids().items() if piece.startswith("##")]] = True
 
     ends = np.zeros(_IDS, dtype=np.int8)
     ends[_single_tokens(embedder, [".", "!", "。", "！", ";"])] = -1
@@ -155,6 +159,7 @@ def default_vocabulary() -> Vocabulary:
         weights=weights,
         inverse=inverse,
         telling=np.where(meaning, weights, 0),
+        continues=continues,
         marks=marks,
         ends=ends,
         temporal=temporal,
