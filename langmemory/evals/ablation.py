@@ -24,6 +24,7 @@ OFF: Mapping[str, Any] = {
     "families": False,
     "fold_similarity": 1.0,
     "hop_depth": 0,
+    "second_look": 0,
     "entity_depth": 0,
     "claim_depth": 0,
     "kin_depth": 0,

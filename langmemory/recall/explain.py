@@ -50,7 +50,10 @@ def explained(
     shares = scoring.shares(ranking.signals, ranking.weights)
     results = []
     for result in recall.results:
-        place = places[result.memory.id]
+        place = places.get(result.memory.id)
+        if place is None:
+            results.append(_second_look(result, query))
+            continue
         added = {
             name: share * float(ranking.signals[name][place]) for name, share in shares.items()
         }
@@ -95,6 +98,22 @@ def explained(
             candidates={**candidates, "ranked": len(ranking.score), "results": len(results)},
             milliseconds=milliseconds,
             removed=left_out(removed, {result.memory.key for result in recall.results}),
+        ),
+    )
+
+
+def _second_look(result: RecallResult, query: Query) -> RecallResult:
+    """The result with an explanation: the first look did not have it among its candidates."""
+    return replace(
+        result,
+        explanation=ResultExplanation(
+            ranks={},
+            raw_scores={name: result.parts[name] for name in ("dense", "keyword")},
+            contributions={"relevance": result.parts["relevance"]},
+            multipliers={},
+            moves=("second look: found by words of the first results",),
+            matched_words=matched_words(query, result.memory.text),
+            evidence=evidence_of(result.memory.value),
         ),
     )
 
