@@ -55,6 +55,9 @@ WEIGHTS: Final[Mapping[str, float]] = {
 """By feature; see `features`."""
 _WEIGHTS: Final = np.array(list(WEIGHTS.values()), dtype=np.float32)
 
+WHOLE: Final = 0.85
+"""Share of a query's words, by their rarity, with which all of them count as met."""
+
 NOTHING: Final = 2.0
 """A threshold that no probability reaches."""
 BACKGROUND: Final = slice(5, 20)
@@ -135,8 +138,19 @@ def gate(query: str, intent: Intent, ranking: Ranking, estimates: Floats) -> flo
     """The lowest probability with which a memory is shown for a prompt, where nobody chose one; above 1
     where none is."""
     best = float(estimates[ranking.order].max(initial=0))
-    if ranking.reading.named or is_personal(query, intent):
+    question = asks(query)
+    if ranking.reading.named or is_personal(query, intent) or (question and _met_whole(ranking)):
         needed = GATE
     else:
-        needed = IMPERSONAL_GATE if asks(query) else REMARK_GATE
+        needed = IMPERSONAL_GATE if question else REMARK_GATE
     return max(LOWEST, LOWEST_SHARE * best) if best >= needed else NOTHING
+
+
+def _met_whole(ranking: Ranking) -> bool:
+    """Whether one memory has every word of a query of two words or more: then its subject was talked
+    about, however many memories share it."""
+    met = ranking.reading.met
+    if met is None or len(met.shares) < 2:
+        return False
+    shares = met.shares @ np.where(ranking.reading.contentless, 0, met.matches)
+    return bool(shares.max(initial=0) >= WHOLE)

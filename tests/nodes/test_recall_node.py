@@ -182,9 +182,7 @@ def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
         for at in range(20)
     ]
     StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
-    state = ask(
-        RecallNode(store=store, budget=200, min_score=None), "What does the dog like to do?"
-    )
+    state = ask(RecallNode(store=store, budget=200), "What does the dog like to do?")
     assert 0 < state["memory_block"]["tokens"] <= 200
     assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
 

@@ -170,6 +170,16 @@ def test_the_score_of_what_was_put_passes_the_gate(embed: str, question: str, an
         assert texts(store, "What is the boiling point of ethanol?", min_score="auto") == []
 
 
+def test_a_subject_of_many_memories_passes_the_gate() -> None:
+    """A question whose every word is met is answered, also where many memories meet it as well."""
+    habits = ("swim", "chase cats", "dig holes", "bark", "eat cheese", "run", "fetch sticks", "nap")
+    with MemoryStore(":memory:") as store:
+        for at, habit in enumerate(habits):
+            store.put(NS, f"{at}", {"text": f"The dog likes to {habit}."})
+        assert len(texts(store, "What does the dog like to do?", min_score="auto")) == len(habits)
+        assert texts(store, "What does the moon look like?", min_score="auto") == []
+
+
 def test_scores_of_two_questions_compare(store: MemoryStore) -> None:
     """An answer scores high for its question, and everything low for a question nothing answers."""
     answered = store.recall("Where does my cat Tofu sleep?", NS).results[0].score
