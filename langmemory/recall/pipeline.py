@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ids import are_in
+from langmemory.lexicon import split_words
 from langmemory.recall import cues, scoring
 from langmemory.recall.calibration import features, gate, probability
 from langmemory.recall.candidates import EMPTY, Candidates, Flat, gather
@@ -61,6 +62,9 @@ from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
 Milliseconds = dict[str, float]
 
+WHOLE_TEXT: Final = 64
+"""Words from which a query is a text of its own: a mistyped word of it costs little, and a rare word
+taken for a mistyped one more."""
 CROWDED: Final = 4
 """Contentless candidates from which others are looked up in their place."""
 
@@ -213,7 +217,8 @@ def _read(
 ) -> tuple[Spelling, Intent]:
     """What the query says, mistyped words mended where it can be told that they are, and asks."""
     intent = read_intent(text, now)
-    if vocabulary is None or not isinstance(source, WordSource):
+    whole_text = len(split_words(text)) > WHOLE_TEXT
+    if whole_text or vocabulary is None or not isinstance(source, WordSource):
         return Spelling(text=text), intent
     spelling = respelled(text, intent, source, vocabulary)
     return spelling, read_intent(spelling.text, now) if spelling.meant else intent

@@ -9,7 +9,6 @@ from itertools import islice
 
 from langmemory.lexicon import (
     Question,
-    is_unspaced,
     keyword_terms,
     match_expression,
     word_forms,
@@ -42,11 +41,6 @@ MAX_KIN = 96
 NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
 """Questions that ask for something other than a kind they name: nothing is looked up for these
 (R@10 is the same with and without them)."""
-
-
-RARE_TERMS = 32
-"""Of a text with more words, so many of the rarest are looked up. Where 600 sections of documentation ask
-for the other sections of theirs, the 32 rarest have an NDCG@10 of .372 and the first 64 one of .359."""
 READ_TERMS = 512
 """Words that are read of a text."""
 
@@ -69,8 +63,7 @@ def read_query(
         terms = keyword_terms(text, intent.language)
     else:
         words = keyword_terms(text, intent.language, limit=READ_TERMS)
-        # Of what is written without spaces the terms are pairs of characters: none of them is a word.
-        terms = vocabulary.rarest(words, MAX_TERMS if is_unspaced(text) else RARE_TERMS)
+        terms = vocabulary.rarest(words, MAX_TERMS)
     if called := _stop_names(intent):
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:

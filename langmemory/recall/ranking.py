@@ -294,7 +294,7 @@ def weights_among(pool: Pool, intent: Intent, preset: Preset, terms: int = 0) ->
     long = _share(mean, preset.document_tokens)
     moved = weights["lead"] * long
     weights |= {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
-    whole = long * _share(terms, preset.document_terms)
+    whole = _share(terms, preset.document_terms) if long else 0.0
     if not whole:
         return weights
     total = sum(weights.values())
