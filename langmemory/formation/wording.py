@@ -94,7 +94,8 @@ _OF_THE_DAY = re.compile(
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
-    r"\b(?:mov\w+|start\w*|join\w*|began|begins?|bought|got|adopted|marr\w+|became|hired"
+    r"\b(?:as of|since|seit|desde|from (?:today|this)|ab heute|a partir de"
+    r"|appointed|elected|mov\w+|start\w*|join\w*|began|begins?|bought|got|adopted|marr\w+|became|hired"
     r"|promoted|switch\w*"
     r"|chang\w+|found\w*|left|quit|zog|gezogen|angefangen|fing|mud[óo]|empez[óo])\b",
     re.IGNORECASE,

@@ -48,6 +48,8 @@ _INSTEAD = re.compile(
     r"(?:(?:in|at|to|with|from|as|on|for|by|a|an|the|my|her|his|called|bei|mit|en|con)\s+)*"
     r"(?P<other>\w[\w'’&.-]*(?:\s+[A-ZÄÖÜ\d][\w'’&.-]*){0,3})"
 )
+_AVERSE = re.compile(r"dislikes|allergic_to|\w*(?:intoleran|avoid|abstain|refus|hate)")
+"""Relations to what somebody goes without."""
 _DEATH = frozenset(
     {"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"}
 )
@@ -117,18 +119,26 @@ def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Stance]]) -> Claime
             over="over" in stances and "denied" not in stances,
         )
     return Claimed(
-        claims=tuple(dict.fromkeys(_as_meant(claim, as_said) for claim, as_said in said)),
+        claims=tuple(
+            dict.fromkeys(
+                one for claim, as_said in said for one in _as_meant(claim, as_said, entry.ends)
+            )
+        ),
         implied=implied,
     )
 
 
-def _as_meant(claim: Claim, as_said: Stance) -> Claim:
-    """A claim under the relation that says how it is meant."""
-    if as_said in _ENDS or as_said == "off":
-        return _ended(claim, planned=as_said == "off")
+def _as_meant(claim: Claim, as_said: Stance, ends: bool) -> tuple[Claim, ...]:
+    """A claim under the relation that says how it is meant; what was called off and the model says to
+    be over may have been told as a plan, or as what is."""
+    if as_said == "off":
+        off = _ended(claim, planned=True)
+        return (_ended(claim), off) if ends else (off,)
+    if as_said in _ENDS:
+        return (_ended(claim),)
     if as_said == "wished":
-        return _under(PLANNED, claim)
-    return _under(AT_TIMES, claim) if as_said == "passing" else claim
+        return (_under(PLANNED, claim),)
+    return (_under(AT_TIMES, claim),) if as_said == "passing" else (claim,)
 
 
 def _stance(
@@ -146,6 +156,10 @@ def _stance(
         read = meant if meant != "passing" or relation.is_single else read
     for said in spoken if read in ("holds", "untold") and entry.kind != "plan" else ():
         heard = stance(said, "", claim.relation, claim.object, language=language)
+        if heard == "denied" and _AVERSE.match(relation.name):
+            continue  # "without nuts, please" is the aversion
+        if read == "holds" and relation.timeless and heard in ("wished", "supposed", "passing"):
+            continue  # "my sister might come" says whose sister she is
         if heard in ("wished", "supposed", "passing", "over", "denied", "off"):
             return heard
     return read

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF
@@ -18,7 +19,10 @@ from langmemory.formation.extraction.stance_words import (
     DENIED,
     ENDED,
     ENDED_AFTER,
+    EPISODES,
+    FORMER_ROLE,
     FORMERLY,
+    INSTEAD,
     NOT_TO_BE,
     OFF,
     OVER,
@@ -29,6 +33,7 @@ from langmemory.formation.extraction.stance_words import (
     STATES,
     STILL,
     SUPPOSED,
+    VISIT,
     WAS,
 )
 from langmemory.formation.relations.vocabulary import Relation, normalised, snake
@@ -88,7 +93,7 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
     stops = LANGUAGES[code].stop_words if code in LANGUAGES else frozenset()
     target = split_words(without_apostrophes(object))
     found = [
-        _Reading(said, own, named, stops).stance(place)
+        _Reading(subject, said, own, named, stops).stance(place)
         for sentence in _SENTENCE.split(without_apostrophes(text))
         for place in _places(sentence, target)
     ]
@@ -149,6 +154,8 @@ def _singular(word: str) -> str:
 class _Reading:
     """How the sentences of one claim are read."""
 
+    subject: str
+    """Name of the claim's subject; may be empty."""
     said: frozenset[str]
     """Words of the relation."""
     own: frozenset[str]
@@ -163,6 +170,8 @@ class _Reading:
         meant = self._meant(before) if self.relation.holds else None
         if self._is_cue(OFF, before) or self._is_cue(NOT_TO_BE, after):
             return "off" if self.relation.holds else "over"
+        if INSTEAD.search(before) is not None:  # "wants an hourly rate instead of"
+            return "unsaid"
         if denied is not None:
             return denied if meant is None else "off" if meant == "off" else "unsaid"
         if meant is not None:
@@ -175,9 +184,20 @@ class _Reading:
         clause = place.clause
         if "work" in self.relation.name or "stud" in self.relation.name:
             clause = _WORKDAYS.sub("", clause)
-        if self.relation.is_single and is_passing(clause):
+        if self.relation.is_single and is_passing(clause) and not self._is_at_home(place):
             return "passing"
         return "holds"
+
+    def _is_at_home(self, place: _Place) -> bool:
+        """Whether a visit is one from where the subject is as a rule ("is visiting from Bonn"), or
+        one to them ("Ann visited Lena in Bonn")."""
+        if re.search(r"\bfrom (?:the )?_", place.clause) is not None:
+            return True
+        name = re.escape(without_apostrophes(self.subject))
+        return bool(name) and bool(
+            re.search(rf"\b{VISIT} (?:a )?{name}\b", place.sentence, re.IGNORECASE)
+            or re.search(rf"\b{name}, whom? (?:\w+ ){{1,3}}{VISIT}\b", place.sentence, re.IGNORECASE)
+        )
 
     def _meant(self, before: str) -> Stance | None:
         """Whether it is supposed, or planned, or planned no more."""
@@ -250,7 +270,8 @@ class _Reading:
         """Whether a sentence speaks of what was: surely over, or in the past tense only."""
         clause = place.clause
         words = before.split()
-        if self._is_cue(OVER, before) and sum(word in NEGATIONS for word in words) % 2:
+        odd = sum(word in NEGATIONS for word in words) % 2
+        if odd and self._is_cue(OVER, before) and not self._only_owns(before):
             return "over"
         ended = ENDED_AFTER.search(after)
         if ended is not None and not _TURNS & set(after[: ended.start()].split()):
@@ -262,6 +283,9 @@ class _Reading:
             if not own and all(one in besides or _is_form_of(one, self.said) for one in between):
                 return "over"
         if STILL.search(clause) is not None:
+            return None
+        clause = self._without_former_roles(clause)
+        if EPISODES.search(clause) is not None:
             return None
         if FORMERLY.search(clause) is not None:
             return "over" if re.search(r"\b(?:used to|ex|former)\b", clause) else "past"
@@ -276,9 +300,43 @@ class _Reading:
             ):
                 return "past"
             perfect = at > 0 and words[at - 1] in ("has", "have", "had", "ve")
+            # "has set up a shop and rented": what follows "and" has the verb of what precedes it.
+            perfect = perfect or (at == 0 and _is_joined_perfect(place.before, len(words)))
             if word in PAST_STATES and not (perfect or following == "to"):
                 return "past"
         return None
+
+    def _only_owns(self, before: str) -> bool:
+        """Whether a text names the subject only as whose the object is, after it said what is over of
+        something else: "the app no longer opens on Lena's phone"."""
+        name = without_apostrophes(self.subject).casefold()
+        cue = OVER.search(before)
+        if not name or cue is None:
+            return False
+        of_it = re.search(rf"\b{re.escape(name)}s? (?:\w+ ){{0,3}}$", f"{before[cue.end() :]} ")
+        return of_it is not None and name not in before[: cue.start()]
+
+    def _without_former_roles(self, clause: str) -> str:
+        """A clause without "former" before a role that the relation does not name: "her former
+        flatmate in Bonn" lives there still."""
+
+        def kept(found: re.Match[str]) -> str:
+            role = found["role"].casefold()
+            is_other = (role in ROLE_OF or role in MANY_ROLES) and not _is_form_of(role, self.said)
+            return role if is_other else found[0]
+
+        return FORMER_ROLE.sub(kept, clause)
+
+
+def _is_joined_perfect(before: Sequence[str], length: int) -> bool:
+    """Whether the last words, as many as ``length``, go on after "and" with a perfect."""
+    lead = before[: len(before) - length]
+    if not lead or lead[-1] not in _AND:
+        return False
+    return any(
+        verb in ("has", "have", "had", "ve") and participle.endswith(("ed", "en", "ne", "t", "ght"))
+        for verb, participle in pairwise(lead)
+    )
 
 
 def _goes_on(words: Sequence[str]) -> bool:

@@ -34,9 +34,30 @@ FORMERLY: Final = _words(
 )
 """Words that put the sentence into the past."""
 
+FORMER_ROLE: Final = re.compile(
+    r"\b(?:former|ex|ehemalige[rnms]?|frühere[rnms]?|antigu[oa]) (?P<role>\w+)", re.IGNORECASE
+)
+"""Who somebody was to another."""
+
+INSTEAD: Final = re.compile(
+    r"\b(?:instead of|rather than|statt|anstatt|anstelle von|en vez de|en lugar de)(?: \w+){0,2}$",
+    re.IGNORECASE,
+)
+"""Right before what something else is to take the place of."""
+
+EPISODES: Final = _words(
+    r"reactions?|attacks?|emergency|episodes?|flare-?ups?|seizures?",
+    r"(?:\w+)?(?:reaktion|anfall|notfall|schock|schub)|reacci[óo]n|ataque|crisis|brote",
+)
+"""What happens to whom has an illness: that it happened does not say that it is over."""
+
+VISIT: Final = r"(?:visit(?:s|ed|ing)?|besuch(?:t|te|en|ten)?|visit(?:a|ó|aba|ando))"
+"""Words for a visit, as part of a pattern."""
+
 ENDED: Final = _words(
     r"(?:moved|relocated|transferred|switched|changed|fled) (?:away |over )?from|moved out of",
-    r"left|walked out (?:on|of)",
+    r"(?<!year )(?<!years )(?<!month )(?<!months )(?<!week )(?<!weeks )(?<!day )(?<!days )(?<!hour )"
+    r"(?<!hours )(?<!time )left(?! for\b)|walked out (?:on|of)",
     r"resigned from|fired (?:from|by)|laid off (?:from|by)|retired from|dropped out of",
     r"graduated from|expelled from",
     r"sold|gave away|given away|got rid of|threw (?:away|out)|donated|scrapped|returned|traded in",
@@ -44,7 +65,7 @@ ENDED: Final = _words(
     r"divorced(?: from)?|dumped|parted (?:with|from)",
     r"fell out with|lost touch with|cancel+ed|unsubscribed from|dropped|abandoned|over with",
     r"done with|finished with|outgrew",
-    r"recovered from|cured of|got over|went off|lost (?:all )?interest in|verkauft\w*|verließ",
+    r"recovered from|cured of|got over|went off(?! to\b)|lost (?:all )?interest in|verkauft\w*|verließ",
     r"verlassen|gekündigt|getrennt von|geschieden von|vendió|dejó|rompió con",
 )
 """Verbs that end what holds between somebody and what comes next after them."""
@@ -124,7 +145,7 @@ PLANS: Final = _words(
     r"dream(?:s|ed|t|ing)?|consider(?:s|ed|ing)?|plan(?:s|ned|ning)?|intend(?:s|ed|ing)?|aim(?:s|ing)?",
     r"(?:think|talk|dream)(?:s|ing|ed)? (?:about|of)|thought (?:about|of)|toy(?:s|ing) with",
     r"contemplat\w+|fantasi[sz]\w+|negotiat\w+|proposed",
-    r"will|shall|going to|gonna|wanna|about to|due to (?!the\b|her\b|his\b|a\b)|set to|ready to",
+    r"(?:will|shall)(?! have been\b)|going to|gonna|wanna|about to|due to (?!the\b|her\b|his\b|a\b)|set to|ready to",
     r"would|could|should|ought to|needs? to|look(?:s|ing)? (?:forward|to|for|into|at)",
     r"appl(?:y|ies|ied|ying) (?:for|to|at|with)|applications?|interview(?:s|ed|ing)?",
     r"offer(?:s|ed)?|shortlisted",
@@ -138,7 +159,7 @@ PLANS: Final = _words(
     r"plant|planen|möchten?|würden?|könnten?|wollte|überlegt|hofft|träumt|hat vor|bewirbt",
     r"bewarb|beworben",
     r"bald|eines tages|irgendwann|demnächst",
-    r"querría|quisiera|quiere|planea|piensa|espera|sueña|va a|podría|pronto|algún día",
+    r"querría|quisiera|quiere|planea|piensa|espera|sueña|va a(?= \w+[aei]r(?:se)?\b)|podría|pronto|algún día",
 )
 """It may come to be so, or somebody wants it."""
 

@@ -276,7 +276,7 @@ RELATIONS: tuple[Relation, ...] = (
         object="literal",
         phrases=phrases(
             """is dead; dead; deceased; is deceased; died of; died from; died in; killed in; killed by;
-            put down; put to sleep; has passed; passed; gestorben; gestorben an; tot; verstorben;
+            put down; put to sleep; has passed; gestorben; gestorben an; tot; verstorben;
             falleció; ha muerto"""
         ),
     ),
