@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from langmemory.lexicon import LANGUAGES, Question
 from langmemory.recall import cues
 from langmemory.recall.interaction import MET, Texts
-from langmemory.recall.source import Floats, Rows
+from langmemory.recall.source import Floats, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ CLOSE: Final = 0.9
 assistant for what holds. On `changes` present answers then lead outdated ones more often (.60 instead of
 .46); with .75 in .74, but then versions of different things change places. Two people who talk seldom
 ask each other so, and there it would cost evidence (LoCoMo R@10 -.03)."""
+
+RIVAL: Final = 0.5
+"""Share of an earlier claim's score from which the later claim of another value stands before it."""
 
 _MIX: Final = np.cumprod(np.full(16, 6364136223846793005, dtype=np.uint64))
 """Factors of a word's pieces by their place in it (Knuth's multiplier, modulo 2^64)."""
@@ -64,6 +67,7 @@ def by_time(
     asks: frozenset[Question],
     until: int | None,
     names: Sequence[str] = (),
+    rivals: tuple[Ids, Ids] | None = None,
 ) -> Succession:
     """Rearrange the head of an order; each group of versions keeps its places.
 
@@ -77,6 +81,7 @@ def by_time(
         asks: What the query asks for: "first" puts the oldest version first, "before" the newest last.
         until: End of the time the query speaks of, microseconds: what was said later stands behind.
         names: In the query.
+        rivals: Ids of what claims other values of the same: the earlier ones, and the later ones.
     """
     newer = np.full(len(rows.ids), -1, dtype=np.int64)
     head = order[:HEAD]
@@ -104,6 +109,8 @@ def by_time(
         order[group] = newest_first
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
         order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
+    if rivals is not None and until is None and asks.isdisjoint(("first", "before")):
+        order[: len(head)] = _last_claimed(head, order[: len(head)], score, rows, said_at, holds, rivals)
     return Succession(order=order, newer=newer)
 
 
@@ -174,6 +181,32 @@ def _fresh(
             place -= 1
         fresh.insert(place, one)
     return fresh
+
+
+def _last_claimed(
+    ranked: Order,
+    order: Order,
+    score: Floats,
+    rows: Rows,
+    said_at: NDArray[np.int64],
+    holds: NDArray[np.bool_],
+    rivals: tuple[Ids, Ids],
+) -> list[int]:
+    """The order, the later of two claims right before the earlier one that it is not far behind.
+    The arguments are those of `_fresh`, and the rivals."""
+    worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
+    place = {item: at for at, item in enumerate(rows.ids.tolist())}
+    settled = order.tolist()
+    for earlier, later in zip(*(side.tolist() for side in rivals), strict=True):
+        one, other = place.get(earlier, -1), place.get(later, -1)
+        if one not in worth or other not in worth or said_at[other] <= said_at[one]:
+            continue
+        if worth[other] < RIVAL * worth[one] or (holds[:, one] & ~holds[:, other]).any():
+            continue
+        if settled.index(one) < settled.index(other):
+            settled.remove(other)
+            settled.insert(settled.index(one), other)
+    return settled
 
 
 def _holding(texts: Texts, vocabulary: Vocabulary, name: str) -> NDArray[np.bool_]:

@@ -35,7 +35,7 @@ from langmemory.recall.explain import explained
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent, searched
-from langmemory.recall.later_first import by_time
+from langmemory.recall.later_first import HEAD, by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
@@ -319,6 +319,7 @@ def rank(
         intent.asks,
         _until(intent, times),
         intent.names,
+        None if families is None else source.rivals(pool.rows.ids[settled[:HEAD]]),
     )
     if succession.order is not settled:
         # Each place keeps its score.

@@ -185,6 +185,11 @@ class CandidateSource(Protocol):
         of its terms a claim meets."""
         ...
 
+    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+        """Which of the ids claim of one subject what has one value at a time, or may have: int64[m]
+        those of which it was so earlier, int64[m] those of which it was so later."""
+        ...
+
     def memories(self, ids: Ids) -> list[Memory]:
         """The items themselves, in any order."""
         ...

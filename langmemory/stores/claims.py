@@ -23,10 +23,10 @@ from langmemory.formation.relations.questions import (
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.lexicon import is_unspaced, split_words
-from langmemory.recall.source import ClaimQuery, Found
+from langmemory.recall.source import ClaimQuery, Found, Ids
 from langmemory.sqlite.file.connection import Connection
 from langmemory.sqlite.graph import graph
-from langmemory.sqlite.graph.claims import ClaimRow, claims_about, relations_of
+from langmemory.sqlite.graph.claims import ClaimRow, claims_about, claims_made, relations_of
 from langmemory.sqlite.graph.hops import families
 from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.sqlite.search.candidates import NOTHING
@@ -103,6 +103,33 @@ def claims_asked(
         score = _of_sources(connection, scope, score)
     best = sorted(score, key=lambda item: (-score[item], -item))[:limit]
     return Found(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
+
+
+def rivals_among(connection: Connection, items: Ids) -> tuple[Ids, Ids]:
+    """Pairs of these facts that claim of one subject another value of what has one at a time, or, of a
+    relation that nobody knows, may have: (int64[m] earlier, int64[m] later). That something is over
+    comes after that it was so."""
+    rows = claims_made(connection, items.tolist())
+    root = graph.roots(connection, {row.subject for row in rows})
+    told: defaultdict[tuple[int, str], list[ClaimRow]] = defaultdict(list)
+    for row in rows:
+        told[root.get(row.subject, row.subject), row.relation.removeprefix(NO_LONGER)].append(row)
+    pairs = {
+        (one.item, other.item)
+        for (_, name), claims in told.items()
+        if len(claims) > 1 and _has_one_value(name)
+        for one in claims
+        for other in claims
+        if (one.object, one.literal) != (other.object, other.literal)
+        if one.valid_at is None or other.valid_at is None or one.valid_at < other.valid_at
+    }
+    found = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _has_one_value(name: str) -> bool:
+    relation = relation_named(name)
+    return relation.values != "many" and not relation.timeless
 
 
 def _asked_about(

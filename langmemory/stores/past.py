@@ -230,6 +230,9 @@ class PastSource:
 
     # Asked of items.
 
+    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+        return self._present.rivals(ids)
+
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         found = self._present.cosines(vector, ids)
         then = np.isin(ids, self._ids)

@@ -27,7 +27,7 @@ from langmemory.sqlite.graph import graph, hops
 from langmemory.sqlite.records import items
 from langmemory.sqlite.scope.scopes import CompiledScope
 from langmemory.sqlite.search import candidates, known_words
-from langmemory.stores.claims import claims_asked
+from langmemory.stores.claims import claims_asked, rivals_among
 from langmemory.stores.operations import NO_LIMIT
 from langmemory.types import Memory
 
@@ -155,6 +155,11 @@ class SnapshotSource:
         if self._nobody_known:
             return Found(*candidates.NOTHING)
         return claims_asked(self._snapshot.connection, self._scope, query, limit)
+
+    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+        if self._nobody_known:
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return rivals_among(self._snapshot.connection, ids)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

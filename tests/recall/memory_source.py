@@ -229,5 +229,8 @@ class MemorySource:
     def claims(self, query: ClaimQuery, limit: int) -> Found:
         return Found(np.empty(0, np.int64), np.empty(0, np.float32))
 
+    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+        return ids[:0], ids[:0]
+
     def memories(self, ids: Ids) -> list[Memory]:
         return [self.by_id[int(i)] for i in ids]

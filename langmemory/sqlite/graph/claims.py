@@ -47,6 +47,17 @@ def relations_of(
     return {str(row[0]) for row in rows}
 
 
+def claims_made(connection: Connection, items: Iterable[int]) -> list[ClaimRow]:
+    """The edges of these memories."""
+    rows = connection.execute(
+        "SELECT i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at "
+        "FROM carray(?) c CROSS JOIN edge e ON e.fact = c.value "
+        "CROSS JOIN item i ON i.id = e.fact ORDER BY e.id",
+        (id_array(items),),
+    )
+    return [ClaimRow(*row) for row in rows]
+
+
 def claims_about(
     connection: Connection,
     scope: CompiledScope,
