@@ -257,13 +257,16 @@ def rank(
     every_turn: bool = False,
 ) -> Ranking:
     """Candidates with every signal and score, in order; contentless turns only with ``every_turn``."""
-    looked = _look_up(query, intent, source, vector, preset, vocabulary, clock, limit, every_turn)
+    at = _micros(intent.horizon or now)
+    looked = _look_up(
+        query, intent, source, vector, preset, vocabulary, clock, limit, every_turn, at
+    )
     silent = looked.pool.rows.ids[looked.reading.contentless]
     taken = int(are_in(looked.candidates.ids, silent).sum())
     if taken >= CROWDED:
         more = preset.model_copy(update={"depth": min(preset.depth + taken, MOST_CANDIDATES)})
         looked = _look_up(
-            query, intent, source, vector, more, vocabulary, clock, limit, every_turn, silent
+            query, intent, source, vector, more, vocabulary, clock, limit, every_turn, at, silent
         )
     candidates, pool, reading = looked.candidates, looked.pool, looked.reading
     hops, claims, families = looked.hops, looked.claims, looked.families
@@ -284,7 +287,7 @@ def rank(
         pool.rows, uses, _micros(now), half_life_days=preset.half_life_days, wanted=wanted
     )
     factors = scoring.multipliers(properties, preset.spreads)
-    old = stale(pool.rows, _micros(intent.horizon or now))
+    old = stale(pool.rows, at)
     of_now = "before" not in intent.asks and intent.horizon is None
     if preset.families and preset.stale_factor < 1 and of_now:
         old = np.maximum(old, are_in(pool.rows.ids, source.outdated(pool.rows.ids)))
@@ -319,7 +322,7 @@ def rank(
         intent.asks,
         _until(intent, times),
         intent.names,
-        None if families is None else source.rivals(pool.rows.ids[settled[:HEAD]]),
+        None if families is None else source.rivals(pool.rows.ids[settled[:HEAD]], at),
     )
     if succession.order is not settled:
         # Each place keeps its score.
@@ -372,10 +375,11 @@ def _look_up(
     clock: _Clock,
     limit: int,
     every_turn: bool,
+    now: int,
     without: Ids = EMPTY.ids,
 ) -> _LookedUp:
     """Candidates of every channel but those ``without``, what surrounds them and what was made of
-    them, and their words."""
+    them, and their words. ``now`` is as in `ClaimQuery`."""
     window = searched(intent, preset.period_lag_days) if preset.window_channel else None
     # What is out of a bound takes places of what is within it.
     bounded = intent.edge is not None and intent.edge != "around"
@@ -403,7 +407,7 @@ def _look_up(
     clock.lap("context")
     claims = EMPTY
     if preset.claim_depth and (intent.period is None or "before" in intent.asks):
-        pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth)
+        pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth, now)
     pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
     if vocabulary is not None and not every_turn:
         pool = with_tokens(source, pool, vocabulary)

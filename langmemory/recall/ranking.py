@@ -163,6 +163,7 @@ def with_claims(
     intent: Intent,
     vector: Floats | None,
     limit: int,
+    now: int,
 ) -> tuple[Pool, Found]:
     """The pool together with what claims what the query asks, and that; where it asks what was before,
     with the turns that told it."""
@@ -172,6 +173,7 @@ def with_claims(
         names=possible_names(query.text, intent),
         speakers={name for name in pool.rows.speaker if name},
         asks=intent.asks,
+        now=now,
     )
     found = source.claims(asked, limit)
     missing = found.ids[~are_in(found.ids, pool.rows.ids)]

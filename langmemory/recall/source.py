@@ -52,6 +52,9 @@ class ClaimQuery:
     speakers: Iterable[str]
     """Whom it may mean by "I"."""
     asks: Collection[Question]
+    now: int
+    """When it is asked, or the end of the time it asks about, microseconds: what was announced for a day
+    before holds."""
 
 
 class Found(NamedTuple):
@@ -185,9 +188,10 @@ class CandidateSource(Protocol):
         of its terms a claim meets."""
         ...
 
-    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         """Which of the ids claim of one subject what has one value at a time, or may have: int64[m]
-        those of which it was so earlier, int64[m] those of which it was so later."""
+        those of which it was so earlier, int64[m] those of which it was so later. ``now`` as in
+        `ClaimQuery`."""
         ...
 
     def memories(self, ids: Ids) -> list[Memory]:

@@ -90,7 +90,7 @@ def claims_asked(
     if before:
         place, viewer = scope.scope.namespace, scope.scope.viewer
         known = compile_scope(Scope(namespace=place, viewer=viewer, statuses=("superseded",)))
-    answers = _followed(connection, known, terms, near, asked, mine)
+    answers = _followed(connection, known, query, near, asked, mine)
     always = framing(terms)
     if before:  # "before Valencia" names what came after
         always = always.union(*near.values())
@@ -105,11 +105,11 @@ def claims_asked(
     return Found(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
 
 
-def rivals_among(connection: Connection, items: Ids) -> tuple[Ids, Ids]:
+def rivals_among(connection: Connection, items: Ids, now: int) -> tuple[Ids, Ids]:
     """Pairs of these facts that claim of one subject another value of what has one at a time, or, of a
     relation that nobody knows, may have: (int64[m] earlier, int64[m] later). That something is over
     comes after that it was so."""
-    rows = claims_made(connection, items.tolist())
+    rows = [_as_of(row, now) for row in claims_made(connection, items.tolist())]
     root = graph.roots(connection, {row.subject for row in rows})
     told: defaultdict[tuple[int, str], list[ClaimRow]] = defaultdict(list)
     for row in rows:
@@ -125,6 +125,13 @@ def rivals_among(connection: Connection, items: Ids) -> tuple[Ids, Ids]:
     }
     found = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     return found[:, 0], found[:, 1]
+
+
+def _as_of(claim: ClaimRow, now: int) -> ClaimRow:
+    """A claim as it is at a time: what was announced for a day ("starts at Hooli tomorrow") holds from
+    that day on."""
+    came = claim.announced and (claim.valid_at or now) <= now
+    return claim._replace(relation=claim.relation.removeprefix(PLANNED)) if came else claim
 
 
 def _has_one_value(name: str) -> bool:
@@ -152,13 +159,13 @@ def _asked_about(
 def _followed(
     connection: Connection,
     scope: CompiledScope,
-    terms: Sequence[str],
+    query: ClaimQuery,
     near: Mapping[int, set[str]],
     asked: Mapping[str, Terms],
     mine: set[int],
 ) -> list[_Answer]:
     """What the relations claim of some entities, and of whom these claims lead to."""
-    answers = step = _answers(connection, scope, terms, near, asked, mine)
+    answers = step = _answers(connection, scope, query, near, asked, mine)
     for _ in range(min(len(asked), MOST_STEPS) - 1):
         beyond: defaultdict[int, set[str]] = defaultdict(set)
         for one in step:
@@ -166,7 +173,7 @@ def _followed(
                 beyond[one.far] |= one.met
         newest = sorted(beyond, reverse=True)[:MOST_BEYOND]
         further = {entity: beyond[entity] for entity in newest}
-        step = _answers(connection, scope, terms, further, asked, set()) if further else []
+        step = _answers(connection, scope, query, further, asked, set()) if further else []
         answers = [*answers, *step]
     return answers
 
@@ -215,7 +222,7 @@ def _own_words(text: str, terms: Sequence[str]) -> Terms | None:
 def _answers(
     connection: Connection,
     scope: CompiledScope,
-    terms: Sequence[str],
+    query: ClaimQuery,
     near: Mapping[int, Iterable[str]],
     asked: Mapping[str, Terms],
     mine: set[int],
@@ -232,14 +239,14 @@ def _answers(
     viewer = scope.scope.viewer
     found = []
     for claim in rows:
-        for one in _readings(claim, asked):
+        for one in _readings(_as_of(claim, query.now), asked):
             at = root.get(one.near)
             if at is None or asked[one.relation] <= met[at]:
                 continue  # these words have led there
             if at in own and viewer is not None and claim.owner not in (None, viewer):
                 continue
             there = met.get(root.get(one.far or -1, -1), _NO_WORDS)
-            words = (one.met | met[at] | there).intersection(terms)
+            words = (one.met | met[at] | there).intersection(query.terms)
             found.append(one._replace(near=at, met=words))
     return found
 

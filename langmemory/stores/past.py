@@ -230,8 +230,8 @@ class PastSource:
 
     # Asked of items.
 
-    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
-        return self._present.rivals(ids)
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
+        return self._present.rivals(ids, now)
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         found = self._present.cosines(vector, ids)

@@ -156,10 +156,10 @@ class SnapshotSource:
             return Found(*candidates.NOTHING)
         return claims_asked(self._snapshot.connection, self._scope, query, limit)
 
-    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         if self._nobody_known:
             return hops.NOTHING.ids, hops.NOTHING.ids
-        return rivals_among(self._snapshot.connection, ids)
+        return rivals_among(self._snapshot.connection, ids, now)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

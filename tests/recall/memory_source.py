@@ -229,7 +229,7 @@ class MemorySource:
     def claims(self, query: ClaimQuery, limit: int) -> Found:
         return Found(np.empty(0, np.int64), np.empty(0, np.float32))
 
-    def rivals(self, ids: Ids) -> tuple[Ids, Ids]:
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
 
     def memories(self, ids: Ids) -> list[Memory]:

@@ -167,6 +167,8 @@ class _Reading:
         before = " ".join(self._scope(place.before))
         after = " ".join(place.after).partition(" , ")[0]
         denied = self._denial(place)
+        if denied is None and self.relation.is_single and self._is_host(place):
+            return "holds"
         meant = self._meant(before) if self.relation.holds else None
         if self._is_cue(OFF, before) or self._is_cue(NOT_TO_BE, after):
             return "off" if self.relation.holds else "over"
@@ -184,20 +186,22 @@ class _Reading:
         clause = place.clause
         if "work" in self.relation.name or "stud" in self.relation.name:
             clause = _WORKDAYS.sub("", clause)
-        if self.relation.is_single and is_passing(clause) and not self._is_at_home(place):
-            return "passing"
+        if self.relation.is_single and is_passing(clause):
+            # "is visiting from Bonn" says where somebody is as a rule.
+            away = re.search(r"\bfrom (?:the )?_", clause) is not None
+            return "holds" if away else "passing"
         return "holds"
 
-    def _is_at_home(self, place: _Place) -> bool:
-        """Whether a visit is one from where the subject is as a rule ("is visiting from Bonn"), or
-        one to them ("Ann visited Lena in Bonn")."""
-        if re.search(r"\bfrom (?:the )?_", place.clause) is not None:
-            return True
+    def _is_host(self, place: _Place) -> bool:
+        """Whether it is the subject that somebody visits, or means to: "Ann will be at Lena's in
+        Bonn", "Lena, who Ann visits in Bonn"."""
         name = re.escape(without_apostrophes(self.subject))
-        return bool(name) and bool(
-            re.search(rf"\b{VISIT} (?:a )?{name}\b", place.sentence, re.IGNORECASE)
-            or re.search(rf"\b{name}, whom? (?:\w+ ){{1,3}}{VISIT}\b", place.sentence, re.IGNORECASE)
-        )
+        if not name:
+            return False
+        seen = rf"\b(?:{VISIT}|see|meet|be at|is at|was at|stay(?:s|ing)? (?:with|at))"
+        host = rf"{seen} (?:(?:a|his|her|their|my|our) (?:\w+ )?)?{name}s?\b"
+        whom = rf"\b{name}, whom? (?:\w+ ){{1,3}}{VISIT}\b"
+        return re.search(f"{host}|{whom}", place.sentence, re.IGNORECASE) is not None
 
     def _meant(self, before: str) -> Stance | None:
         """Whether it is supposed, or planned, or planned no more."""

@@ -20,6 +20,13 @@ MOST_OBJECT: Final = 512
 """Claims with one entity as their object that are looked through, the newest."""
 
 
+_COLUMNS: Final = (
+    "i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at, "
+    "coalesce(i.value ->> '$.fact_kind' = 'event' "
+    "AND i.valid_at > unixepoch(i.value ->> '$.said_at') * 1000000, 0)"
+)
+
+
 class ClaimRow(NamedTuple):
     """An edge and its memory."""
 
@@ -31,6 +38,8 @@ class ClaimRow(NamedTuple):
     literal: str | None
     valid_at: int | None
     """Since when it holds, in microseconds."""
+    announced: bool
+    """It was told as an event of a day that was yet to come."""
 
 
 def relations_of(
@@ -50,8 +59,7 @@ def relations_of(
 def claims_made(connection: Connection, items: Iterable[int]) -> list[ClaimRow]:
     """The edges of these memories."""
     rows = connection.execute(
-        "SELECT i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at "
-        "FROM carray(?) c CROSS JOIN edge e ON e.fact = c.value "
+        f"SELECT {_COLUMNS} FROM carray(?) c CROSS JOIN edge e ON e.fact = c.value "
         "CROSS JOIN item i ON i.id = e.fact ORDER BY e.id",
         (id_array(items),),
     )
@@ -66,8 +74,7 @@ def claims_about(
 ) -> list[ClaimRow]:
     """The edges in scope from or to one of these entities (links not followed)."""
     where, bindings = graph.within(scope)
-    columns = "i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at"
-    columns += scope.value_column
+    columns = _COLUMNS + scope.value_column
     of_subject = (
         f"SELECT {columns} FROM edge e CROSS JOIN item i ON i.id = e.fact "
         f"WHERE e.subject = ? AND e.relation = ? AND {where} ORDER BY e.id DESC LIMIT ?"
