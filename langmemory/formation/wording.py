@@ -154,6 +154,18 @@ def is_passing(text: str) -> bool:
     return _OF_THE_DAY.search(text) is not None and _BEGINS.search(text) is None
 
 
+def is_host(text: str, name: str) -> bool:
+    """Whether it is they whom somebody visits, or means to: "Ann will be at Lena's in Bonn", "Lena, who
+    Ann visits in Bonn". Where they live is no part of the plan."""
+    host = re.escape(without_apostrophes(name))
+    if not host:
+        return False
+    seen = rf"\b(?:{_VISIT}|see|meet|be at|is at|was at|stay(?:s|ed|ing)? (?:with|at))"
+    visited = rf"{seen} (?:(?:a|his|her|their|my|our) (?:\w+ )?)?{host}s?\b"
+    whom = rf"\b{host}, whom? (?:\w+ ){{1,3}}{_VISIT}\b"
+    return re.search(f"{visited}|{whom}", without_apostrophes(text), re.IGNORECASE) is not None
+
+
 def without_apostrophes(text: str) -> str:
     """The text with words as `NEGATIONS` has them: "dont"."""
     return text.replace("'", "").replace("’", "")

@@ -110,7 +110,9 @@ def by_time(
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
         order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
     if rivals is not None and until is None and asks.isdisjoint(("first", "before")):
-        order[: len(head)] = _last_claimed(head, order[: len(head)], score, rows, said_at, holds, rivals)
+        order[: len(head)] = _last_claimed(
+            head, order[: len(head)], score, rows, said_at, holds, rivals
+        )
     return Succession(order=order, newer=newer)
 
 

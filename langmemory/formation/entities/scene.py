@@ -23,6 +23,7 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.wording import is_host
 from langmemory.lexicon import is_unspaced
 
 
@@ -83,7 +84,7 @@ class Scene:
             return
         written = replace(
             claim,
-            relation=self._stance(claim.relation),
+            relation=self._stance(claim.relation, raw.subject),
             subject=subject.followed,
             object=claim.object.strip() if found is None else found.followed,
             object_is_entity=found is not None,
@@ -100,13 +101,15 @@ class Scene:
             # Written both ways, because what can be only one is looked for from either side.
             yield replace(written, subject=written.object, object=written.subject)
 
-    def _stance(self, relation: str) -> str:
-        """A fact that something is over claims just that, and so does a plan."""
+    def _stance(self, relation: str, subject: str) -> str:
+        """A fact that something is over claims just that, and so does a plan; but where they live whom
+        somebody plans to visit is no part of the plan."""
         plain = relation_named(relation)
         if self.fact.ends and plain.ends is None and not relation.startswith(NO_LONGER):
             return NO_LONGER + relation
         if self.fact.kind == "plan" and plain.holds and not relation.startswith(PLANNED):
-            return PLANNED + relation
+            hosted = plain.is_single and is_host(self.fact.text, subject)
+            return relation if hosted else PLANNED + relation
         return relation
 
     def _role(self, name: str) -> Role | None:

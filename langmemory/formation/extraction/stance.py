@@ -33,11 +33,10 @@ from langmemory.formation.extraction.stance_words import (
     STATES,
     STILL,
     SUPPOSED,
-    VISIT,
     WAS,
 )
 from langmemory.formation.relations.vocabulary import Relation, normalised, snake
-from langmemory.formation.wording import NEGATIONS, is_passing, without_apostrophes
+from langmemory.formation.wording import NEGATIONS, is_host, is_passing, without_apostrophes
 from langmemory.lexicon import LANGUAGES, primary, split_words
 from langmemory.lexicon.language import word_set
 
@@ -167,7 +166,7 @@ class _Reading:
         before = " ".join(self._scope(place.before))
         after = " ".join(place.after).partition(" , ")[0]
         denied = self._denial(place)
-        if denied is None and self.relation.is_single and self._is_host(place):
+        if denied is None and self.relation.is_single and is_host(place.sentence, self.subject):
             return "holds"
         meant = self._meant(before) if self.relation.holds else None
         if self._is_cue(OFF, before) or self._is_cue(NOT_TO_BE, after):
@@ -191,17 +190,6 @@ class _Reading:
             away = re.search(r"\bfrom (?:the )?_", clause) is not None
             return "holds" if away else "passing"
         return "holds"
-
-    def _is_host(self, place: _Place) -> bool:
-        """Whether it is the subject that somebody visits, or means to: "Ann will be at Lena's in
-        Bonn", "Lena, who Ann visits in Bonn"."""
-        name = re.escape(without_apostrophes(self.subject))
-        if not name:
-            return False
-        seen = rf"\b(?:{VISIT}|see|meet|be at|is at|was at|stay(?:s|ing)? (?:with|at))"
-        host = rf"{seen} (?:(?:a|his|her|their|my|our) (?:\w+ )?)?{name}s?\b"
-        whom = rf"\b{name}, whom? (?:\w+ ){{1,3}}{VISIT}\b"
-        return re.search(f"{host}|{whom}", place.sentence, re.IGNORECASE) is not None
 
     def _meant(self, before: str) -> Stance | None:
         """Whether it is supposed, or planned, or planned no more."""

@@ -51,9 +51,6 @@ EPISODES: Final = _words(
 )
 """What happens to whom has an illness: that it happened does not say that it is over."""
 
-VISIT: Final = r"(?:visit(?:s|ed|ing)?|besuch(?:t|te|en|ten)?|visit(?:a|ó|aba|ando))"
-"""Words for a visit, as part of a pattern."""
-
 ENDED: Final = _words(
     r"(?:moved|relocated|transferred|switched|changed|fled) (?:away |over )?from|moved out of",
     r"(?<!year )(?<!years )(?<!month )(?<!months )(?<!week )(?<!weeks )(?<!day )(?<!days )(?<!hour )"
