@@ -104,6 +104,8 @@ _BEGINS = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 
+_VISIT = r"(?:visit(?:s|ed|ing)?|besuch(?:t|te|en|ten)?|visit(?:a|ó|aba|ando))"
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:

@@ -198,7 +198,7 @@ def _last_claimed(
     The arguments are those of `_fresh`, and the rivals."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     place = {item: at for at, item in enumerate(rows.ids.tolist())}
-    settled = order.tolist()
+    settled: list[int] = order.tolist()
     for earlier, later in zip(*(side.tolist() for side in rivals), strict=True):
         one, other = place.get(earlier, -1), place.get(later, -1)
         if one not in worth or other not in worth or said_at[other] <= said_at[one]:
