@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,75 @@ def test_the_user_is_who_speaks(reader: Reader) -> None:
     ]
     reader.hears("I like tea.", ("Tom", "I like tea, too."), facts=said)
     assert reader.believes() == {"Lena likes tea.", "Tom likes tea."}
+
+
+def test_what_was_called_off_ends_what_was_told_as_if_it_were_so(reader: Reader) -> None:
+    """A festival that is off ends "plays at" too, where that was told without a plan."""
+    plays = ("Lena", "plays_at", "Meadow Festival")
+    reader.hears("We play Meadow.", facts=[fact("Lena plays at the Meadow Festival.", plays)])
+    off = fact("The Meadow Festival is cancelled.", plays, ends=True)
+    reader.hears("Meadow is cancelled.", day="2023-06-01", facts=[off])
+    assert reader.believes() == {off["text"]}
+
+
+def test_what_somebody_asks_to_be_without_is_what_they_cannot_have(reader: Reader) -> None:
+    """ "Without nuts, please" does not deny an allergy, nor "my sister could" whose sister she is."""
+    nuts = fact("Lena is allergic to nuts.", ("Lena", "allergic_to", "nuts"))
+    mia = fact("Lena's sister Mia draws.", ("Lena", "has_sister", "Mia"), evidence=["t2"])
+    reader.hears("A cake without nuts, please.", "I could ask Mia to draw.", facts=[nuts, mia])
+    assert reader.claims("Lena") >= {("allergic_to", "nuts"), ("sibling_of", "mia")}
+
+
+def test_where_a_host_lives_is_no_part_of_the_plan(reader: Reader) -> None:
+    """A plan to visit Mia in Bonn says that she lives there, and a plan to move does not."""
+    visit = fact(
+        "Lena will be at her sister Mia's in Bonn.", ("Mia", "lives_in", "Bonn"), kind="plan"
+    )
+    move = fact("Lena is moving to Oslo.", ("Lena", "lives_in", "Oslo"), kind="plan")
+    reader.hears("At Christmas I am at Mia's in Bonn, then I move to Oslo.", facts=[visit, move])
+    assert reader.claims("Mia") == {("lives_in", "bonn")}
+    assert reader.claims("Lena") == {("planned_lives_in", "oslo")}
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "first"),
+    [
+        ("Where does Lena work?", "2023-05-02", "Lena works at Initech."),
+        ("Where does Lena work?", "2023-06-02", "Lena starts at Hooli on 1 June."),
+    ],
+)
+def test_what_was_announced_for_a_day_holds_from_then_on(
+    reader: Reader, question: str, day: str, first: str
+) -> None:
+    """ "Starts at Hooli on 1 June" answers where somebody works from that day on, and not before."""
+    reader.hears(
+        "I work at Initech.", day="2022-01-10",
+        facts=[fact("Lena works at Initech.", ("Lena", "works_at", "Initech"))],
+    )  # fmt: skip
+    starts = fact(
+        "Lena starts at Hooli on 1 June.", ("Lena", "planned_works_at", "Hooli"), kind="event",
+        time_words="on 1 June",
+    )  # fmt: skip
+    reader.hears("Tomorrow week is over. I start at Hooli on 1 June.", facts=[starts])
+    now = datetime.fromisoformat(f"{day}T12:00:00+02:00")
+    found = reader.store.recall(question, NS, now=now, kinds=("semantic",), limit=2)
+    assert found.results[0].text == first
+
+
+@pytest.mark.parametrize(
+    ("question", "later_first"),
+    [
+        ("What is the price of Lena's mugs?", True),
+        ("What was the price of Lena's mugs at first?", False),
+    ],
+)
+def test_the_later_of_two_claims_leads(reader: Reader, question: str, later_first: bool) -> None:
+    """Of two values of a relation that nobody knows, the one told later leads, in whatever words; and
+    asked for the past, the question keeps its order."""
+    old = "Lena raised the price of her mugs to twenty pounds at New Year and nobody complained."
+    new = "From this month Lena's mugs are twenty-six."
+    for text, price, day in ((old, "20 pounds", "2022-01-10"), (new, "26 pounds", "2023-05-01")):
+        claim = ("Lena's mugs", "cost", price)
+        reader.hears(text.replace("Lena", "Nora"), day=day, facts=[fact(text, claim)])
+    found = reader.store.recall(question, NS, kinds=("semantic",), limit=2).results
+    assert [one.text for one in found] == ([new, old] if later_first else [old, new])

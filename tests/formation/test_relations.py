@@ -53,3 +53,9 @@ def test_inverse_claims_are_turned_round() -> None:
 def test_what_somebody_drives_is_given_up_when_it_is_sold() -> None:
     """A car of which no more is known than who drives it is owned, which selling it ends."""
     assert normalised("drives").name == "owns" == normalised("sold").ends
+
+
+def test_who_passes_an_exam_has_not_died() -> None:
+    """ "Passed" by itself, as of an exam, is no death; "has passed" is one."""
+    assert normalised("passed").name == "passed"
+    assert normalised("has passed").name == "has_died"

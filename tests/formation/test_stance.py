@@ -141,3 +141,71 @@ def test_what_holds_is_not_taken_for_a_plan_or_a_memory(
 ) -> None:
     """A change, a duration that goes on, and a plan for something else leave a claim as it is."""
     assert stance(text, "Lena", relation, object) == "holds"
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "relation", "object", "expected"),
+    [
+        ("Ann visited Lena, whose flat is in Bonn.", "Lena", "lives_in", "Bonn", "holds"),
+        ("Ann plans to visit Lena in Bonn.", "Lena", "lives_in", "Bonn", "holds"),
+        ("Ann will be at her sister Lena's in Bonn.", "Lena", "lives_in", "Bonn", "holds"),
+        ("Lena, who Ann often visits in Bonn, has a dog.", "Lena", "lives_in", "Bonn", "holds"),
+        ("Lena is visiting from Bonn for a week.", "Lena", "lives_in", "Bonn", "holds"),
+        ("Lena visited Ann in Bonn.", "Lena", "lives_in", "Bonn", "passing"),
+        ("Lena plans to visit Ann in Bonn.", "Lena", "lives_in", "Bonn", "wished"),
+    ],
+)
+def test_a_visit_says_where_the_host_lives(
+    text: str, subject: str, relation: str, object: str, expected: str
+) -> None:
+    """Whom somebody visits, or who visits from somewhere, lives there; the visitor does not."""
+    assert stance(text, subject, relation, object) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "object", "expected"),
+    [
+        ("Lena has opened a shop and rented half a hall in Bonn.", "works_at", "Bonn", "holds"),
+        ("Lena lived in Kiel and worked at Initech.", "works_at", "Initech", "past"),
+        ("Lena has two weeks left at Initech.", "works_at", "Initech", "holds"),
+        ("Lena has left Initech.", "works_at", "Initech", "over"),
+        ("Lena left for the beach in Bonn.", "went_to", "beach", "holds"),
+        ("Lena will have been at Initech for ten years in May.", "works_at", "Initech", "holds"),
+        ("Lena will be at Initech from May.", "works_at", "Initech", "wished"),
+        ("Lena was made head chef at Hooli as of this month.", "works_at", "Hooli", "holds"),
+        ("Lena is at Hooli this month.", "works_at", "Hooli", "passing"),
+        ("Lena, Ann's former flatmate in Bonn, is ill.", "lives_in", "Bonn", "holds"),
+        ("Lena saw her former home Bonn.", "lives_in", "Bonn", "over"),
+        ("Lena had an allergic reaction to nuts.", "allergic_to", "nuts", "holds"),
+        ("Lena was allergic to nuts.", "allergic_to", "nuts", "past"),
+        ("The app no longer opens on Lena's old Pixel.", "has_phone", "Pixel", "holds"),
+        ("Lena no longer has the Pixel.", "has_phone", "Pixel", "over"),
+        (
+            "Hooli wants a flat price from Lena instead of 12 cents.",
+            "charges",
+            "12 cents",
+            "unsaid",
+        ),
+    ],
+)
+def test_words_of_an_end_count_where_they_are_of_the_claim(
+    text: str, relation: str, object: str, expected: str
+) -> None:
+    """A past, an end or a time makes a claim over only where that is what it is said of."""
+    assert stance(text, "Lena", relation, object) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "object", "expected"),
+    [
+        ("Lena va a pilates los lunes.", "es", "pilates", "holds"),
+        ("Lena va a empezar pilates.", "es", "pilates", "wished"),
+        ("Lena hatte einen allergischen Schock wegen Nuss.", "de", "Nuss", "holds"),
+    ],
+)
+def test_going_to_a_place_is_no_plan_and_an_attack_no_end(
+    text: str, language: str, object: str, expected: str
+) -> None:
+    """Spanish "va a" plans before an infinitive only; an attack does not say that an allergy is over."""
+    relation = "allergic_to" if language == "de" else "has_hobby"
+    assert stance(text, "Lena", relation, object, language=language) == expected
