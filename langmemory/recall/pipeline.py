@@ -322,7 +322,7 @@ def rank(
         intent.asks,
         _until(intent, times),
         intent.names,
-        None if families is None else source.rivals(pool.rows.ids[settled[:HEAD]], at),
+        source.rivals(pool.rows.ids[settled[:HEAD]], at) if preset.families else None,
     )
     if succession.order is not settled:
         # Each place keeps its score.
