@@ -81,7 +81,8 @@ def by_time(
         asks: What the query asks for: "first" puts the oldest version first, "before" the newest last.
         until: End of the time the query speaks of, microseconds: what was said later stands behind.
         names: In the query.
-        rivals: Ids of what claims other values of the same: the earlier ones, and the later ones.
+        rivals: Ids of what claims other values of the same: the earlier ones, and the later
+            ones; None where the query does not ask for what holds.
     """
     newer = np.full(len(rows.ids), -1, dtype=np.int64)
     head = order[:HEAD]
@@ -109,7 +110,7 @@ def by_time(
         order[group] = newest_first
     if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
         order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
-    if rivals is not None and until is None and asks.isdisjoint(("first", "before")):
+    if rivals is not None and until is None:
         order[: len(head)] = _last_claimed(
             head, order[: len(head)], score, rows, said_at, holds, rivals
         )

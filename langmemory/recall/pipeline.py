@@ -312,6 +312,7 @@ def rank(
     order = np.lexsort((pool.rows.ids, -score))
     settled = order[~(folded | reading.contentless)[order]]
     times = pool.rows.said_at if families is None else families.said_at(pool.rows.said_at)
+    asks_present = preset.families and not intent.asks.isdisjoint(("present", "now"))
     succession = by_time(
         settled,
         score,
@@ -322,7 +323,7 @@ def rank(
         intent.asks,
         _until(intent, times),
         intent.names,
-        source.rivals(pool.rows.ids[settled[:HEAD]], at) if preset.families else None,
+        source.rivals(pool.rows.ids[settled[:HEAD]], at) if asks_present else None,
     )
     if succession.order is not settled:
         # Each place keeps its score.
