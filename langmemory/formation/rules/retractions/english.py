@@ -637,6 +637,9 @@ ENGLISH = Frame(
     },
     endings=tuple(ENDINGS),
     corrections=(
+        r"[\w' ]+? not (?:(?:live|work|called|named|from|in|at|for|on|an?|the) )*(?P<old>[^,;]+?),? "
+        r"(?:but|it is)(?: (?:actually|really|in|at|on|from|for|called|named))* "
+        r"(?P<new>(?-i:[A-Z0-9])\S*(?: (?-i:[A-Z0-9])\S*)*)",
         r"(?:I|we) got [\w' ]+ wrong,? (?:it is|it was|that is)(?: actually)? (?:on |in )?(?P<new>[^,;]+)",
         r"(?:it|that|this) (?:is|was|should be|should have been)(?: actually| really)? (?:on |in |at "
         r")?(?P<new>[^,;]+?)"

@@ -368,7 +368,7 @@ class _Reading:
         if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
             return
         fact = Fact(
-            text=_begun(no_longer(held, never=never and not hit.died)),
+            text=_begun(no_longer(held, never=never and not hit.died), self.turn.speaker),
             kind="fact" if held.kind in ("plan", "event", "decision") else held.kind,
             claims=(held.claim,), ends=True, corrects=timeless,
             confidence=UNSURE if doubtful else SURE, importance=held.importance,
@@ -392,7 +392,8 @@ class _Reading:
             return
         self.facts.append(
             Fact(
-                text=_begun(text), kind=held.kind, claims=(replace(held.claim, object=one.new),),
+                text=_begun(text, self.turn.speaker), kind=held.kind,
+                claims=(replace(held.claim, object=one.new),),
                 corrects=True, confidence=UNSURE if one.unsure else SURE,
                 importance=held.importance, language=held.language, **self._source(held),
             )
@@ -444,5 +445,6 @@ def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
     )
 
 
-def _begun(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _begun(text: str, speaker: str) -> str:
+    """Return a statement with a capital at its start, unless it begins with the speaker's id."""
+    return text if text.startswith(speaker) else text[:1].upper() + text[1:]
