@@ -44,10 +44,6 @@ _SPLIT = (
     r"(?:got|gotten|are|am|is|were|was)(?: [a-z]+)? (?:divorced|separated|split up|broken up)|"
     r"are (?:over|done|finished|history|through)|went (?:our|their) separate ways)"
 )
-_SPOUSE = (
-    r"(?:husband|wife|spouse|partner|boyfriend|girlfriend|fianc[ée]e?|fiance|fiancee|better half|"
-    r"significant other)"
-)
 _WITHOUT = (
     r"(?:sold|got rid of|gotten rid of|gave(?: away)?|given away|donated|scrapped|traded(?: in)?|swapped|"
     r"lost|returned|threw (?:out|away)|wrecked|crashed|totall?ed|binned|junked|wrote off|"
