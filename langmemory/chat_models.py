@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from langmemory.config import ModelsConfig, load_config
 from langmemory.errors import ConfigError, with_extra
@@ -63,10 +63,10 @@ def as_chat_model(model: str | BaseChatModel, models: ModelsConfig | None = None
     Raises:
         ConfigError: It is no model; or see `named_chat_model`.
     """
-    if isinstance(model, str):
+    if isinstance(model, str) and model.strip():
         return named_chat_model(model, models or load_config().models)
     check_model(model)
-    return model
+    return cast("BaseChatModel", model)
 
 
 def check_model(model: object) -> None:

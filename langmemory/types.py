@@ -85,6 +85,12 @@ class Memory:
     access_count: int = 0
     accessed_at: datetime | None = None
 
+    @property
+    def at(self) -> datetime:
+        """When it became true or was said; when it was stored, if that is unknown."""
+        said_at = self.value.get("said_at")  # as facts have it
+        return self.valid_at or moment(said_at) or self.created_at
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
@@ -140,9 +146,7 @@ class RecallResult:
     @property
     def at(self) -> datetime:
         """When it became true or was said; when it was stored, if that is unknown."""
-        memory = self.memory
-        said_at = memory.value.get("said_at")  # as facts have it
-        return memory.valid_at or moment(said_at) or memory.created_at
+        return self.memory.at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -108,6 +108,9 @@ def _talk(console: Screen, opened: Callable[[], Conversation]) -> int:
             if os.environ.get(DEBUG_VARIABLE) == "1":
                 raise
             typer.echo(f"\nNo answer: {line_of(error)}", err=True)
+        if conversation.redacted:
+            kinds = ", ".join(conversation.redacted)
+            console.print(f"Not stored: {kinds}; a placeholder is stored instead.", style="dim")
     return code
 
 

@@ -54,6 +54,8 @@ class Conversation:
             self._unsent = _messages(viewed.thread(namespace, thread_id)) if goes_on else []
             self.said_before = len(self._unsent)
             """Messages of this thread that are before the model from its first turn on."""
+            self.redacted: tuple[str, ...] = ()
+            """Kinds of credentials that were not stored of the last turn, such as "password"."""
             self._runner = asyncio.Runner()
             self._opened = opening.pop_all()
 
@@ -82,13 +84,19 @@ class Conversation:
         except BaseException:
             self._keep(said)
             raise
+        self.redacted = tuple(
+            sorted(self._graph.get_state(self._config).values.get("redacted", ()))
+        )
 
     def keep(self, line: str) -> None:
         """Remember what the person said without asking the model."""
         self._keep(HumanMessage(line, id=str(uuid4())))
 
     def _keep(self, said: HumanMessage) -> None:
-        self._store.remember(self._namespace, [said], thread_id=self._thread_id, owner=self._owner)
+        stored = self._store.remember(
+            self._namespace, [said], thread_id=self._thread_id, owner=self._owner
+        )
+        self.redacted = tuple(sorted(stored.redacted))
 
     @property
     def _config(self) -> RunnableConfig:

@@ -77,7 +77,7 @@ def lines(memory: Memory, several: bool) -> list[Text]:
     text = " ".join(memory.text.split())
     if len(text) > EXCERPT_CHARACTERS:
         text = text[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
-    at = memory.valid_at or memory.created_at
+    at = memory.at
     status = [] if memory.status == "active" else [memory.status]
     where = ["/".join(memory.namespace)] if several else []
     facets = [f"{at.day} {at:%b %Y}", *filter(None, [memory.speaker]), memory.kind, *status, *where]

@@ -34,11 +34,11 @@ NUMBER_WORDS: dict[str, str] = {
 
 CHANGE_CUES = re.compile(
     r"\b(?:now|nowadays|these days|any ?more|no longer|(?-i:new)|switched|changed|moved|moving"
-    r"|relocated|started|starting|joined|became|becomes|from now on|instead|finally"
+    r"|relocated|started|starting|joined|became|becomes|from now on|instead|finally|again"
     r"|jetzt|inzwischen|mittlerweile|nicht mehr|(?-i:neu)(?:e|er|en|es)?|umgezogen|zog|gezogen|zieht"
-    r"|gewechselt|angefangen|fing|stattdessen"
-    r"|ahora|ya no|(?-i:nuev)[oa]s?|cambi[óo]|se mudó|empez[óo])\b"
-    r"|现在|如今|不再|换了|搬到|搬去|开始|新的|改",
+    r"|gewechselt|angefangen|fing|stattdessen|wieder"
+    r"|ahora|ya no|(?-i:nuev)[oa]s?|cambi[óo]|se mudó|empez[óo]|de nuevo|otra vez)\b"
+    r"|又|再次|现在|如今|不再|换了|搬到|搬去|开始|新的|改",
     re.IGNORECASE,
 )
 """Words by which somebody says that something is otherwise than before."""

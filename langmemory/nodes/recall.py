@@ -42,6 +42,8 @@ from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_
 from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import goes_on, is_idle
+from langmemory.stores.operations import whole_number
+from langmemory.stores.recalling import check_kinds, check_min_score
 from langmemory.stores.verbatim import turn_key
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
@@ -185,9 +187,10 @@ class RecallNode(MemoryNode):
         name: str = "recall",
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.limit = limit
-        self.min_score = min_score
-        self.kinds = RECALLED_KINDS if kinds is None else tuple(kinds)
+        self.limit = whole_number("limit", limit)
+        self.min_score = check_min_score(min_score)
+        checked = check_kinds(kinds)
+        self.kinds = RECALLED_KINDS if checked is None else checked
         self.preset = preset
         self.filter = filter
         self.viewer = viewer

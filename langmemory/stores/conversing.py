@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import ID_CHARS, digest
@@ -75,7 +76,7 @@ class Conversing(SQLiteBaseStore):
         with self._engine.read() as snapshot:
             compiled = snapshot.scoped(scope, alive_at_us=self._searching.alive_at_us())
             ids = candidates.newest(snapshot.connection, compiled, whole_number("limit", limit))
-            return items.memories(snapshot.connection, ids, viewer=viewer)
+            return self._memories(snapshot.connection, ids, viewer)
 
     def mandates(
         self, namespace: Namespace, *, viewer: str | None = None, limit: int = 100
@@ -168,9 +169,9 @@ class Conversing(SQLiteBaseStore):
                 labels.add(connection, _hash)
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
-    def _memories(self, connection: Connection, ids: list[int], viewer: str | None) -> list[Memory]:
+    def _memories(self, connection: Connection, ids: ArrayLike, viewer: str | None) -> list[Memory]:
         names = Names(connection, viewer)
-        found = items.memories(connection, np.array(ids, np.int64), viewer=viewer)
+        found = items.memories(connection, np.asarray(ids, np.int64), viewer=viewer)
         shown = [names.shown(memory) for memory in found]
         return shown if viewer is None else list(map(unnumbered, shown))
 

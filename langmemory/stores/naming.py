@@ -22,6 +22,8 @@ ANONYMOUS: Final = frozenset({"user", "human"})
 """What a speaker without a name is called; with an owner it is the owner."""
 _SUMMARY: Final = "archival"
 _DIGITS: Final = re.compile(r"\d+")
+_IN_WORD: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
+"""A character that goes on a word; Chinese and Japanese are written without spaces between words."""
 _THE_USER: Final = (
     (re.compile(r"\b[Tt]he user(?=['’]s\b|\b)"), "{name}"),
     (re.compile(r"\b[Dd]es Nutzers\b"), "{genitive}"),
@@ -97,7 +99,7 @@ class Names:
             return memory
         text = memory.text
         # What was said stays as it was said, and "u-17's name is Priya" says who is who.
-        if memory.kind != "episodic" and memory.value.get("relation") != "named":
+        if memory.kind != "episodic" and memory.value.get("relation") not in standing.NAMING:
             text = self.written(memory.namespace, memory.owner, text, anonymous=anonymous)
         return replace(memory, text=text, speaker=None if speaker is None else name)
 
@@ -124,7 +126,7 @@ class Names:
     ) -> str:
         """Return a text of a stored value, as `shown` gives it."""
         speaker = value.get("speaker")
-        if value.get("relation") == "named":
+        if value.get("relation") in standing.NAMING:
             return text
         anonymous = speaker is None or str(speaker).casefold() in ANONYMOUS
         if not anonymous and (owner is None or speaker != owner):
@@ -150,10 +152,11 @@ def _renamed(text: str, owner: str, name: str) -> str:
     """The text with a name for an id. Where the name stands already, it stays; a number is an id only
     where the text begins with it."""
     if _DIGITS.fullmatch(owner):
-        return re.sub(rf"^{owner}\b", _literal(name), text)
-    begun = re.escape(owner[0].upper() + owner[1:])
+        return re.sub(rf"^{owner}(?!{_IN_WORD})", _literal(name), text)
+    begun, ends = re.escape(owner[0].upper() + owner[1:]), rf"(?!{_IN_WORD})"
+    begins = rf"(?<!{_IN_WORD})(?<!@)"
     return re.sub(
-        rf"(?<![\w@]){re.escape(name)}(?!\w)|^{begun}(?!\w)|(?<![\w@]){re.escape(owner)}(?!\w)",
+        rf"{begins}{re.escape(name)}{ends}|^{begun}{ends}|{begins}{re.escape(owner)}{ends}",
         _literal(name),
         text,
     )

@@ -89,20 +89,50 @@ class RecallOptions(TypedDict, total=False):
 _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 
 
+def _listed(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return values as a tuple: a generator can be read but once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{str(values)!r}].")
+    return tuple(values)
+
+
+def check_kinds(kinds: Iterable[Kind] | None) -> tuple[Kind, ...] | None:
+    """Return the kinds.
+
+    Raises:
+        ConfigError: One of them is no kind of memory, or they are no list.
+    """
+    if kinds is None:
+        return None
+    listed = _listed("kinds", kinds)
+    if unknown := sorted(map(str, set(listed) - set(get_args(Kind)))):
+        raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
+    return listed
+
+
+def check_min_score(min_score: MinScore) -> MinScore:
+    """Return the lowest score.
+
+    Raises:
+        ConfigError: It is no number, "auto" or None.
+    """
+    if min_score != "auto" and (
+        not isinstance(min_score, int | float | None)
+        or isinstance(min_score, bool)
+        or min_score != min_score  # NaN, which no score is above
+    ):
+        raise ConfigError(
+            f'min_score is {min_score!r}; it must be a number, 0 to 1, "auto", or None.'
+        )
+    return min_score
+
+
 def scope_of(
     namespace: Namespace, options: RecallOptions, given: frozenset[tuple[Namespace, str]]
 ) -> Scope:
     """What the options allow to be read; ``given`` is what the thread was given before."""
-    kinds, exclude = options.get("kinds"), options.get("exclude") or ()
-    for name, values in (("kinds", kinds), ("exclude", exclude)):
-        if isinstance(values, str) or not isinstance(values, Iterable | None):
-            raise ConfigError(
-                f"{name} is {values!r}; it must be a list of strings: [{str(values)!r}]."
-            )
-    exclude = tuple(exclude)  # a generator can be read but once
-    kinds = None if kinds is None else tuple(kinds)
-    if unknown := sorted(set(kinds or ()) - set(get_args(Kind))):
-        raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
+    kinds = check_kinds(options.get("kinds"))
+    exclude = _listed("exclude", options.get("exclude") or ())
     for key in exclude:
         if not isinstance(key, str):
             raise ConfigError(f"exclude holds {key!r}; keys are strings.")
@@ -173,15 +203,7 @@ def run(
     limit = whole_number("limit", limit)
     if budget is not None:
         budget = whole_number("budget_tokens", budget)
-    min_score = options.get("min_score")
-    if min_score != "auto" and (
-        not isinstance(min_score, int | float | None)
-        or isinstance(min_score, bool)
-        or min_score != min_score  # NaN, which no score is above
-    ):
-        raise ConfigError(
-            f'min_score is {min_score!r}; it must be a number, 0 to 1, "auto", or None.'
-        )
+    min_score = check_min_score(options.get("min_score"))
     if scope.kinds == ():
         limit = 0  # nothing is of none of the kinds
     now = options.get("now") or datetime.now(UTC)

@@ -111,6 +111,23 @@ def test_what_a_reranker_says_is_no_part_of_the_answer(
     assert chat.stdout.count("is my ranking") == 1
 
 
+def test_the_person_is_told_what_is_not_stored(
+    run: Run, ollama: OllamaServer, configure: Configure
+) -> None:
+    """Below the answer, or its failure, stand the kinds of credentials that were left out of memory;
+    nothing below a turn without any."""
+    configure(fast="ollama:llama-test")
+    ollama.script("Noted.", "Hello.", Reply(fault="http_500"))
+    lines = ["My password is hunter2!x", "Hi.", "My PIN is 4711.", "/quit"]
+    chat = run("chat", input="\n".join(lines) + "\n")
+    told = [line for line in chat.stdout.splitlines() if "Not stored: " in line]
+    assert [line.partition("Not stored: ")[2] for line in told] == [
+        "password; a placeholder is stored instead.",
+        "PIN; a placeholder is stored instead.",
+    ]
+    assert all("hunter2" not in row["text"] and "4711" not in row["text"] for row in stored(run))
+
+
 def stored(run: Run) -> list[dict[str, str]]:
     """Everything there is."""
     return list(json.loads(run("list", "--json").stdout))

@@ -61,6 +61,21 @@ def test_list_shows_the_latest_first_with_keys_to_copy(told: Run) -> None:
     assert "has no namespace a/b" in told("list", "-n", "a/b").stdout
 
 
+def test_a_timeless_fact_is_listed_under_the_day_it_was_told(run: Run) -> None:
+    """A fact that is true since nobody knows when is dated, and placed, by when it was told; not by
+    when it was imported."""
+    turns = ["My sister Ann lives in Bonn.", "The ferry is late."]
+    rows = [
+        {"role": "user", "content": text, "at": f"2026-01-0{day}T09:00:00Z", "thread": "trip"}
+        for day, text in enumerate(turns, 1)
+    ]
+    run("import", "-", input="\n".join(map(json.dumps, rows)))
+    run("reflect")
+    shown = run("list").stdout
+    assert "Ann is the user's sister.\n1 Jan 2026 · user · semantic\n" in shown
+    assert shown.index("The ferry is late.") < shown.index("Ann is the user's sister.")
+
+
 def test_what_no_longer_holds_is_listed_where_it_is_asked_for(told: Run) -> None:
     """`--all` shows superseded memories, too, and says so."""
     over = Invalidate(key="fact/1", invalid_at=datetime(2026, 6, 1, tzinfo=UTC))

@@ -58,7 +58,9 @@ BUILDERS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("what", BUILDERS)
-@pytest.mark.parametrize("model", [None, NoModel, 7], ids=["None", "a class", "a number"])
+@pytest.mark.parametrize(
+    "model", [None, "", NoModel, 7], ids=["None", "no name", "a class", "a number"]
+)
 def test_what_is_no_model_is_refused_at_once(what: str, model: Any) -> None:
     """A forgotten model is an error where it was forgotten, and not in the middle of a run."""
     with pytest.raises(ConfigError, match="pass a LangChain chat model"):
@@ -288,6 +290,9 @@ async def test_an_awaited_turn_is_queued_for_good_when_its_run_ends(
             lambda: build_chat_graph(ScriptedModel(), core=False),
             "core blocks are False; pass a dict",
         ),  # type: ignore[arg-type]
+        (lambda: RecallNode(min_score="high"), "min_score is 'high'; it must be a number"),  # type: ignore[arg-type]
+        (lambda: RecallNode(kinds=["fact"]), "kinds holds 'fact'; allowed are core"),  # type: ignore[list-item]
+        (lambda: RecallNode(limit=-1), "limit is -1; it must be a whole number"),
         (lambda: RecallNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
         (lambda: RememberNode(InMemoryStore()), "is a InMemoryStore; pass a tuple .* store="),
     ],

@@ -173,6 +173,8 @@ class _Reading:
             return "off" if self.relation.holds else "over"
         if INSTEAD.search(before) is not None:  # "wants an hourly rate instead of"
             return "unsaid"
+        if self._denies_opposite(place):
+            return meant or "holds"
         if denied is not None:
             return denied if meant is None else "off" if meant == "off" else "unsaid"
         if meant is not None:
@@ -206,6 +208,19 @@ class _Reading:
     def _is_cue(self, cues: re.Pattern[str], text: str) -> bool:
         """Whether a cue stands in a text that is no word of the relation itself: "plans to"."""
         return any(not set(split_words(found[0])) & self.own for found in cues.finditer(text))
+
+    def _denies_opposite(self, place: _Place) -> bool:
+        """Return whether a sentence says the claim by denying its opposite: of "dislikes", "I don't like
+        olives anymore"."""
+        if self.relation.opposite is None:
+            return False
+        opposite = frozenset({self.relation.opposite})
+        verbs = [word for word in place.before if _is_form_of(word, opposite | self.own)]
+        return bool(
+            verbs
+            and not any(_is_form_of(word, self.own) for word in verbs)
+            and sum(word in NEGATIONS for word in place.before) % 2
+        )
 
     def _denial(self, place: _Place) -> Stance | None:
         words = [word for word in (*place.before, *place.object, *place.after) if word != ","]

@@ -387,6 +387,11 @@ ENGLISH = Grammar(
             "{s} goes by {o}.", "nickname", entity=False, whole=True, importance=0.7,
         ),
         rule(
+            r"(?:{have} )?(?:just |legally |officially )*changed my name to <Name>{end}",
+            "{s}'s name is {o}.", "named", entity=False, importance=0.8,
+        ),
+        rule(r"go by <Name>{end}", "{s} goes by {o}.", "nickname", entity=False, importance=0.7),
+        rule(
             r"{whosename} birthday{is} <time>",
             "{s}'s birthday is {time}.", "born_on", entity=False, whole=True, importance=0.8,
         ),

@@ -16,7 +16,8 @@ that says until when; one that says since which month or year."""
 
 Gender = Literal["he", "she", "either"]
 
-CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[\w&-]|['’](?!s\b))+"
+CAPITAL = r"[^\W\d_a-zß-öø-ÿªºµ](?:[\w&-]|['’](?!s\b))+"
+"""A word that begins with a capital, or in a script of its own: "Łukasz", "Борис", "李明"."""
 TIME = "[\ue000-\ue1ff]"
 """A time of the sentence: the characters stand for its first, second … time (see `clauses`). More of
 them than a sentence has characters, and no more: the range is in every gap of every pattern, and

@@ -562,16 +562,19 @@ class Reader:
         return when or found.when
 
     def _is_me(self, name: str) -> bool:
-        first = name.split()[0].casefold()
-        return self.me.claimed == "user" or first == self.me.claimed.split()[0].casefold()
+        """Return whether the speaker may be called so: by the name they are known by, or by any where
+        they are known by none."""
+        known = self.me.claimed.split()
+        return not _has_a_name(known) or name.split()[0].casefold() == known[0].casefold()
 
     def _may_be_called(self, claim: Claim) -> bool:
-        """Not what a speaker who is known by another name quotes: "My name is Inigo Montoya"."""
+        """Return False for what a speaker who is known by another name quotes: "My name is Inigo
+        Montoya"."""
         known = self.me.claimed.split()
-        if (claim.relation, claim.subject) != ("named", self.me.claimed) or known == ["user"]:
+        if (claim.relation, claim.subject) != ("named", self.me.claimed) or not _has_a_name(known):
             return True
-        if not self.grammar.spaced or not all(re.fullmatch(CAPITAL, word) for word in known):
-            return True  # "lena93"
+        if not self.grammar.spaced:
+            return True
         beginnings = {word[:_SHORT_FORM].casefold() for word in known}
         return any(word[:_SHORT_FORM].casefold() in beginnings for word in claim.object.split())
 
@@ -581,6 +584,11 @@ class Reader:
         words = [self.grammar.theirs.get(word.lower(), word) for word in phrase.split()]
         text = " ".join(words)
         return "" if self.patterns.leaning.search(text) else text
+
+
+def _has_a_name(words: list[str]) -> bool:
+    """Return whether a speaker is called by a name, and not "user" or by an id ("lena93", "u-17")."""
+    return all(re.fullmatch(CAPITAL, word) and not re.search(r"\d", word) for word in words)
 
 
 def _first(name: str) -> str:

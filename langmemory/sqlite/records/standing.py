@@ -109,8 +109,11 @@ def _known(
     return rows
 
 
-_SELF_NAMED: Final = """
-    FROM alias a JOIN edge e ON e.subject = a.entity AND e.relation = 'named'
+NAMING: Final = ("named", "nickname", "addressed_as")
+"""Relations of facts that say what somebody is called."""
+_NAMING: Final = f"({', '.join(map(repr, NAMING))})"
+_SELF_NAMED: Final = f"""
+    FROM alias a JOIN edge e ON e.subject = a.entity AND e.relation IN {_NAMING}
     JOIN item i ON i.id = e.fact LEFT JOIN entity o ON o.id = e.object
     WHERE a.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active'
     AND i.invalid_at IS NULL"""
@@ -119,8 +122,9 @@ _SELF_NAMED: Final = """
 def self_named(
     connection: Connection, namespace: Namespace, owner: str | None, norm: str, viewer: str | None
 ) -> str | None:
-    """What somebody calls themselves: the name that a fact of theirs in force gives whoever bears their
-    id, the latest. Without an owner it is the only one, else nobody's.
+    """Return what somebody calls themselves: the latest name that a fact of theirs in force gives whoever
+    bears their id; where they told no name, a nickname, or what they want to be called. Without an owner
+    it is the only one, else nobody's.
 
     Args:
         connection: A reader.
@@ -131,11 +135,12 @@ def self_named(
     """
     visible = visible_to(viewer)
     rows = connection.execute(
-        f"SELECT coalesce(e.literal, o.name) {_SELF_NAMED} AND a.norm = ? AND i.owner IS ? AND "
-        f"{visible.sql} ORDER BY coalesce(i.valid_at, i.created_at) DESC, i.id DESC LIMIT 2",
+        f"SELECT coalesce(e.literal, o.name), e.relation {_SELF_NAMED} AND a.norm = ? AND i.owner IS ? "
+        f"AND {visible.sql} ORDER BY e.relation = 'named' DESC, "
+        "coalesce(i.valid_at, i.created_at) DESC, i.id DESC",
         (to_path(namespace), norm, owner, *visible.bindings),
     ).fetchall()
-    if not rows or (owner is None and len({row[0] for row in rows}) > 1):
+    if not rows or (owner is None and len({row[0] for row in rows if row[1] == rows[0][1]}) > 1):
         return None
     return str(rows[0][0])
 
@@ -147,7 +152,7 @@ def named_by_others(
     visible = visible_to(viewer)
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM edge e JOIN item i ON i.id = e.fact "
-        "JOIN entity s ON s.id = e.subject WHERE e.relation = 'named' AND e.literal = ? "
+        f"JOIN entity s ON s.id = e.subject WHERE e.relation IN {_NAMING} AND e.literal = ? "
         "AND i.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active' "
         f"AND i.owner <> ? AND s.name = i.owner AND {visible.sql})",
         (name, to_path(namespace), owner, *visible.bindings),
@@ -158,9 +163,10 @@ def named_by_others(
 def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
     """Whether one of the items of these keys tells what somebody is called."""
     ids = [find(connection, namespace, key) for key in keys]
+    told = " OR ".join(f"relation GLOB '*{one}'" for one in NAMING)
     return any(
         connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND relation GLOB '*named')", (item,)
+            f"SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND ({told}))", (item,)
         ).fetchone()[0]
         for item in ids
         if item is not None

@@ -229,7 +229,8 @@ def newest(connection: Connection, scope: CompiledScope, limit: int) -> Ids:
     namespaces, bindings = scope.namespaces()
     found = connection.execute(
         f"SELECT i.id{scope.value_column} FROM item i WHERE i.namespace IN {namespaces} "
-        f"AND {scope.where} ORDER BY coalesce(i.valid_at, i.created_at) DESC, i.id DESC"
+        f"AND {scope.where} ORDER BY coalesce(i.valid_at, "
+        "unixepoch(i.value ->> '$.said_at', 'subsec') * 1000000, i.created_at) DESC, i.id DESC"
         + ("" if scope.value_column else f" LIMIT {limit:d}"),
         (*bindings, *scope.bindings),
     )

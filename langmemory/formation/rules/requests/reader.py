@@ -86,6 +86,8 @@ def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: st
     text = asked.text.format(**parts)
     if found.occasion:  # as it was said: "I" is not to become somebody else
         text = f'{text} ("{found.occasion}")'
+    if not text.startswith(turn.speaker):  # which may be an id
+        text = text[0].upper() + text[1:]
     thing = asked.object.format(**parts)
     claim = Claim(
         subject=claimed,
@@ -94,7 +96,7 @@ def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: st
         object_is_entity=False,
     )
     return Fact(
-        text=text[0].upper() + text[1:], kind="procedure", claims=(claim,), ends=asked.ends,
+        text=text, kind="procedure", claims=(claim,), ends=asked.ends,
         speaker=turn.speaker, owner=turn.owner, privacy=turn.privacy, confidence=CONFIDENCE,
         importance=asked.importance, language=patterns.grammar.code, evidence=(turn.key,),
         said_at=turn.said_at,

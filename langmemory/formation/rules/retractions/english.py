@@ -44,10 +44,6 @@ _SPLIT = (
     r"(?:got|gotten|are|am|is|were|was)(?: [a-z]+)? (?:divorced|separated|split up|broken up)|"
     r"are (?:over|done|finished|history|through)|went (?:our|their) separate ways)"
 )
-_SPOUSE = (
-    r"(?:husband|wife|spouse|partner|boyfriend|girlfriend|fianc[ée]e?|fiance|fiancee|better half|"
-    r"significant other)"
-)
 _WITHOUT = (
     r"(?:sold|got rid of|gotten rid of|gave(?: away)?|given away|donated|scrapped|traded(?: in)?|swapped|"
     r"lost|returned|threw (?:out|away)|wrecked|crashed|totall?ed|binned|junked|wrote off|"
@@ -637,6 +633,9 @@ ENGLISH = Frame(
     },
     endings=tuple(ENDINGS),
     corrections=(
+        r"[\w' ]+? not (?:(?:live|work|called|named|from|in|at|for|on|an?|the) )*(?P<old>[^,;]+?),? "
+        r"(?:but|it is)(?: (?:actually|really|in|at|on|from|for|called|named))* "
+        r"(?P<new>(?-i:[A-Z0-9])\S*(?: (?-i:[A-Z0-9])\S*)*)",
         r"(?:I|we) got [\w' ]+ wrong,? (?:it is|it was|that is)(?: actually)? (?:on |in )?(?P<new>[^,;]+)",
         r"(?:it|that|this) (?:is|was|should be|should have been)(?: actually| really)? (?:on |in |at "
         r")?(?P<new>[^,;]+?)"

@@ -11,6 +11,7 @@ from typing import Literal
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.retractions.frame import Frame, M, O, P, S
 from langmemory.formation.rules.retractions.held import Held
+from langmemory.lexicon.language import word_set
 
 Mention = Literal["named", "noun", "pronoun", "none"]
 """How a clause speaks of the object of a fact: by its name, as "the job", as "it", not at all."""
@@ -21,28 +22,10 @@ _NUMBERED = re.compile(
     r"dos|tres)\s+",
     re.IGNORECASE,
 )  # fmt: skip
-_GENERIC = frozenset(
-    [
-        "university",
-        "school",
-        "college",
-        "company",
-        "hotel",
-        "hospital",
-        "clinic",
-        "institute",
-        "academy",
-        "restaurant",
-        "group",
-        "the",
-        "of",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-    ]
+_GENERIC = word_set(
+    """university school college company hotel hospital clinic institute academy restaurant group the of dr
+    mr mrs ms"""
 )
-_INSTEAD = re.compile(r"(?:to|travel to|move to|visit|get|against|in an?|in the)\s+", re.IGNORECASE)
 _SPECIES = re.compile(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫")
 _ANIMALS = (
     "dog|puppy|greyhound|poodle|labrador|terrier|beagle|dachshund|hound|Hund|Hündin|perro|perra|狗狗|小狗|狗",

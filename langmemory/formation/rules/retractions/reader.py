@@ -1,4 +1,4 @@
-"""One turn read for what its speaker takes back of what they told before.
+"""Read one turn for what its speaker takes back of what they told before.
 
 A fact gives way only where the clause speaks of it: by the name of its object, by a word for it ("the
 job"), or, where there is only one it may mean, by saying what ends it ("I got fired"). What is not clear is
@@ -31,6 +31,7 @@ from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
 from langmemory.formation.wording import CHANGE_CUES
 from langmemory.lexicon import split_words
+from langmemory.lexicon.language import word_set
 
 FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)}
 
@@ -48,25 +49,10 @@ _CHANGED = re.compile(
     r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再",
     re.IGNORECASE,
 )
-_AT_ALL = frozenset(
-    [
-        "works_at",
-        "workplace",
-        "works_as",
-        "working_hours",
-        "reports_to",
-        "colleague_of",
-        "studies_at",
-        "married_to",
-        "engaged_to",
-        "partner_of",
-        "lives_in",
-        "lives_with",
-        "diet",
-        "allergic_to",
-        "favourite",
-        "has_pet",
-    ]
+_CONDITION = re.compile(r"\W*(?:if|unless|wenn|falls|si|如果|要是)", re.IGNORECASE)
+_AT_ALL = word_set(
+    """works_at workplace works_as working_hours reports_to colleague_of studies_at married_to engaged_to
+    partner_of lives_in lives_with diet allergic_to favourite has_pet"""
 )
 """Relations that a clause may end that has no word of the fact: "I got fired"."""
 _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
@@ -74,15 +60,11 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 
 
 @lru_cache(maxsize=4)
-def _compiled(
-    code: str,
-) -> tuple[re.Pattern[str], tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
+def _compiled(code: str) -> tuple[tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
+    """Return the patterns of a language that end a fact, and the one by which somebody is dead."""
     frame = FRAMES[code]
-    return (
-        frame.compiled(frame.cues),
-        tuple((one, frame.compiled(one.pattern)) for one in frame.endings),
-        frame.compiled(frame.died),
-    )
+    endings = tuple((one, frame.compiled(one.pattern)) for one in frame.endings)
+    return endings, frame.compiled(frame.died)
 
 
 def may_take_back(text: str, code: str) -> bool:
@@ -151,9 +133,8 @@ class _Reading:
         return " ".join(sentence.split()).rstrip(" .!…。！")
 
     def _sentence(self, sentence: str) -> None:
-        if re.search(self.frame.skip, sentence, re.IGNORECASE) and not self._clauses_apart(
-            sentence
-        ):
+        # A doubt may stand in another clause than the rest, unless it is a condition of all of it.
+        if _CONDITION.match(sentence) and re.search(self.frame.skip, sentence, re.IGNORECASE):
             return
         if self._corrects(sentence):
             return
@@ -187,10 +168,6 @@ class _Reading:
         for one in found:
             self._correct(one)
         return bool(found)
-
-    def _clauses_apart(self, sentence: str) -> bool:
-        """Whether a doubt may stand in another clause than the rest."""
-        return not re.match(r"\W*(?:if|unless|wenn|falls|si|如果|要是)", sentence, re.IGNORECASE)
 
     def _led(self, clause: str) -> str:
         """Without "Well, unfortunately"."""
@@ -234,7 +211,7 @@ class _Reading:
             self._end(hit, clause)
 
     def _hit(self, clause: str, held: Held, latest: bool) -> _Hit | None:
-        _, endings, died = _compiled(self.frame.code)
+        endings, died = _compiled(self.frame.code)
         passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
         found: _Hit | None = None
         for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
@@ -368,7 +345,7 @@ class _Reading:
         if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
             return
         fact = Fact(
-            text=_begun(no_longer(held, never=never and not hit.died)),
+            text=_begun(no_longer(held, never=never and not hit.died), self.turn.speaker),
             kind="fact" if held.kind in ("plan", "event", "decision") else held.kind,
             claims=(held.claim,), ends=True, corrects=timeless,
             confidence=UNSURE if doubtful else SURE, importance=held.importance,
@@ -392,7 +369,8 @@ class _Reading:
             return
         self.facts.append(
             Fact(
-                text=_begun(text), kind=held.kind, claims=(replace(held.claim, object=one.new),),
+                text=_begun(text, self.turn.speaker), kind=held.kind,
+                claims=(replace(held.claim, object=one.new),),
                 corrects=True, confidence=UNSURE if one.unsure else SURE,
                 importance=held.importance, language=held.language, **self._source(held),
             )
@@ -444,5 +422,6 @@ def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
     )
 
 
-def _begun(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _begun(text: str, speaker: str) -> str:
+    """Return a statement with a capital at its start, unless it begins with the speaker's id."""
+    return text if text.startswith(speaker) else text[:1].upper() + text[1:]
