@@ -21,9 +21,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, Literal
+
+from tests.loopback import JsonHandler, LoopbackServer
 
 Fault = Literal["http_500", "not_found", "broken_json", "error_midway", "drop", "empty"]
 """An HTTP error; an unknown model; a line that is not JSON after the first word; an
@@ -63,7 +63,7 @@ Script = str | Reply | Callable[[dict[str, Any]], "str | Reply"]
 """A reply, or a function from the request's body to one."""
 
 
-class OllamaServer:
+class OllamaServer(LoopbackServer):
     """The server; a context manager.
 
     Args:
@@ -81,15 +81,7 @@ class OllamaServer:
         self._always: Script | None = None
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(_handler(self))
 
     def script(self, *replies: Script) -> None:
         """Queue replies to chats and embeddings, one a request."""
@@ -104,19 +96,9 @@ class OllamaServer:
         """The bodies of the chat requests so far."""
         return [request.body for request in self.requests if request.path == "/api/chat"]
 
-    def __enter__(self) -> OllamaServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._stopping.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__(*error)
 
     def next_reply(self, body: dict[str, Any], default: str) -> Reply:
         with self._lock:
@@ -173,26 +155,21 @@ def instance_of(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None
             return ""
 
 
-def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Tests read `OllamaServer.requests` instead."""
-
+def _handler(owner: OllamaServer) -> type[JsonHandler]:
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             owner.requests.append(Request(path=self.path, body={}))
             match self.path:
                 case "/api/tags" if owner.tags is not None:
-                    self._raw(owner.tags)
+                    self.send(owner.tags)
                 case "/api/tags":
-                    self._json({"models": [_tag(name) for name in owner.models]})
+                    self.answer({"models": [_tag(name) for name in owner.models]})
                 case "/api/version":
-                    self._json({"version": "0.12.0"})
+                    self.answer({"version": "0.12.0"})
                 case "/":
-                    self._json({})
+                    self.answer({})
                 case _:
-                    self._json({"error": "not found"}, status=404)
+                    self.answer({"error": "not found"}, status=404)
 
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
@@ -203,7 +180,7 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
             owner.requests.append(Request(path=self.path, body=body))
             model = body.get("model", "")
             if owner.models and model not in owner.models:
-                self._json({"error": f"model '{model}' not found"}, status=404)
+                self.answer({"error": f"model '{model}' not found"}, status=404)
                 return
             try:
                 match self.path:
@@ -212,9 +189,9 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
                     case "/api/embed":
                         self._embed(body)
                     case "/api/show":
-                        self._json({"details": {}, "capabilities": ["completion", "tools"]})
+                        self.answer({"details": {}, "capabilities": ["completion", "tools"]})
                     case _:
-                        self._json({"error": "not found"}, status=404)
+                        self.answer({"error": "not found"}, status=404)
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the client gave up, as it may
 
@@ -225,10 +202,10 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
             if not body.get("stream", True):
                 owner.pause(reply.delay_seconds)
                 if reply.fault is not None:
-                    self._raw(b'{"message": {"role": "assistant", "content')
+                    self.send(b'{"message": {"role": "assistant", "content')
                     return
                 message = _message(reply.content, reply.tool_calls, reply.thinking)
-                self._json({**_head(body), "message": message, **_tail(reply, body)})
+                self.answer({**_head(body), "message": message, **_tail(reply, body)})
                 return
             self._start_stream()
             for chunk in _chunks(reply):
@@ -258,18 +235,18 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
             if self._failed(reply, body):
                 return
             if reply.fault is not None:
-                self._raw(b'{"embeddings": [[0.1,')
+                self.send(b'{"embeddings": [[0.1,')
                 return
             vectors = [owner.embedding(text) for text in texts]
-            self._json({"model": body["model"], "embeddings": vectors, "total_duration": 1})
+            self.answer({"model": body["model"], "embeddings": vectors, "total_duration": 1})
 
         def _failed(self, reply: Reply, body: dict[str, Any]) -> bool:
             """Answer with the faults that come before any word of the answer."""
             match reply.fault:
                 case "http_500":
-                    self._json({"error": "llama runner process has terminated"}, status=500)
+                    self.answer({"error": "llama runner process has terminated"}, status=500)
                 case "not_found":
-                    self._json({"error": f"model '{body.get('model')}' not found"}, status=404)
+                    self.answer({"error": f"model '{body.get('model')}' not found"}, status=404)
                 case "drop" if not reply.content:
                     self._drop()
                 case _:
@@ -279,16 +256,6 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
         def _drop(self) -> None:
             self.wfile.flush()
             self.close_connection = True
-
-        def _json(self, body: Any, status: int = 200) -> None:
-            self._raw(json.dumps(body).encode(), status)
-
-        def _raw(self, data: bytes, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
 
         def _start_stream(self) -> None:
             self.send_response(200)

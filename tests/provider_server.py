@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
+from tests.loopback import JsonHandler, LoopbackServer
 from tests.ollama_server import OllamaServer, ToolCall, instance_of
 
 
@@ -41,7 +39,7 @@ Answer = str | ToolCall
 Answering = Callable[[Asked], Answer | None]
 
 
-class ProviderServer:
+class ProviderServer(LoopbackServer):
     """The server; a context manager.
 
     Args:
@@ -55,15 +53,7 @@ class ProviderServer:
         self.requests: list[tuple[str, dict[str, Any]]] = []
         """Path and body of every request."""
         self._vectors = OllamaServer(dims=dims)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(_handler(self))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,19 +62,6 @@ class ProviderServer:
             "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{self.url}/v1",
             "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": self.url,
         }  # fmt: skip
-
-    def __enter__(self) -> ProviderServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     def answered(self, asked: Asked) -> Answer:
         answer = self.answer(asked)
@@ -98,13 +75,8 @@ class ProviderServer:
         return self._vectors.embedding(said)
 
 
-def _handler(owner: ProviderServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Tests read `ProviderServer.requests` instead."""
-
+def _handler(owner: ProviderServer) -> type[JsonHandler]:
+    class Handler(JsonHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             owner.requests.append((self.path, body))
@@ -114,25 +86,17 @@ def _handler(owner: ProviderServer) -> type[BaseHTTPRequestHandler]:
                     if body.get("stream"):
                         self._stream(_openai_events(body, answer))
                     else:
-                        self._json(_completion(body, answer))
+                        self.answer(_completion(body, answer))
                 case "/v1/messages":
                     answer = owner.answered(_asked_anthropic(body))
                     if body.get("stream"):
                         self._stream(_anthropic_events(body, answer))
                     else:
-                        self._json(_message(body, answer))
+                        self.answer(_message(body, answer))
                 case "/v1/embeddings":
-                    self._json(_embeddings(body, owner.embedding))
+                    self.answer(_embeddings(body, owner.embedding))
                 case _:
-                    self._json({"error": {"message": "not found"}}, status=404)
-
-        def _json(self, body: Any, status: int = 200) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+                    self.answer({"error": {"message": "not found"}}, status=404)
 
         def _stream(self, events: Iterator[tuple[str, Any]]) -> None:
             self.send_response(200)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -20,32 +19,16 @@ from pydantic import BaseModel
 from langmemory import MemoryStore
 from langmemory.errors import ConfigError
 from langmemory.middleware import MemoryMiddleware
+from tests.citing import ANNA, LABEL, QUESTION, asking, cite, run, tea_drinker
 from tests.scripted import ScriptedModel, StreamingModel, tool_call
 
-ANNA = ("memories", "anna")
-QUESTION = "What do I like to drink, tea or coffee?"
 PLAIN = "You like tea, not coffee."
-LABEL = re.compile(r"[MGR]:[0-9a-f]{8}")
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        opened.remember(ANNA, [HumanMessage("I like to drink tea.")], thread_id="old")
+    with tea_drinker(tmp_path) as opened:
         yield opened
-
-
-def cite(prompt: list[BaseMessage]) -> str:
-    labels = LABEL.findall("\n".join(one.text for one in prompt))
-    return f"You like tea [{labels[0]}], not coffee [{labels[0]}]." if labels else "I do not know."
-
-
-def run(thread: str = "new") -> Any:
-    return {"configurable": {"thread_id": thread, "user_id": "anna"}}
-
-
-def asking(text: str = QUESTION) -> Any:
-    return {"messages": [HumanMessage(text)]}
 
 
 MODELS: dict[str, Callable[[], Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +19,17 @@ from tests.ollama_server import OllamaServer
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No configuration, no environment and no Ollama of the machine reach a test."""
     monkeypatch.chdir(tmp_path)
-    for name in ("CONFIG", "DEBUG", "NAMESPACE"):
-        monkeypatch.delenv(f"LANGMEMORY_{name}", raising=False)
-    for name in ("MEMORY_DB_PATH", "MOCK_EMBEDDINGS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OLLAMA_URL", CLOSED_PORT)
+    away_from_the_machine(monkeypatch)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the processes a test starts
+
+
+def away_from_the_machine(patch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DEBUG", "NAMESPACE"):
+        patch.delenv(f"LANGMEMORY_{name}", raising=False)
+    for name in ("MEMORY_DB_PATH", "MOCK_EMBEDDINGS"):
+        patch.delenv(name, raising=False)
+    patch.setenv("OLLAMA_URL", CLOSED_PORT)
 
 
 @pytest.fixture
@@ -38,11 +43,21 @@ def run(tmp_path: Path) -> Run:
     return invoke
 
 
-@pytest.fixture
-def filled(run: Run) -> Run:
-    """The same, with the sample conversation imported."""
-    result = run("import", SAMPLE)
+@pytest.fixture(scope="session")
+def sample_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory file with the sample conversation imported, made once."""
+    file = tmp_path_factory.mktemp("sample") / "memory.db"
+    with pytest.MonkeyPatch.context() as patch:
+        away_from_the_machine(patch)
+        result = CliRunner().invoke(app, ["--db", str(file), "import", str(SAMPLE)])
     assert result.exit_code == 0, result.output
+    return file
+
+
+@pytest.fixture
+def filled(run: Run, sample_file: Path, tmp_path: Path) -> Run:
+    """The same, with the sample conversation imported."""
+    shutil.copy(sample_file, tmp_path / "memory.db")
     return run
 
 

@@ -149,6 +149,8 @@ def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # What a shell runs in the background ignores Ctrl-C, and so does what that starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert chat.stdin is not None
     assert chat.stdout is not None

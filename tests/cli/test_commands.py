@@ -189,19 +189,23 @@ def test_no_word_is_cut_in_a_narrow_terminal(
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
-def test_piped_output_is_plain_and_fits(filled: Run, tmp_path: Path, columns: int) -> None:
+def test_output_fits(filled: Run, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     """Without a terminal there is no ANSI, and no line is wider than COLUMNS."""
-    done = subprocess.run(
-        [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "search", "the new flat"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "COLUMNS": str(columns)},
-        check=True,
-    )
-    assert not ANSI.search(done.stdout)
-    assert max(map(len, done.stdout.splitlines())) <= columns
-    assert "Lena" in done.stdout
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = filled("search", "the new flat").stdout
+    assert not ANSI.search(shown)
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "Lena" in shown
+
+
+def test_piped_output_is_plain_and_fits(filled: Run) -> None:
+    """The same of a process whose output goes into a pipe."""
+    found = shell(f"{sys.executable} -m langmemory.cli search 'the new flat'", COLUMNS="60")
+    assert found.returncode == 0, found.stderr
+    shown = found.stdout.decode()
+    assert not ANSI.search(shown)
+    assert max(map(len, shown.splitlines())) <= 60
+    assert "Lena" in shown
 
 
 def test_explain_prints_the_stages(filled: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 from langmemory.config import Config, ModelsConfig
 from langmemory.embeddings import Embedder, resolve_embedder
 from langmemory.errors import EmbeddingError
+from tests.loopback import JsonHandler
 
 
 class FakeOllama(ThreadingHTTPServer):
@@ -34,7 +35,7 @@ class FakeOllama(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     server: FakeOllama
 
     def do_POST(self) -> None:
@@ -44,21 +45,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.stopped.wait(30)
             return
         if request["model"] != "nomic-embed-text":
-            self._answer(404, {"error": f"model {request['model']!r} not found"})
+            self.answer({"error": f"model {request['model']!r} not found"}, 404)
         else:
             vectors = [self.server.vector] * len(request["input"])
-            self._answer(200, {"model": request["model"], "embeddings": vectors})
-
-    def _answer(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args: Any) -> None:
-        pass
+            self.answer({"model": request["model"], "embeddings": vectors})
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langchain_ollama import ChatOllama
 from langgraph.checkpoint.memory import InMemorySaver
@@ -21,33 +20,15 @@ from langmemory.errors import ConfigError
 from langmemory.graphs import build_chat_graph
 from langmemory.nodes import MemoryState, RecallNode, RememberNode
 from langmemory.nodes.state import EarlierState
+from tests.citing import ANNA, LABEL, QUESTION, asking, cite, run, tea_drinker
 from tests.ollama_server import OllamaServer
 from tests.scripted import ScriptedModel, StreamingModel
-
-ANNA = ("memories", "anna")
-QUESTION = "What do I like to drink, tea or coffee?"
-LABEL = re.compile(r"[MGR]:[0-9a-f]{8}")
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        opened.remember(ANNA, [HumanMessage("I like to drink tea.")], thread_id="old")
+    with tea_drinker(tmp_path) as opened:
         yield opened
-
-
-def cite(prompt: list[BaseMessage]) -> str:
-    """Answers with the first id that stands in the prompt, twice."""
-    labels = LABEL.findall("\n".join(one.text for one in prompt))
-    return f"You like tea [{labels[0]}], not coffee [{labels[0]}]." if labels else "I do not know."
-
-
-def run(thread: str = "new") -> Any:
-    return {"configurable": {"thread_id": thread, "user_id": "anna"}}
-
-
-def asking(text: str = QUESTION) -> Any:
-    return {"messages": [HumanMessage(text)]}
 
 
 def said_by_the_model(chunks: Any) -> str:
