@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs dist bench conformance soak clean
+.PHONY: help demo test test-all lint types docs dist bench conformance soak clean
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.base: pyproject.toml
 	@echo "Setting up $(VENV), about a minute"
@@ -26,8 +26,11 @@ $(VENV)/.docs: $(VENV)/.base
 demo: $(VENV)/.base  ## Import ten months of conversation, ask about it, turn it into knowledge, show what a model gets
 	@$(BIN)/langmemory demo
 
-test: $(VENV)/.dev  ## Run the tests, on all processors (THOROUGH=1: more seeds of the random walks)
-	LANGMEMORY_THOROUGH=$(THOROUGH) $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20
+test: $(VENV)/.dev  ## Run the tests, on all processors, but for what takes long
+	LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20 -m "not thorough"
+
+test-all: $(VENV)/.dev  ## Run all tests, with every seed of the random walks
+	LANGMEMORY_THOROUGH=1 $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20
 
 lint: $(VENV)/.dev  ## Check style
 	$(BIN)/ruff check .
@@ -40,7 +43,7 @@ docs: $(VENV)/.docs  ## Build the documentation as a site, with the API referenc
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 dist: $(VENV)/.dev  ## Build the wheel, install it in a clean environment and use it there
-	$(BIN)/python scripts/dist.py
+	$(BIN)/python -m scripts.dist
 
 bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes)
 	$(BIN)/python -m benchmarks

@@ -5,31 +5,24 @@ Run it with ``make dist``. What was built is in ``dist/``; the rest happens in a
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 import venv
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+
+from tests.integration.langgraph_server import OFFLINE, langgraph_dev
+
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
-START_SECONDS = 120
 
 QUIET = {
-    "LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-    "LANGGRAPH_NO_VERSION_CHECK": "true", "MOCK_EMBEDDINGS": "", "LANGMEMORY_CONFIG": "",
-    "MEMORY_DB_PATH": "", "PYTHONPATH": "", "PYTHONUNBUFFERED": "1",
+    "MOCK_EMBEDDINGS": "", "LANGMEMORY_CONFIG": "", "MEMORY_DB_PATH": "", "PYTHONPATH": "",
 }  # fmt: skip
 """Nothing of this checkout or of the developer's settings reaches the clean environment."""
 
@@ -53,7 +46,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
     done = subprocess.run(
         list(map(str, command)),
         cwd=cwd,
-        env={**os.environ, **QUIET},
+        env={**os.environ, **OFFLINE, **QUIET},
         capture_output=True,
         text=True,
     )
@@ -96,51 +89,11 @@ def check_template(programs: Path, place: Path) -> None:
     project = place / "my-bot"
     wanted = ("-m", "pip", "install", "--quiet", "-r", "requirements.txt")
     run(programs / "python", *wanted, cwd=project)
-    with served(programs, project) as url:
+    with langgraph_dev(project, QUIET, programs) as url:
         say(url, "My dog is called Bello.")
         answer = say(url, "What is my dog called?")
     if "Bello" not in answer:
         sys.exit(f"The project did not remember across threads; it answered {answer!r}.")
-
-
-@contextmanager
-def served(programs: Path, project: Path) -> Iterator[str]:
-    """Serve a project by ``langgraph dev``; yields its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = project / "server.log"
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [programs / "langgraph", "dev", "--no-browser", "--no-reload", "--port", str(port)],
-            cwd=project, env={**os.environ, **QUIET, "PATH": path},
-            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        url = f"http://127.0.0.1:{port}"
-        try:
-            wait_for(server, url, log)
-            yield url
-        finally:
-            server.send_signal(signal.SIGINT)
-            try:
-                server.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
-
-
-def wait_for(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Until the server answers."""
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            urllib.request.urlopen(f"{url}/ok", timeout=1).close()
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-        else:
-            return
-    sys.exit(f"langgraph dev did not start:\n{log.read_text()}")
 
 
 def say(url: str, text: str) -> str:
@@ -154,11 +107,7 @@ def say(url: str, text: str) -> str:
 
 def post(url: str, body: dict[str, Any]) -> Any:
     """Send JSON and return the JSON of the answer."""
-    request = urllib.request.Request(
-        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=120) as answer:
-        return json.load(answer)
+    return httpx.post(url, json=body, timeout=120).raise_for_status().json()
 
 
 if __name__ == "__main__":

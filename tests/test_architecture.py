@@ -8,6 +8,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("architecture")  # one process parses the source once
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 

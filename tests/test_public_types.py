@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from mypy import api
 
 USER = """
@@ -22,6 +23,7 @@ from langmemory import MemoryStor
 """
 
 
+@pytest.mark.thorough
 def test_public_names_have_their_types(tmp_path: Path) -> None:
     """Whoever imports from langmemory gets types, of each result of a recall too, may write options as
     they come, and hears of a misspelt name."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langmemory.cli.demo_questions import TOP, answer, questions, show, their_places
-from langmemory.cli.demo_sample import NAMESPACE, recorded_answer, sample_folder
+from langmemory.cli.demo_sample import NAMESPACE, example_answer, sample_folder
 from langmemory.errors import LangMemoryError
 
 if TYPE_CHECKING:
@@ -174,9 +174,12 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
         return
     console.print(
         Text.assemble(
-            ("\nA model's answer", "bold"),
-            (" (recorded; with Ollama running, it is your model's own):", "dim"),
-            f"\n{' '.join(recorded_answer().split())}",
+            ("\nAn example of an answer", "bold"),
+            (
+                " (written by hand from the block above; with Ollama running, your model answers):",
+                "dim",
+            ),
+            f"\n{' '.join(example_answer().split())}",
         )
     )
 

@@ -24,6 +24,6 @@ def sample_folder() -> Path:
     )
 
 
-def recorded_answer() -> str:
-    """Return what a model answered to the demo's last message, for who has none running."""
+def example_answer() -> str:
+    """Return an answer to the demo's last message, written by hand, for who has no model running."""
     return (sample_folder() / "answer.txt").read_text(encoding="utf-8").strip()

@@ -16,6 +16,7 @@ from langmemory.context import Usage, disclose, usage
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
+from tests.seeds import seeds
 
 ANSI = re.compile(r"\x1b\[")
 
@@ -400,7 +401,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes
     )
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("encoding", seeds(["ascii", "latin-1"], first=1))
 def test_an_encoding_that_lacks_letters_ends_no_command(filled: Run, encoding: str) -> None:
     """Where stdout is not UTF-8, tables show ? for what it lacks, and JSON loses nothing."""
     with MemoryStore("memory.db") as store:

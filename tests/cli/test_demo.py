@@ -17,7 +17,7 @@ import pytest
 
 from langmemory.cli.demo import NAMESPACE, TOP, answer, ask, program, questions
 from langmemory.cli.demo_knowledge import show_picture
-from langmemory.cli.demo_sample import recorded_answer
+from langmemory.cli.demo_sample import example_answer
 from langmemory.cli.import_file import import_conversations
 from langmemory.cli.screen import Screen
 from langmemory.stores import MemoryStore
@@ -80,8 +80,13 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     for question in questions():
         assert question.question.split()[0] in shown
     assert re.search(r"1[12] of 12 answers among the first 3", shown)
-    assert "A model's answer (recorded;" in shown
-    assert "EpiPen" in shown.partition("A model's answer (recorded;")[2]
+    block, label, answer = shown.partition(
+        "An example of an answer (written by hand from the block"
+    )
+    assert label
+    for word in ("hazelnuts", "EpiPen", "Emil", "Juna", "Katrin"):
+        assert word in answer
+        assert word in block.partition("from memory, ")[2]
     reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
@@ -120,14 +125,15 @@ def test_the_demo_begins_with_a_hit_and_counts_what_it_shows(tmp_path: Path) -> 
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_the_recorded_answer_rests_on_the_sample() -> None:
-    """What is shown as a model's answer, where none runs, says what Lena said, and no more."""
+def test_the_example_of_an_answer_rests_on_the_sample() -> None:
+    """What is shown as an answer, where no model runs, says what Lena said, and no more."""
     said = SAMPLE.read_text(encoding="utf-8")
     for word in ("Emil", "hazelnuts", "EpiPen", "Juna", "Katrin"):
-        assert word in recorded_answer()
+        assert word in example_answer()
         assert word in said
 
 
+@pytest.mark.thorough
 def test_the_demo_takes_no_settings_but_the_chat_model(tmp_path: Path) -> None:
     """A configured model reads nothing of the sample, a configured embedder embeds nothing of it, and a
     configured journal tells nothing of it."""
@@ -141,6 +147,7 @@ def test_the_demo_takes_no_settings_but_the_chat_model(tmp_path: Path) -> None:
     assert not journal.exists()
 
 
+@pytest.mark.thorough
 def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
     """In 60 columns no answer is cut: they stand under each other. A picture that cannot be written,
     as over another user's, does not end it."""
@@ -191,11 +198,12 @@ def test_commands_on_another_drive_are_named_by_their_whole_path(
     assert program() == str(command)
 
 
+@pytest.mark.thorough
 def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServer) -> None:
     """With Ollama reachable, its model gets the context and its answer is shown."""
     shown = demo(tmp_path)
     assert "You said: " in shown
-    assert "recorded" not in shown
+    assert "written by hand" not in shown
     assert "hazelnuts" in ollama.chats()[0]["messages"][0]["content"]
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from langmemory.cli import app
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
+from tests.seeds import seeds
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,9 @@ def test_a_reader_that_closes_early_is_no_error(filled: Run, tmp_path: Path) -> 
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["export", "search the", "stats", "doctor", "runs"])
+@pytest.mark.parametrize(
+    "command", seeds(["search the", "export", "stats", "doctor", "runs"], first=1)
+)
 def test_a_pipe_that_nobody_reads_is_no_error(filled: Run, command: str) -> None:
     """Whatever prints, a reader that is gone ends it with nothing on stderr and exit code 0."""
     program = f"({sys.executable} -m langmemory.cli --db memory.db {command}; echo $? >code) | true"

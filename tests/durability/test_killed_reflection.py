@@ -21,8 +21,9 @@ from tests.durability.reflections import (
     reflect_until_killed,
 )
 from tests.durability.writers import open_store
+from tests.seeds import examples
 
-REFLECTIONS = int(os.environ.get("LANGMEMORY_REFLECTIONS", "200"))
+REFLECTIONS = int(os.environ.get("LANGMEMORY_REFLECTIONS", examples(200, first=60)))
 PROCESSES = 2
 
 
@@ -60,7 +61,7 @@ def kill_until_done(path: Path, store: MemoryStore) -> int:
     return begun - len(children)
 
 
-def test_two_hundred_reflections_survive_kills(tmp_path: Path) -> None:
+def test_reflections_survive_kills(tmp_path: Path) -> None:
     """After dozens of SIGKILLs every job is done, every run is whole, none was applied twice, and
     the file agrees with itself. LANGMEMORY_REFLECTIONS=2000 for longer."""
     path = tmp_path / "memory.db"

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tests.durability.consistency import check_consistency
 from tests.durability.writers import NAMESPACE, Values, open_store, write_until_killed
+from tests.seeds import examples
 
-KILLS = 50
+KILLS = examples(50, first=20)
 
 
 def acknowledged(pipe: Connection) -> tuple[list[Values], Values]:
@@ -41,7 +42,7 @@ def without_deleted(state: Values) -> Values:
     return {key: n for key, n in state.items() if n is not None}
 
 
-def test_every_acknowledged_write_survives_fifty_kills(tmp_path: Path) -> None:
+def test_every_acknowledged_write_survives_kills(tmp_path: Path) -> None:
     """After each SIGKILL the file holds every acknowledged change, and of the unfinished one all
     or nothing; in the end it is intact and its parts agree."""
     path = tmp_path / "memory.db"

@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.durability.consistency import check_consistency
 from tests.durability.test_killed_writer import without_deleted
 from tests.durability.writers import open_store, write_and_search
+from tests.seeds import examples
 
-SECONDS = float(os.environ.get("LANGMEMORY_SOAK_SECONDS", "5"))
+SECONDS = float(os.environ.get("LANGMEMORY_SOAK_SECONDS", examples(5, first=2)))
 
 
 def test_two_processes_write_and_search_one_file(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.facts import Extraction
 from tests.formation.test_extraction import FACT, GOOD, SCHEMA_ECHO, TALK, answer
 from tests.ollama_server import OllamaServer, Reply, ToolCall
+from tests.seeds import seeds
 
 Outcome = Extraction | LangMemoryError
 
@@ -30,7 +31,7 @@ def extractor(url: str, **options: Any) -> ModelExtractor:
     return ModelExtractor(ChatOllama(model="qwen3:4b", base_url=url, **options))
 
 
-@pytest.fixture(params=["sync", "async"])
+@pytest.fixture(params=seeds(["sync", "async"], first=1))
 async def outcome(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Extracts, either way, and hands back the facts or the error."""
 

@@ -64,6 +64,7 @@ def test_a_long_turn_is_read_in_parts(tmp_path: Path) -> None:
     assert {one.key for key in facts for one in store.evidence(NS, key)} == {said}
 
 
+@pytest.mark.thorough
 def test_of_a_very_long_turn_the_ends_are_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

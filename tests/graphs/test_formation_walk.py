@@ -149,7 +149,7 @@ class Walk:
         return all(self._edges(known_at=at) == edges for at, edges in self.believed)
 
 
-@pytest.mark.parametrize("seed", seeds(range(8), first=4))
+@pytest.mark.parametrize("seed", seeds(range(8), first=1))
 @pytest.mark.parametrize("in_order", [True, False])
 def test_the_present_is_the_same_in_whatever_order_talks_are_read(
     tmp_path: Path, seed: int, in_order: bool
@@ -166,7 +166,7 @@ def test_the_present_is_the_same_in_whatever_order_talks_are_read(
     assert walk.remembers_what_it_believed()
 
 
-@pytest.mark.parametrize("seed", [2, 6, 10, 14, 15, 41, 47, 53])
+@pytest.mark.parametrize("seed", seeds([2, 6, 10, 14, 15, 41, 47, 53], first=1))
 @pytest.mark.parametrize("backwards", [True, False])
 def test_corrections_of_corrections_take_back_the_first_word_read_last(
     tmp_path: Path, seed: int, backwards: bool
@@ -181,7 +181,7 @@ def test_corrections_of_corrections_take_back_the_first_word_read_last(
     assert walk.remembers_what_it_believed()
 
 
-@pytest.mark.parametrize("seed", seeds(range(8, 20), first=6))
+@pytest.mark.parametrize("seed", seeds(range(8, 20), first=1))
 def test_what_was_changed_by_hand_and_undone_leaves_the_world_as_it_is(
     tmp_path: Path, seed: int
 ) -> None:

@@ -160,7 +160,7 @@ class Memory:
         return self.store.apply(one)
 
 
-@pytest.mark.parametrize("seed", seeds(range(3), first=2))
+@pytest.mark.parametrize("seed", seeds(range(3), first=1))
 def test_people_taken_for_one_and_told_apart_again_are_who_they_were(
     tmp_path: Path, seed: int
 ) -> None:
@@ -183,7 +183,7 @@ def test_people_taken_for_one_and_told_apart_again_are_who_they_were(
     assert problems(merged.store) == []
 
 
-@pytest.mark.parametrize("seed", seeds(range(4), first=2))
+@pytest.mark.parametrize("seed", seeds(range(4), first=1))
 def test_whatever_runs_did_is_undone_in_some_order_and_leaves_nothing(
     tmp_path: Path, seed: int
 ) -> None:

@@ -29,6 +29,7 @@ from tests.formation.test_extraction import SCHEMA_ECHO
 from tests.graphs.test_reflection_graph import HAMBURG, answer, facts
 from tests.ollama_server import OllamaServer, Reply
 from tests.reflection.clock import Clock
+from tests.seeds import seeds
 
 LENA = ("memories", "lena")
 NOW = Debounce(quiet_seconds=0)
@@ -79,7 +80,7 @@ def server() -> Iterator[OllamaServer]:
         yield running
 
 
-@pytest.fixture(params=["sync", "async"])
+@pytest.fixture(params=seeds(["sync", "async"], first=1))
 def mode(request: pytest.FixtureRequest) -> Mode:
     found: Mode = request.param
     return found

@@ -29,8 +29,11 @@ OFFLINE = {
 
 
 @contextmanager
-def langgraph_dev(project: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    """Serve the langgraph.json in `project`; yields the server's URL.
+def langgraph_dev(
+    project: Path, environ: Mapping[str, str], programs: Path | None = None
+) -> Iterator[str]:
+    """Serve the langgraph.json in `project` with the `langgraph` in the folder ``programs``, else the one
+    beside this Python; yields the server's URL.
 
     The output goes to ``project/server.log`` and is shown when the server does not start.
     """
@@ -39,7 +42,7 @@ def langgraph_dev(project: Path, environ: Mapping[str, str]) -> Iterator[str]:
         port = free.getsockname()[1]
     log = project / "server.log"
     command = [
-        str(Path(sys.executable).with_name("langgraph")),
+        str((programs or Path(sys.executable).parent) / "langgraph"),
         *("dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)),
     ]
     url = f"http://127.0.0.1:{port}"

@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.thorough,
     pytest.mark.xdist_group("langgraph-dev-ollama"),
 ]  # one server
 

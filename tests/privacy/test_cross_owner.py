@@ -25,9 +25,10 @@ from langmemory.recall.presets import PRESETS
 from langmemory.stores import MemoryStore
 from langmemory.tools import TOOLS, create_memory_tools
 from tests.privacy.household import OWNERS, SPACES, START, TOKEN, TOPICS, Household
+from tests.seeds import examples
 from tests.stores.change_sets import problems
 
-STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", "900"))
+STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", examples(900, first=300)))
 SEED = int(os.environ.get("LANGMEMORY_FUZZ_SEED", "1"))
 READS = 3
 """Reads after each write."""

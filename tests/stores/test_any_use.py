@@ -191,7 +191,7 @@ def words(known: Known) -> set[str]:
     return set(re.findall(r"\w+", " ".join(known.texts)))
 
 
-@pytest.mark.parametrize("seed", seeds(range(4), first=2))
+@pytest.mark.parametrize("seed", seeds(range(4), first=1))
 def test_any_use_is_what_a_plain_model_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -72,6 +72,7 @@ def test_the_folder_may_have_any_name(tmp_path: Path, folder: bytes, title: str)
     assert readme.read_text(encoding="utf-8").splitlines()[0] == f"# {title}"
 
 
+@pytest.mark.thorough
 @pytest.mark.integration
 def test_it_runs_under_langgraph_dev(tmp_path: Path) -> None:
     """The written project starts as it is and remembers across threads and a restart."""
