@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +86,21 @@ def _show_hops(store: MemoryStore, namespace: Namespace, console: Screen) -> Non
     found = _facts_only(store, namespace, HOPS).results[0]
     path = found.explanation.hop_path if found.explanation else ()
     console.print(Text.assemble("\n", (HOPS, "bold"), "\n  ", found.text))
-    console.print(Text(f"  found by way of {', '.join(path)}", "dim"))
+    console.print(Text(f"  found by way of {as_words(path)}", "dim"))
+
+
+def as_words(path: Sequence[str]) -> str:
+    """Return hops as one chain: "Katrin -parent_of-> Emil" and "Emil -allergic_to-> nuts" are "Katrin →
+    parent of Emil → allergic to nuts"."""
+    words: list[str] = []
+    at = None
+    for hop in path:
+        start, _, rest = hop.partition(" -")
+        relation, _, end = rest.partition("-> ")
+        words += [start] if start != at else []
+        words.append(f"{relation.replace('_', ' ')} {end}")
+        at = end
+    return " → ".join(words)
 
 
 def show_picture(store: MemoryStore, namespace: Namespace, console: Screen) -> None:

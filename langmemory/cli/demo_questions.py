@@ -179,5 +179,5 @@ def _found(one: Answer, *, explained: bool) -> Iterator[Text]:
     instead = "" if one.rank else "found instead: "
     yield Text(f"{instead}{who(one.shown)}, {when(one.shown)}", "dim")
     if explained:
-        because = " · ".join(line.plain for line in why(one.shown).split())
-        yield Text(f"why: {because}", "dim")
+        because = " · ".join(line.plain.removeprefix("+ ") for line in why(one.shown).split())
+        yield Text(f"why: {because} · {one.shown.score:.0%} likely to be evidence", "dim")

@@ -91,7 +91,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
         "now Lena lives in Valencia.", "supersede: lives_in has one value at a time",
-        "Katrin -parent_of-> Emil, Emil -allergic_to-> hazelnuts", "langmemory undo reflect/",
+        "found by way of Katrin → parent of Emil → allergic to hazelnuts", "langmemory undo reflect/",
     ):  # fmt: skip
         assert words in reflected
     picture = tmp_path.with_name("pictures") / "langmemory-demo.png"
