@@ -180,4 +180,4 @@ def _found(one: Answer, *, explained: bool) -> Iterator[Text]:
     yield Text(f"{instead}{who(one.shown)}, {when(one.shown)}", "dim")
     if explained:
         because = " · ".join(line.plain.removeprefix("+ ") for line in why(one.shown).split())
-        yield Text(f"why: {because} · {one.shown.score:.0%} likely to be evidence", "dim")
+        yield Text(f"why: {because}", "dim")
