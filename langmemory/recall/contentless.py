@@ -75,11 +75,13 @@ def contentless(
     some = np.flatnonzero(short & _hardly_more(texts, met, vocabulary))
     if not len(some):
         return found
-    of_some, places = texts.of(some), texts.places(some)
+    of_some, tokens = texts.of(some), texts.places(some)
     for flags in _of_languages(vocabulary):
         found[some] |= of_some.all(flags.silent)
         if met is not None:
-            share = _met_share(of_some, met.token_weights[places], met.token_met[places], flags.idle)
+            share = _met_share(
+                of_some, met.token_weights[tokens], met.token_met[tokens], flags.idle
+            )
             repeats[some] |= share >= REPEATED
     repeats &= ~found
     if asks_when:

@@ -133,7 +133,9 @@ def _versions(
     the words of the query that it does. ``texts`` are those of the head."""
     meets = (met.matches[:, head] >= MET).astype(np.float32)
     counts = meets.sum(axis=0)
-    same = (meets.T @ meets == counts[:, None]) & _BELOW[: len(head), : len(head)]
+    same: NDArray[np.bool_] = (meets.T @ meets == counts[:, None]) & _BELOW[
+        : len(head), : len(head)
+    ]
     same[counts == 0] = False
     # A question is no version of a statement.
     asking = cues.questions(texts, vocabulary)
@@ -175,8 +177,9 @@ def _alike(texts: Texts, better: Order, other: Order, vocabulary: Vocabulary) ->
     shorter = np.minimum(count[better], count[other])
     longer = np.maximum(count[better], count[other])
     shared = np.bitwise_count(bits[better] & bits[other]).sum(axis=1, dtype=np.int64)
-    alike: NDArray[np.bool_] = shared >= SHARED * shorter
-    return alike & (shorter >= FEWEST_WORDS) & (shorter >= ALIKE * longer)
+    alike: NDArray[np.bool_] = (shorter >= FEWEST_WORDS) & (shorter >= ALIKE * longer)
+    alike &= shared >= SHARED * shorter
+    return alike
 
 
 def _fresh(
