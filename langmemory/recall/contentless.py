@@ -20,12 +20,14 @@ from langmemory.lexicon import LANGUAGES, WORLDWIDE, Language, sentence_starts, 
 from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
 from langmemory.recall.patterns import compiled
-from langmemory.recall.source import CandidateSource, Rows
+from langmemory.recall.source import CandidateSource, Floats, Rows
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
 REPEATED: Final = 0.45
 """Share of a turn's words, by their rarity, that the query has as well, from which it says nothing
 else."""
+_ROUNDING: Final = 0.01
+"""What sums of shares may err by."""
 LONGEST_TOKENS: Final = 64
 """Of a contentless turn; a longer one says something."""
 
@@ -68,16 +70,20 @@ def contentless(
         asks_when: The query asks for a time: "See you tomorrow!" tells one.
     """
     found = np.zeros(len(rows.ids), np.bool_)
-    short = (rows.position >= 0) & (texts.lengths <= LONGEST_TOKENS)
-    if not short.any():
-        return found
     repeats = np.zeros(len(rows.ids), np.bool_)
+    short = (rows.position >= 0) & (texts.lengths <= LONGEST_TOKENS)
+    some = np.flatnonzero(short & _hardly_more(texts, met, vocabulary))
+    if not len(some):
+        return found
+    of_some, tokens = texts.of(some), texts.places(some)
     for flags in _of_languages(vocabulary):
-        found |= texts.all(flags.silent)
+        found[some] |= of_some.all(flags.silent)
         if met is not None:
-            repeats |= _met_share(texts, met, flags.idle) >= REPEATED
-    found &= short
-    repeats &= short & ~found
+            share = _met_share(
+                of_some, met.token_weights[tokens], met.token_met[tokens], flags.idle
+            )
+            repeats[some] |= share >= REPEATED
+    repeats &= ~found
     if asks_when:
         found &= ~texts.any(vocabulary.temporal)
     if repeats.any():
@@ -181,14 +187,38 @@ def _holds(sentence: str, pieces: frozenset[str]) -> bool:
     return any(piece in sentence for piece in pieces)
 
 
-def _met_share(texts: Texts, met: Interaction, idle: Flags) -> NDArray[np.float32]:
+def _hardly_more(
+    texts: Texts, met: Interaction | None, vocabulary: Vocabulary
+) -> NDArray[np.bool_]:
+    """bool[n]: the texts whose words a query may cover, the idle words of some language aside: those of
+    all languages are, and no word that it meets."""
+    weights = vocabulary.telling[texts.tokens] if met is None else met.token_weights
+    idle = _idle_anywhere(vocabulary)[texts.tokens]
+    least = np.add.reduceat(np.where(idle, 0, weights), texts.starts)
+    if met is None:
+        return least <= 0
+    covered = np.add.reduceat(weights * met.token_met, texts.starts)
+    most: NDArray[np.bool_] = covered >= (REPEATED - _ROUNDING) * least
+    return most
+
+
+def _met_share(
+    texts: Texts, weights: Floats, is_met: NDArray[np.bool_], idle: Flags
+) -> NDArray[np.float32]:
     """float32[n]: how much of each text the query's words meet, idle words aside; 1 where nothing is
-    left."""
-    counted = np.where(idle[texts.tokens], 0, met.token_weights)
+    left. ``weights`` and ``is_met`` are those of `Interaction`."""
+    counted = np.where(idle[texts.tokens], 0, weights)
     total = np.add.reduceat(counted, texts.starts)
-    covered = np.add.reduceat(np.where(met.token_met, counted, 0), texts.starts)
+    covered = np.add.reduceat(np.where(is_met, counted, 0), texts.starts)
     share: NDArray[np.float32] = np.where(total > 0, covered / np.maximum(total, 1e-9), 1.0)
     return share.astype(np.float32)
+
+
+@lru_cache(maxsize=4)
+def _idle_anywhere(vocabulary: Vocabulary) -> Flags:
+    """bool[v]: the tokens that are idle in any language."""
+    idle: Flags = np.logical_or.reduce([flags.idle for flags in _of_languages(vocabulary)])
+    return idle
 
 
 def _of_languages(vocabulary: Vocabulary) -> tuple[_Flags, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 from itertools import pairwise
 from math import isclose
 
 import numpy as np
 
+from langmemory.embeddings.static import TokenIds
 from langmemory.lexicon import sentence_starts
 from langmemory.recall.asked import asked_in
-from langmemory.recall.interaction import interact, join_texts
+from langmemory.recall.interaction import Interaction, interact, join_texts
 from langmemory.recall.vocabulary import default_vocabulary
 
 MOST_QUERY_TOKENS = 64
@@ -26,29 +28,60 @@ MOST_CHARACTERS = 1_000_000
 """Of a longer text the beginning is looked at (0.4 s): one message is not to keep others waiting."""
 
 
-def best_start(text: str, query: str, characters: int) -> int:
-    """Where the part of a text begins that meets a query best: at a sentence, or within one that is
-    longer than there is room for, as what was dictated or is written without full stops.
-
-    Sentences are compared by late interaction, those of a part together.
+class Excerpts:
+    """Parts of texts that meet one query. What a text says is compared with it once, however often the
+    room for it changes.
 
     Args:
-        text: Of any length; beyond `MOST_CHARACTERS` no part is looked for.
-        query: In words; without one that tells anything the part is the beginning.
-        characters: There is room for.
+        query: In words; where it tells nothing, every part is the beginning.
     """
-    vocabulary = default_vocabulary()
-    text = text[:MOST_CHARACTERS]
-    starts = _piece_starts(text, characters)
-    asked = np.unique(vocabulary.encode(asked_in(query)))
-    if len(starts) < 2 or not len(asked):
-        return 0
-    asked = asked[np.argsort(-vocabulary.weights[asked], kind="stable")[:MOST_QUERY_TOKENS]]
-    ends = [*starts[1:], len(text)]
-    sentences = [
-        vocabulary.encode(text[start:end]) for start, end in zip(starts, ends, strict=True)
-    ]
-    met = interact(asked, join_texts([ids.tobytes() for ids in sentences]), vocabulary)
+
+    def __init__(self, query: str) -> None:
+        self._query = query
+        self._found: dict[tuple[str, tuple[int, ...]], Interaction] = {}
+
+    @cached_property
+    def _asked(self) -> TokenIds:
+        vocabulary = default_vocabulary()
+        asked = np.unique(vocabulary.encode(asked_in(self._query)))
+        rarest = np.argsort(-vocabulary.weights[asked], kind="stable")
+        return asked[rarest[:MOST_QUERY_TOKENS]]
+
+    def start(self, text: str, characters: int) -> int:
+        """Return where the part of a text begins that meets the query best: at a sentence, or within one
+        that is longer than there is room for, as what was dictated or is written without full stops.
+
+        Sentences are compared by late interaction, those of a part together.
+
+        Args:
+            text: Of any length; beyond `MOST_CHARACTERS` no part is looked for.
+            characters: There is room for.
+        """
+        text = text[:MOST_CHARACTERS]
+        starts = _piece_starts(text, characters)
+        if len(starts) < 2 or not len(self._asked):
+            return 0
+        return _best(self._met(text, starts), starts, len(text), characters)
+
+    def _met(self, text: str, starts: list[int]) -> Interaction:
+        """How the pieces of a text meet the query."""
+        place = (text, tuple(starts))
+        if place not in self._found:
+            vocabulary = default_vocabulary()
+            pieces = [text[start:end] for start, end in pairwise([*starts, len(text)])]
+            tokens = [vocabulary.encode(piece).tobytes() for piece in pieces]
+            self._found[place] = interact(self._asked, join_texts(tokens), vocabulary)
+        return self._found[place]
+
+
+def best_start(text: str, query: str, characters: int) -> int:
+    """Return where the part of a text begins that meets a query best; see `Excerpts.start`."""
+    return Excerpts(query).start(text, characters)
+
+
+def _best(met: Interaction, starts: list[int], length: int, characters: int) -> int:
+    """Where the best part of a text of this length begins, given how its pieces meet a query."""
+    ends = [*starts[1:], length]
     scores = []
     for first, start in enumerate(starts):
         last = max(bisect_right(ends, start + characters), first + 1)
@@ -60,7 +93,7 @@ def best_start(text: str, query: str, characters: int) -> int:
     while best + same + 1 < len(scores) and isclose(scores[best + same + 1], scores[best]):
         same += 1
     # What is left of the room goes to what stands before.
-    return starts[min(best + same // 2, bisect_left(starts, len(text) - characters))]
+    return starts[min(best + same // 2, bisect_left(starts, length - characters))]
 
 
 def _piece_starts(text: str, characters: int) -> list[int]:

@@ -47,6 +47,18 @@ class Texts:
         )
         return found
 
+    def places(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the tokens of some of the texts stand, text by text; of one text at least."""
+        lengths = self.lengths[texts]
+        ends = np.cumsum(lengths)
+        return np.repeat(self.starts[texts] + lengths - ends, lengths) + np.arange(ends[-1])
+
+    def of(self, texts: NDArray[np.int64]) -> Texts:
+        """Return some of the texts, one at least."""
+        lengths = self.lengths[texts]
+        starts = np.cumsum(lengths) - lengths
+        return Texts(tokens=self.tokens[self.places(texts)], starts=starts, lengths=lengths)
+
 
 _PAD = b"\0\0"
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import distinct
 from langmemory.lexicon import LANGUAGES, Question
 from langmemory.recall import cues
-from langmemory.recall.interaction import MET, Texts
+from langmemory.recall.interaction import MET, Interaction, Texts
 from langmemory.recall.source import Floats, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
@@ -43,6 +44,10 @@ RIVAL: Final = 0.5
 
 _MIX: Final = np.cumprod(np.full(16, 6364136223846793005, dtype=np.uint64))
 """Factors of a word's pieces by their place in it (Knuth's multiplier, modulo 2^64)."""
+
+_WORD_BITS: Final = 64
+_BELOW: Final = np.triu(np.ones((HEAD, HEAD), dtype=np.bool_), 1)
+"""Which places (columns) are below which (rows)."""
 
 Order = NDArray[np.int64]
 
@@ -88,11 +93,15 @@ def by_time(
     head = order[:HEAD]
     if reading.texts is None or reading.met is None or vocabulary is None or len(head) < 2:
         return Succession(order=order, newer=newer)
-    same = _versions(head, rows, reading, vocabulary)
+    texts = reading.texts.of(head)
+    same = _versions(head, rows, texts, reading.met, vocabulary)
+    fresh = "present" in asks and until is None and reading.texts.having(ASSISTANT).any()
+    if not (fresh or same.any() or rivals is not None):
+        return Succession(order=order, newer=newer)
     called = sorted({*names, *reading.named})
-    holds = np.array(
-        [_holding(reading.texts, vocabulary, name) for name in called], dtype=np.bool_
-    ).reshape(len(called), len(rows.ids))
+    holds = np.zeros((len(called), len(rows.ids)), dtype=np.bool_)
+    for row, name in enumerate(called):
+        holds[row, head] = _holding(texts, vocabulary, name)
     of_head = holds[:, head].astype(np.float32)
     same &= of_head.T @ (1 - of_head) == 0  # a version has every name of the query
     order = order.copy()
@@ -108,7 +117,7 @@ def by_time(
         elif "before" in asks:
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
-    if "present" in asks and until is None and reading.texts.having(ASSISTANT).any():
+    if fresh:
         order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
     if rivals is not None and until is None:
         order[: len(head)] = _last_claimed(
@@ -118,47 +127,59 @@ def by_time(
 
 
 def _versions(
-    head: Order, rows: Rows, reading: Reading, vocabulary: Vocabulary
+    head: Order, rows: Rows, texts: Texts, met: Interaction, vocabulary: Vocabulary
 ) -> NDArray[np.bool_]:
     """bool[h, h]: which candidates (columns) say nearly the same as a better one (rows), and meet all
-    the words of the query that it does."""
-    texts, met = reading.texts, reading.met
-    assert texts is not None
-    assert met is not None
-    starts, lengths = texts.starts[head], texts.lengths[head]
-    tokens = [
-        texts.tokens[start : start + length] for start, length in zip(starts, lengths, strict=True)
-    ]
-    every = np.concatenate(tokens)
-    of_text = np.repeat(np.arange(len(head)), lengths)
-    begins = ~vocabulary.continues[every]
-    begins[np.cumsum(lengths) - lengths] = True
-    first = np.flatnonzero(begins)
-    within = np.minimum(np.arange(len(every)) - first[np.cumsum(begins) - 1], len(_MIX) - 1)
-    # A word is the pieces it has, in order.
-    whole = np.add.reduceat((every.astype(np.uint64) + np.uint64(1)) * _MIX[within], first)
-    spoken = ~vocabulary.marks[every[first]]
-    distinct, places = np.unique(whole[spoken], return_inverse=True)
-    holds = np.zeros((len(head), len(distinct)), dtype=np.float32)
-    holds[of_text[first[spoken]], places] = 1
-    words = holds.sum(axis=1)
-    shorter = np.minimum(words[:, None], words[None, :])
-    longer = np.maximum(words[:, None], words[None, :])
-    same = (holds @ holds.T >= SHARED * shorter) & (shorter >= FEWEST_WORDS)
-    same &= shorter >= ALIKE * longer
+    the words of the query that it does. ``texts`` are those of the head."""
     meets = (met.matches[:, head] >= MET).astype(np.float32)
-    both = meets.T @ meets
-    same &= (both == meets.sum(axis=0)[:, None]) & (both > 0)
+    counts = meets.sum(axis=0)
+    same: NDArray[np.bool_] = (meets.T @ meets == counts[:, None]) & _BELOW[
+        : len(head), : len(head)
+    ]
+    same[counts == 0] = False
+    # A question is no version of a statement.
+    asking = cues.questions(texts, vocabulary)
+    same[asking] = False
+    same[:, asking] = False
     # What two people say of themselves is never the same.
-    speakers = np.array([rows.speaker[place] or "" for place in head.tolist()])
-    own = texts.any(_first_person(vocabulary))[head]
-    same &= np.equal.outer(speakers, speakers) | ~np.logical_or.outer(own, own)
-    # A question is no version of a statement, nor a fact of one about somebody else.
-    asking = cues.questions(texts, vocabulary)[head]
-    same &= ~np.logical_or.outer(asking, asking)
-    subjects, facts = texts.tokens[starts], rows.position[head] < 0
-    same &= np.equal.outer(subjects, subjects) | ~np.logical_or.outer(facts, facts)
-    return np.triu(same, 1)
+    numbers: dict[str | None, int] = {}
+    speakers = np.array(
+        [numbers.setdefault(rows.speaker[place] or None, len(numbers)) for place in head.tolist()]
+    )
+    own = texts.any(_first_person(vocabulary))
+    same &= (speakers[:, None] == speakers) | ~(own[:, None] | own)
+    # A fact is no version of one about somebody else.
+    subjects, facts = texts.tokens[texts.starts], rows.position[head] < 0
+    same &= (subjects[:, None] == subjects) | ~(facts[:, None] | facts)
+    better, other = np.nonzero(same)
+    if len(better):
+        same[better, other] = _alike(texts, better, other, vocabulary)
+    return same
+
+
+def _alike(texts: Texts, better: Order, other: Order, vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """bool[p]: which pairs of texts, given by their places, have most of their words in common."""
+    begins = ~vocabulary.continues[texts.tokens]
+    begins[texts.starts] = True
+    first = np.flatnonzero(begins)
+    within = np.arange(len(begins)) - first[np.cumsum(begins) - 1]
+    # A word is the pieces it has, in order.
+    pieces = (texts.tokens + np.uint64(1)) * _MIX[np.minimum(within, len(_MIX) - 1)]
+    spoken = ~vocabulary.marks[texts.tokens[first]]
+    words = np.add.reduceat(pieces, first)[spoken]
+    every = distinct(words)
+    # Bits, since a product of matrices of this size wakes the threads of BLAS.
+    holds = np.zeros((len(texts.starts), -(-len(every) // _WORD_BITS) * _WORD_BITS), np.bool_)
+    of_text = np.repeat(np.arange(len(texts.starts)), texts.lengths)[first[spoken]]
+    holds[of_text, np.searchsorted(every, words)] = True
+    bits = np.packbits(holds, axis=1).view(np.uint64)
+    count = holds.sum(axis=1)
+    shorter = np.minimum(count[better], count[other])
+    longer = np.maximum(count[better], count[other])
+    shared = np.bitwise_count(bits[better] & bits[other]).sum(axis=1, dtype=np.int64)
+    alike: NDArray[np.bool_] = (shorter >= FEWEST_WORDS) & (shorter >= ALIKE * longer)
+    alike &= shared >= SHARED * shorter
+    return alike
 
 
 def _fresh(
@@ -172,14 +193,20 @@ def _fresh(
     does not have. ``ranked`` are the same candidates by score: the place in ``order`` has the score of
     the place in ``ranked``. ``holds`` is bool[names, n]."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
+    times = dict(zip(order.tolist(), said_at[order].tolist(), strict=True))
+    bits = np.packbits(holds[:, order], axis=0).T
+    names = {
+        one: int.from_bytes(row.tobytes(), "big")
+        for one, row in zip(order.tolist(), bits, strict=True)
+    }
     fresh: list[int] = []
     for one in order.tolist():
         place = len(fresh)
         while place:
             better = fresh[place - 1]
-            if worth[one] < CLOSE * worth[better] or said_at[one] <= said_at[better]:
+            if worth[one] < CLOSE * worth[better] or times[one] <= times[better]:
                 break
-            if (holds[:, better] & ~holds[:, one]).any():
+            if names[better] & ~names[one]:
                 break
             place -= 1
         fresh.insert(place, one)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.embeddings.static import TokenIds
 from langmemory.ids import are_in, distinct, indexes
 from langmemory.lexicon import compared, split_words
 from langmemory.recall import context, cues
@@ -225,11 +226,16 @@ def read(
             vocabulary,
             kin=_kin(query, vocabulary),
             kin_match=preset.kin_match,
-            further=np.setdiff1d(vocabulary.encode(query.text), tokens),
+            further=_further(vocabulary.encode(query.text), tokens),
         )
     if not every_turn:
         nothing = contentless(source, rows, texts, met, vocabulary, asks_when="when" in intent.asks)
     return Reading(named=named, texts=texts, met=met, contentless=nothing)
+
+
+def _further(whole: TokenIds, tokens: TokenIds) -> TokenIds:
+    """The distinct tokens of a whole query beyond these."""
+    return np.array(sorted(set(whole.tolist()).difference(tokens.tolist())), np.uint16)
 
 
 def signals(

@@ -674,8 +674,11 @@ class MemoryStore(Changing, Conversing, Gathering):
 
 def _with_names(recall: Recall, names: Names) -> Recall:
     """The recall with the names of those who speak."""
-    results = tuple(replace(one, memory=names.shown(one.memory)) for one in recall.results)
-    return replace(recall, results=results)
+    shown = [names.shown(one.memory) for one in recall.results]
+    if all(memory is one.memory for memory, one in zip(shown, recall.results, strict=True)):
+        return recall
+    results = zip(recall.results, shown, strict=True)
+    return replace(recall, results=tuple(replace(one, memory=memory) for one, memory in results))
 
 
 def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:

@@ -15,6 +15,7 @@ from langmemory.context.tokens import count_text
 from langmemory.nodes.access import RecallRequest, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.recall.excerpt import Excerpts
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Recall
 
@@ -98,12 +99,13 @@ def _lines(recall: Recall) -> str:
         return "Nothing was said about that. Try other words or a wider time."
     results = sorted(recall.results, key=lambda result: result.at)
     notes = notes_of(result.memory for result in results)
-    return "\n".join(_line(note, recall.query) for note in notes)
+    excerpts = Excerpts(recall.query)
+    return "\n".join(_line(note, excerpts) for note in notes)
 
 
-def _line(note: Note, query: str) -> str:
+def _line(note: Note, excerpts: Excerpts) -> str:
     head = line_head(note)
-    text = as_much(note, lambda part: count_text(head + part) <= LINE_TOKENS, query)
+    text = as_much(note, lambda part: count_text(head + part) <= LINE_TOKENS, excerpts)
     return note_line(note) if text is None else head + text
 
 

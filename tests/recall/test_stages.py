@@ -15,7 +15,7 @@ from langmemory.recall.choosing import Chosen
 from langmemory.recall.dates import Period
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import WINDOW, Folding, mmr
-from langmemory.recall.excerpt import best_start
+from langmemory.recall.excerpt import Excerpts, best_start
 from langmemory.recall.fusion import fuse, normalised
 from langmemory.recall.given import GivenLog
 from langmemory.recall.hops import hop
@@ -496,3 +496,18 @@ def test_an_excerpt_for_a_query_of_any_length() -> None:
     page = " ".join(f"word{n} river dentist" for n in range(5_000))
     assert best_start("A. " * 500 + "The dentist called.", page, 30) > 1_000
     assert best_start("\0\n\n . . \ud83d", "x" * 50_000, 10) in range(10)
+
+
+def test_excerpts_of_one_query_are_the_same_whatever_was_asked_before() -> None:
+    """Excerpts that are taken one after another, of several texts and sizes, begin where each would by
+    itself."""
+    texts = [
+        f"Lunch was soup. {'We walked along the river. ' * 9}The dentist called. Then we slept.",
+        f"{'no stops here ' * 40}the dentist moved to Ulm {'and so on ' * 30}",
+    ]
+    excerpts = Excerpts("when did the dentist call?")
+    for text in [*texts, *texts]:
+        for room in (300, 40, 120, 300):
+            alone = best_start(text, "when did the dentist call?", room)
+            assert excerpts.start(text, room) == alone
+    assert excerpts.start(texts[0], 40) > 0
