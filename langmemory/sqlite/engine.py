@@ -202,10 +202,14 @@ class Engine:
         if setting.dims is None:
             index = None
         elif self.database.in_memory:
-            index = signs.SignIndex(setting.words, self._sign_index_bytes)
+            index = signs.SignIndex(setting.words, self._sign_index_bytes, self._vector_copy_bytes)
         else:
             index = signs.shared_index(
-                self.database.identity, setting.generation, setting.words, self._sign_index_bytes
+                self.database.identity,
+                setting.generation,
+                setting.words,
+                self._sign_index_bytes,
+                self._vector_copy_bytes,
             )
         self._current = (setting, index)
         return setting, index

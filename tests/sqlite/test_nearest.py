@@ -430,8 +430,11 @@ def test_a_reader_of_an_older_model_leaves_nothing_behind(tmp_path: Path) -> Non
     file.engine.close()
 
 
-def test_a_copy_of_a_re_embedded_file_is_not_begun(tmp_path: Path) -> None:
+def test_a_copy_of_a_re_embedded_file_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An index of the vectors before a re-embedding takes nothing from those after it."""
+    monkeypatch.setattr(signs, "WHOLE_UP_TO", 0)
     rng = np.random.default_rng(7)
     file = File(tmp_path / "m.db", 16)
     file.put(("a",), "x", unit(rng, 1, 16))

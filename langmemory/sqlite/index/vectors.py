@@ -126,6 +126,12 @@ def highest(scores: Floats, ids: NDArray[np.integer[Any]], limit: int) -> NDArra
     """Places of the ``limit`` highest scores, in any order; of equal ones those of the lowest ids."""
     if len(scores) <= limit:
         return np.arange(len(scores))
+    parts = max(4 * limit, 64)
+    if len(scores) >= 16 * parts:  # of each part the highest: few scores reach the last of these
+        most = scores[: len(scores) // parts * parts].reshape(-1, parts).max(axis=0)
+        likely = np.flatnonzero(scores >= np.partition(most, parts - limit)[parts - limit])
+        if len(likely) < len(scores):
+            return likely[highest(scores[likely], ids[likely], limit)]
     places = np.flatnonzero(
         scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit]
     )
