@@ -30,7 +30,7 @@ from benchmarks.dataset import Dataset, Namespace, spans
 from benchmarks.extensions import loadable_sqlite
 from benchmarks.measure import Row, Sample
 from benchmarks.searching import Effort, user_of
-from benchmarks.vectors import CACHE, DISTINCT, Gaussian, Vectors, real_vectors
+from benchmarks.vectors import CACHE, DISTINCT, Gaussian, Static, Vectors, real_vectors
 
 BENCH: Namespace = ("bench",)
 PEERS_UP_TO = 100_000
@@ -197,9 +197,9 @@ class Bench:
             self.search(mine + peers, dataset, searching.one_of_many(dataset, users))
             self.search(mine + peers, dataset, searching.prefix_over_all(dataset, users))
 
-    def adversarial(self, dataset: Dataset) -> None:
-        """Gaussian vectors, ours alone: the peers read every row and do not care."""
-        path = self.folder / f"gaussian-{dataset.size}.db"
+    def alone(self, dataset: Dataset) -> None:
+        """Other vectors, ours alone: the peers read every row and do not care."""
+        path = self.folder / f"{dataset.source.name}-{dataset.size}.db"
         with self.mine(dataset, path, lambda _: BENCH) as mine:
             self.search(mine[:2], dataset, searching.one_namespace(dataset, BENCH))
 
@@ -215,7 +215,9 @@ def run(bench: Bench, vectors: Vectors, chosen: Sequence[int]) -> None:
         dataset = Dataset(source=vectors, size=size)
         bench.brute_force(dataset, rate)
         bench.one_namespace(dataset)
-        bench.adversarial(Dataset(source=Gaussian(), size=size))
+        bench.alone(Dataset(source=Gaussian(), size=size))
+        if not isinstance(vectors, Static):
+            bench.alone(Dataset(source=Static(), size=size))
     if shared := [size for size in chosen if size <= PEERS_UP_TO]:
         bench.many_namespaces(Dataset(source=vectors, size=max(shared)))
 

@@ -221,14 +221,15 @@ def _mixed(vectors: Floats) -> Floats:
     signs, matrix = _turn(dims, size)
     blocks = (vectors * signs).reshape(len(vectors), -1, size)
     if len(vectors) == 1:  # no `@`: as above
-        return np.vecdot(blocks[:, :, None, :], matrix).reshape(1, dims)
+        one: Floats = np.vecdot(blocks[:, :, None, :], matrix).reshape(1, dims)
+        return one
     mixed: Floats = (blocks @ matrix).reshape(vectors.shape)
     return mixed
 
 
 @cache
 def _turn(dims: int, size: int) -> tuple[Floats, Floats]:
-    matrix = np.ones((1, 1), np.float32)
+    matrix: Floats = np.ones((1, 1), np.float32)
     while len(matrix) < size:
         matrix = np.block([[matrix, matrix], [matrix, -matrix]])
     signs = np.random.default_rng(0).choice(np.array([-1, 1], np.float32), dims)
@@ -241,7 +242,7 @@ def closest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
         return np.arange(len(distances))
     sample = distances[::SAMPLED]
     place = limit // SAMPLED + limit // (8 * SAMPLED)
-    if SAMPLED * SAMPLED <= limit and place < len(sample):
+    if limit >= SAMPLED * SAMPLED and place < len(sample):
         found = np.flatnonzero(distances <= np.partition(sample, place)[place])
         if limit <= len(found) <= 2 * limit:
             return found
