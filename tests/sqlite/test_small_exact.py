@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from langmemory.sqlite.index import signs
-from langmemory.sqlite.index.vectors import Floats
+from langmemory.sqlite.index.vectors import Floats, fetch
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
 
@@ -47,7 +47,7 @@ def test_a_small_set_is_searched_exactly(
             for namespace, vectors in truth.items():
                 near = index.candidates(snapshot.connection, query, 14, namespace)
                 best = np.sort(vectors @ query)[-10:]
-                cosines = np.sort(near.scores)[-10:]
-                assert cosines.tolist() == pytest.approx(best.tolist(), abs=0.003)
+                cosines = np.sort(fetch(snapshot.connection, near.ids)[1] @ query)[-10:]
+                assert cosines.tolist() == pytest.approx(best.tolist(), abs=1e-5)
     file.verify(some(1)[0], Scope(namespace=("few",)), 1)
     file.engine.close()

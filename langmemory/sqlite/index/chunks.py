@@ -231,7 +231,7 @@ def _mixed(vectors: Floats) -> Floats:
 def _turn(dims: int, size: int) -> tuple[Floats, Floats]:
     matrix: Floats = np.ones((1, 1), np.float32)
     while len(matrix) < size:
-        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+        matrix = np.concatenate((np.tile(matrix, 2), np.hstack((matrix, -matrix))))
     signs = np.random.default_rng(0).choice(np.array([-1, 1], np.float32), dims)
     return signs, matrix
 
