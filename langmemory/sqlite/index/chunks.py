@@ -223,7 +223,7 @@ def _mixed(vectors: Floats) -> Floats:
     if len(vectors) == 1:  # no `@`: as above
         one: Floats = np.vecdot(blocks[:, :, None, :], matrix).reshape(1, dims)
         return one
-    mixed: Floats = (blocks @ matrix).reshape(vectors.shape)
+    mixed: Floats = np.matmul(blocks, matrix, dtype=np.float32).reshape(vectors.shape)
     return mixed
 
 
