@@ -232,12 +232,7 @@ class SQLiteBaseStore(BaseStore):
 
     def _batch(self, batch: Batch) -> list[Result]:
         self._refuse_blocking()
-        writes: list[items.Write] = []
-        if batch.puts:
-            drafts, pending = self._prepare(batch)
-            if drafts:
-                embedded = self._indexing.embed(drafts, pending, tokens=False)
-                writes = self._indexing.finish(drafts, embedded)
+        writes = self._complete(self._drafts(batch), tokens=False) if batch.puts else []
         if batch.reads:
             self._read(batch, self._searching.embed(operations.queries(batch)))
         if self._has_writes(batch):
@@ -250,32 +245,39 @@ class SQLiteBaseStore(BaseStore):
         workers = self._workers
         writes: list[items.Write] = []
         if batch.puts:
-            drafts, pending = (
-                self._prepare(batch)
-                if self._embeds_cheaply()
-                else await workers.read(lambda: self._prepare(batch))
-            )
-            if drafts:
-                embedded = await self._indexing.aembed(drafts, pending, tokens=False)
-                writes = self._indexing.finish(drafts, embedded)
+            writes = await self._awrites(batch)
         if batch.reads:
-            vectors = await self._searching.aembed(operations.queries(batch))
-            await workers.read(lambda: self._read(batch, vectors))
+            queries = operations.queries(batch)
+            vectors = None if self._embeds_cheaply() else await self._searching.aembed(queries)
+
+            def read() -> None:
+                self._read(batch, self._searching.embed(queries) if vectors is None else vectors)
+
+            only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
+            await (workers.look_up(read) if only_gets else workers.read(read))
         if self._has_writes(batch):
             pages = await workers.write(lambda connection: self._write(connection, batch, writes))
             if pages:
                 await workers.read(lambda: self._rewrite(pages))
         return batch.results
 
-    def _prepare(self, batch: Batch) -> tuple[list[Draft], Any]:
-        drafts = [
+    async def _awrites(self, batch: Batch) -> list[items.Write]:
+        """Return what the puts of a batch write, prepared outside the loop's thread."""
+        if self._embeds_cheaply():
+            return await self._workers.prepare(
+                lambda: self._complete(self._drafts(batch), tokens=False)
+            )
+        drafts = await self._workers.prepare(lambda: self._drafts(batch))
+        return await self._acomplete(drafts, tokens=False)
+
+    def _drafts(self, batch: Batch) -> list[Draft]:
+        return [
             self._indexing.draft(
                 op.namespace, op.key, op.value, index=op.index, ttl_minutes=_checked_ttl(op.ttl)
             )
             for op in batch.puts
             if op.value is not None
         ]
-        return drafts, self._indexing.pending(self._engine, drafts)
 
     def _read(self, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
         def rank(snapshot: Snapshot, op: SearchOp, scope: Scope) -> Ranked:
@@ -355,21 +357,25 @@ class SQLiteBaseStore(BaseStore):
     def _embeds_cheaply(self) -> bool:
         return self._indexing.embedder is None or self._indexing.embedder.cheap
 
-    def _complete(self, drafts: Sequence[Draft]) -> list[items.Write]:
+    def _complete(self, drafts: Sequence[Draft], *, tokens: bool = True) -> list[items.Write]:
         """Drafts of readable texts with all that belongs to them, embedded where the file does not
         know them yet."""
         pending = self._indexing.pending(self._engine, drafts)
-        return self._indexing.finish(drafts, self._indexing.embed(drafts, pending, tokens=True))
+        return self._indexing.finish(drafts, self._indexing.embed(drafts, pending, tokens=tokens))
 
-    async def _acomplete(self, drafts: Sequence[Draft]) -> list[items.Write]:
+    async def _acomplete(
+        self, drafts: Sequence[Draft], *, tokens: bool = True
+    ) -> list[items.Write]:
         """`_complete` without blocking the loop."""
-        pending = (
-            self._indexing.unknown(drafts)
-            if self._embeds_cheaply()
-            else await self._workers.read(lambda: self._indexing.pending(self._engine, drafts))
-        )
-        return self._indexing.finish(
-            drafts, await self._indexing.aembed(drafts, pending, tokens=True)
+        if self._embeds_cheaply():
+            return await self._workers.prepare(lambda: self._complete(drafts, tokens=tokens))
+        indexing, workers = self._indexing, self._workers
+        pending = await workers.prepare(lambda: indexing.pending(self._engine, drafts))
+        fresh = await indexing.aembed(pending)
+        return await workers.prepare(
+            lambda: indexing.finish(
+                drafts, indexing.assemble(drafts, pending, fresh, tokens=tokens)
+            )
         )
 
     def _check_namespace(

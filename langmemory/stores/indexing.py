@@ -235,20 +235,18 @@ class Indexing:
         fresh = None
         if self.embedder is not None and pending.missing:
             fresh = self.embedder.embed_documents(pending.missing)
-        return self._assemble(drafts, pending, fresh, tokens=tokens)
+        return self.assemble(drafts, pending, fresh, tokens=tokens)
 
-    async def aembed(self, drafts: Sequence[Draft], pending: Pending, *, tokens: bool) -> Embedded:
-        """`embed`, awaiting the model."""
-        if self.embedder is None or self.embedder.cheap:
-            return self.embed(drafts, pending, tokens=tokens)
-        fresh = None
-        if pending.missing:
-            fresh = await self.embedder.aembed_documents(pending.missing)
-        return self._assemble(drafts, pending, fresh, tokens=tokens)
+    async def aembed(self, pending: Pending) -> Floats | None:
+        """Return the model's vectors for what is missing; None where nothing is."""
+        if self.embedder is None or not pending.missing:
+            return None
+        return await self.embedder.aembed_documents(pending.missing)
 
-    def _assemble(
+    def assemble(
         self, drafts: Sequence[Draft], pending: Pending, fresh: Floats | None, *, tokens: bool
     ) -> Embedded:
+        """Return the vectors of all texts: the fresh ones, and those that the file already had."""
         vectors = np.empty((0, 0), np.float32)
         if fresh is not None and len(fresh) == len(pending.texts):  # all new, none twice
             vectors = fresh

@@ -266,7 +266,7 @@ class MemoryStore(Changing, Conversing, Gathering):
                 return remembering, []
             return remembering, self._complete(remembering.drafts)
 
-        remembering, writes = await self._workers.read(prepared)
+        remembering, writes = await self._workers.prepare(prepared)
         if not remembering.drafts:
             return Remembered()
         writes = writes or await self._acomplete(remembering.drafts)
@@ -347,10 +347,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             ConfigError: No such preset, a bad option, or a query that is no text.
         """
         operations.check_query(query)
-        asked = asked_in(query)
-        vectors = self._searching.embed([asked] if asked.strip() else [])
-        found = self._recall(asked, namespace, options, vectors.get(asked))
-        return replace(found, query=query)
+        return self._recalled(query, namespace, options)
 
     @RECALL
     async def arecall(
@@ -358,11 +355,19 @@ class MemoryStore(Changing, Conversing, Gathering):
     ) -> Recall:
         """`recall` without blocking the loop."""
         operations.check_query(query)
-        asked = asked_in(query)
+        if self._embeds_cheaply():
+            return await self._workers.read(lambda: self._recalled(query, namespace, options))
+        asked = await self._workers.read(lambda: asked_in(query))
         vectors = await self._searching.aembed([asked] if asked.strip() else [])
         found = await self._workers.read(
             lambda: self._recall(asked, namespace, options, vectors.get(asked))
         )
+        return replace(found, query=query)
+
+    def _recalled(self, query: str, namespace: Namespace, options: RecallOptions) -> Recall:
+        asked = asked_in(query)
+        vectors = self._searching.embed([asked] if asked.strip() else [])
+        found = self._recall(asked, namespace, options, vectors.get(asked))
         return replace(found, query=query)
 
     def _recall(

@@ -73,10 +73,10 @@ class Searching:
         return vectors
 
     async def aembed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
-        """`embed` without blocking the loop."""
+        """`embed`, awaiting the model."""
         embedder = self.indexing.embedder
-        if embedder is None or not self.indexing.semantic or embedder.cheap:
-            return self.embed(queries)
+        if embedder is None or not self.indexing.semantic:
+            return {}
 
         async def one(query: str) -> Floats | None:
             try:

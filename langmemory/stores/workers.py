@@ -1,4 +1,5 @@
-"""Threads under the async methods: a few for reads, one for writes that commits in groups."""
+"""Threads under the async methods: lanes for reads, lookups and preparation, one for writes, which commit
+in groups."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from langmemory.sqlite.file.connection import Connection, Database
 T = TypeVar("T")
 
 READ_THREADS: Final = min(8, (os.cpu_count() or 1) + 2)
+LOOKUP_THREADS: Final = 2
+"""Threads for reading single items by key, so that a `get` never queues behind searches."""
 GROUP_LIMIT: Final = 256
 """Most writes that share one commit."""
 
@@ -27,6 +30,9 @@ class Workers:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="langmemory-read")
+        self._lookups = ThreadPoolExecutor(LOOKUP_THREADS, thread_name_prefix="langmemory-get")
+        # One thread: writes that were begun one after the other reach the writer in that order.
+        self._preparing = ThreadPoolExecutor(1, thread_name_prefix="langmemory-prepare")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="langmemory-write")
         self._lock = threading.Lock()
         self._pending: list[_Job[Any]] = []
@@ -34,10 +40,21 @@ class Workers:
         self._closing = False
 
     async def read(self, call: Callable[[], T]) -> T:
-        """Run a blocking read in a thread."""
+        """Run a search, or another blocking read, in a thread."""
+        return await self._run(self._readers, call)
+
+    async def look_up(self, call: Callable[[], T]) -> T:
+        """Run a read of single items in a thread that no search occupies."""
+        return await self._run(self._lookups, call)
+
+    async def prepare(self, call: Callable[[], T]) -> T:
+        """Prepare a write in a thread, in order of arrival."""
+        return await self._run(self._preparing, call)
+
+    async def _run(self, lane: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         self._check_usable()
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._readers, call)
+            running = asyncio.get_running_loop().run_in_executor(lane, call)
         except RuntimeError:
             self._check_usable()  # closed at this moment
             raise
@@ -100,8 +117,8 @@ class Workers:
     def close(self) -> None:
         """Finish what was begun; nothing further is accepted."""
         self._closing = True
-        self._readers.shutdown(wait=True)
-        self._writer.shutdown(wait=True)
+        for lane in (self._preparing, self._lookups, self._readers, self._writer):
+            lane.shutdown(wait=True)
 
 
 class _Job(Generic[T]):
