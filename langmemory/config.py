@@ -94,6 +94,10 @@ class DatabaseConfig(Section):
     )
 
 
+DEFAULT_DATABASE = DatabaseConfig()
+"""How SQLite treats a file that is opened without a configuration."""
+
+
 class TokenPrice(Section):
     """What a model costs, in US dollars for a million tokens."""
 

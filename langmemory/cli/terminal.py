@@ -10,8 +10,16 @@ import sys
 from datetime import date
 from typing import Any
 
-CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10))
+BIDI_CONTROLS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that reorder the text around them, so that a line reads as something it does not say."""
+CONTROLS = dict.fromkeys(
+    code
+    for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *BIDI_CONTROLS)
+    if code not in (9, 10)
+)
 """Characters that are orders to a terminal. They have no width, so that none is missed."""
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*CONTROLS,) if code >= 0x7F}
+"""Those of them that JSON allows as they are, written as JSON escapes."""
 
 
 def printable(text: str) -> str:
@@ -43,9 +51,10 @@ def read_any_bytes() -> None:
 
 
 def json_text(value: Any) -> str:
-    """JSON for stdout, that loses nothing: escaped where stdout is not UTF-8; days and times in ISO
-    8601."""
-    return json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding), default=_iso)
+    """Return JSON for stdout, which loses nothing: orders to a terminal are escaped, and everything
+    beyond ASCII where stdout is not UTF-8; days and times are in ISO 8601."""
+    text = json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout.encoding), default=_iso)
+    return text if text.isprintable() else text.translate(_ESCAPED)
 
 
 def _iso(value: Any) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.sqlite import schema
 from langmemory.sqlite.file.connection import Connection, Database
@@ -38,40 +39,21 @@ class Engine:
         self,
         path: str | os.PathLike[str],
         *,
-        synchronous: Literal["full", "normal"] = "full",
-        busy_timeout_ms: int = 10_000,
-        mmap_bytes: int = 1 << 30,
-        sign_index_bytes: int = 512 << 20,
-        vector_copy_bytes: int = 64 << 20,
-        word_copy_bytes: int = 128 << 20,
-        max_idle_readers: int = 8,
+        settings: DatabaseConfig = DEFAULT_DATABASE,
     ) -> None:
         """Open the file and bring its schema up to date.
 
         Args:
             path: A file, or ``:memory:``.
-            synchronous: See `Database`.
-            busy_timeout_ms: See `Database`.
-            mmap_bytes: See `Database`.
-            sign_index_bytes: Budget of the in-memory sign bits; over it, searches stream from disk.
-            vector_copy_bytes: Budget of the vectors kept in memory at a byte a dimension, by a process
-                that searches often; 0 keeps none.
-            word_copy_bytes: Budget of the keyword index kept in memory by such a process; 0 keeps none.
-            max_idle_readers: See `Database`.
+            settings: How SQLite treats the file; its ``path`` is not read.
 
         Raises:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
-        self.database = Database(
-            path,
-            synchronous=synchronous,
-            busy_timeout_ms=busy_timeout_ms,
-            mmap_bytes=mmap_bytes,
-            max_idle_readers=max_idle_readers,
-        )
-        self._sign_index_bytes = sign_index_bytes
-        self._vector_copy_bytes = vector_copy_bytes
-        self._word_copy_bytes = word_copy_bytes
+        self.database = Database(path, settings=settings)
+        self._sign_index_bytes = settings.sign_index_bytes
+        self._vector_copy_bytes = settings.vector_copy_bytes
+        self._word_copy_bytes = settings.word_copy_bytes
         try:
             lost = schema.setup(self.database)
         except BaseException:

@@ -104,16 +104,7 @@ class SQLiteBaseStore(BaseStore):
             exact=(self._indexing.config or {}).get("exact", self._config.search.exact),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
-        self._engine = Engine(
-            settings.path if path is None else path,
-            synchronous=settings.synchronous,
-            busy_timeout_ms=settings.busy_timeout_ms,
-            mmap_bytes=settings.mmap_bytes,
-            sign_index_bytes=settings.sign_index_bytes,
-            vector_copy_bytes=settings.vector_copy_bytes,
-            word_copy_bytes=settings.word_copy_bytes,
-            max_idle_readers=settings.readers,
-        )
+        self._engine = Engine(settings.path if path is None else path, settings=settings)
         self._workers = Workers(self._engine.database)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None

@@ -505,6 +505,12 @@ class Changing(Journaling):
         return await self.aapply(decision)
 
     def _decision(self, review_id: str, option: str, by: str | None) -> ChangeSet:
+        for name, given in (("review_id", review_id), ("option", option), ("by", by or "")):
+            if not isinstance(given, str):
+                raise ChangeError(
+                    f"{name} is {given!r:.80}; it must be a string. `reviews()` lists the ids and "
+                    "options. Nothing was decided."
+                )
         with self._engine.read() as snapshot:
             review = reviews.find(snapshot.connection, review_id)
             if review is None:

@@ -167,15 +167,9 @@ def reembed(
     embedder = indexing.embedder
     if embedder is None:
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
-    if not os.path.exists(os.path.expanduser(path)):
+    if "\0" not in str(path) and not os.path.exists(os.path.expanduser(path)):
         raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
-    settings = config.database
-    engine = Engine(
-        path,
-        synchronous=settings.synchronous,
-        busy_timeout_ms=settings.busy_timeout_ms,
-        mmap_bytes=settings.mmap_bytes,
-    )
+    engine = Engine(path, settings=config.database)
     try:
         with engine.write() as connection:
             _begin(connection, embedder.model_id)

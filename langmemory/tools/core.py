@@ -11,6 +11,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, create_model
 
+from langmemory.context.escape import quoted_lines
 from langmemory.nodes.core_memory import (
     BLOCKS,
     CoreBlock,
@@ -106,11 +107,16 @@ def _standing(block: CoreBlock) -> str:
     )
     if block.nearly_full:
         text += " It is nearly full: rewrite it shorter with core_memory_rethink."
-    return f"{text} It now reads:\n{block.content or '(empty)'}"
+    return f"{text} It now reads:\n{_quoted(block)}"
 
 
 def _refusal(error: CoreMemoryError) -> str:
     """The error, and what stands in the block, which the model needs to do better."""
     if error.block is None:
         return str(error)
-    return f"{error} The block reads:\n{error.block.content or '(empty)'}"
+    return f"{error} The block reads:\n{_quoted(error.block)}"
+
+
+def _quoted(block: CoreBlock) -> str:
+    """Return what a block holds as quoted data, as it stands in the prompt."""
+    return "\n".join(quoted_lines(block.content)) if block.content else "(empty)"

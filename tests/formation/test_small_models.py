@@ -367,3 +367,21 @@ def test_a_model_that_runs_away_is_no_crash(said: str) -> None:
     """Whatever it repeats, it is an answer that cannot be used."""
     with pytest.raises(BadAnswerError):
         read(said, turns=["I moved to Lisbon"])
+
+
+@pytest.mark.parametrize(
+    "tail",
+    ['{"text": "' + 'she said \\"{no}\\" ' * 20_000, '{"text": "' + "x" * 300_000, "[" * 300_000],
+    ids=["quotes", "string", "brackets"],
+)
+def test_a_long_answer_that_breaks_off_is_read_in_one_pass(tail: str) -> None:
+    """What stands whole in an answer of 300 kB comes out, whatever its half entry holds; a pass over
+    it for each quote or bracket would not end within the hour."""
+    found = json_object(f"{ONE[:-2]}, {tail}", field="facts", entry="text")
+    assert found.value["facts"][0] == LISBON
+
+
+def test_thoughts_that_open_again_and_again_are_left_out_in_one_pass() -> None:
+    """A model that opens its thoughts 50,000 times and closes them once is read."""
+    said = f"{'<think>' * 50_000}</reasoning>{WHOLE}"
+    assert json_object(said, field="facts", entry="text").value["facts"] == [LISBON, REX]

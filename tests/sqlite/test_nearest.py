@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from langmemory.config import DatabaseConfig
 from langmemory.sqlite import Engine
 from langmemory.sqlite.consistency import check
 from langmemory.sqlite.file.settings import read_model, write_model
@@ -44,7 +45,9 @@ class File:
     """An engine, and what should be in it."""
 
     def __init__(self, path: Path | str, dims: int, *, budget: int = 1 << 30) -> None:
-        self.engine = Engine(path, synchronous="normal", sign_index_bytes=budget)
+        self.engine = Engine(
+            path, settings=DatabaseConfig(synchronous="normal", sign_index_bytes=budget)
+        )
         self.dims = dims
         self.live: Live = {}
         with self.engine.write() as connection:
@@ -245,7 +248,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
     with consistent(File(tmp_path / "m.db", 33)) as file:
         for n in range(300):
             file.put(("a",), f"k{n}", unit(rng, n % 9, 33))
-        small = Engine(tmp_path / "m.db", vector_copy_bytes=100)
+        small = Engine(tmp_path / "m.db", settings=DatabaseConfig(vector_copy_bytes=100))
         scope = compile_scope(Scope(namespace=("a",)))
         query = unit(rng, 1, 33)[0]
         for engine in (small, file.engine):

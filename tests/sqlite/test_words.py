@@ -19,6 +19,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.config import DatabaseConfig
 from langmemory.errors import DatabaseError
 from langmemory.sqlite.engine import Engine, Snapshot
 from langmemory.sqlite.file import namespaces
@@ -254,7 +255,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     assert len(store.search((), query="quince", limit=50)) == 30
     with store._engine.database.scan() as connection:
         assert words.read(connection, 100) is None
-    with Engine(tmp_path / "m.db", word_copy_bytes=0).read() as snapshot:
+    with Engine(tmp_path / "m.db", settings=DatabaseConfig(word_copy_bytes=0)).read() as snapshot:
         assert snapshot.engine.copied_words(snapshot.connection) is None
 
 

@@ -70,7 +70,8 @@ async def test_a_get_does_not_wait_for_searches(tmp_path: Path) -> None:
             assert not any(search.done() for search in searches)
         finally:
             embedder.open.set()
-        assert all([len(found) == 2 for found in await asyncio.gather(*searches)])
+        answers = await asyncio.gather(*searches)
+        assert all(len(found) == 2 for found in answers)
 
 
 async def test_concurrent_puts_are_written_in_the_order_of_their_calls(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_core_blocks_are_edited_and_versioned(store: BaseStore, call: Call) -> N
     assert "version 1" in call("core_memory_append", block="human", content="Name: Anna").text
     call("core_memory_append", block="human", content="Lives in Graz")
     edited = call("core_memory_replace", block="human", old_content="Graz", new_content="Linz").text
-    assert edited.endswith("Name: Anna\nLives in Linz")
+    assert edited.endswith("| Name: Anna\n| Lives in Linz")
     call("core_memory_rethink", block="persona", new_content="Terse.")
     human = CoreMemory(store, ANNA).blocks()[1]
     assert (human.label, human.version) == ("human", 3)

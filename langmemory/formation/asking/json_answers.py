@@ -25,14 +25,15 @@ DEPTH = 5
 """So deep an answer may be wrapped in other objects, lists and strings."""
 
 _TAGS = "think|thinking|thought|reasoning"
-_THOUGHTS = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(rf"<(?:{_TAGS})>.*?</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
 _THOUGHTS_END = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
 """Some chat templates put the opening tag into the prompt: only the closing one is in the answer."""
 _THOUGHTS_OPEN = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _BRACKET = re.compile(r"[{\[]")
 _MARKS = re.compile(r"[{}\[\]]")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
+"""A string, also one that is left open at the end: each character is read once."""
 _NEXT_QUESTION = re.compile(
     r"<\|(?:im_start\|>|start_header_id\|>|start\|>)?(?:user|human)\b|\[INST\]|^<start_of_turn>user"
     r"|^#+ (?:Conversation|Memories|Before the conversation|Your notes)\b|^(?:User|Human):",
@@ -349,7 +350,7 @@ def _in_order(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 
 def _left_open(text: str) -> str:
     """The brackets that are left open at the end, and a quote where a string is."""
-    bare = _STRING.sub("", text)
+    bare = _STRING.sub(lambda string: "" if string[1] == '"' else '"', text)
     opened: list[str] = []
     for mark in _MARKS.findall(bare):
         if mark in "{[":

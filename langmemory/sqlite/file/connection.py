@@ -9,10 +9,11 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.errors import (
     ClosedStoreError,
     DatabaseError,
@@ -138,20 +139,13 @@ class Database:
         self,
         path: str | os.PathLike[str],
         *,
-        synchronous: Literal["full", "normal"] = "full",
-        busy_timeout_ms: int = 10_000,
-        mmap_bytes: int = 1 << 30,
-        max_idle_readers: int = 8,
+        settings: DatabaseConfig = DEFAULT_DATABASE,
     ) -> None:
         """Open (and create) the file.
 
         Args:
             path: A file, or ``:memory:``.
-            synchronous: ``full`` survives power loss; ``normal`` may lose the last transactions
-                then (never the file), and is about 2.5 times faster for single puts.
-            busy_timeout_ms: How long to wait for another process's lock.
-            mmap_bytes: How much of the file is read through the page cache.
-            max_idle_readers: How many idle reader connections are kept open.
+            settings: How SQLite treats the file; its ``path`` is not read.
 
         Raises:
             DatabaseError: The file cannot be opened or is not a database.
@@ -160,6 +154,11 @@ class Database:
         self.in_memory = self.path == MEMORY
         if not self.path:
             raise DatabaseError("The path is empty. Name a file, or ':memory:'.")
+        if "\0" in self.path:
+            raise DatabaseError(
+                f"The path {self.path!r:.200} holds a NUL character, which no file name may. "
+                "Name a file without it."
+            )
         scheme, is_address, _ = self.path.partition("://")
         if is_address and scheme.replace("+", "").isalnum():  # the rest may hold a password
             raise DatabaseError(
@@ -167,10 +166,10 @@ class Database:
             )
         self.file = self.path if self.in_memory else os.path.realpath(self.path)
         """Where it is, also after the working directory or a symbolic link has changed."""
-        self._synchronous = synchronous
-        self._busy_timeout_ms = busy_timeout_ms
-        self._mmap_bytes = mmap_bytes
-        self._max_idle = max_idle_readers
+        self._synchronous = settings.synchronous
+        self._busy_timeout_ms = settings.busy_timeout_ms
+        self._mmap_bytes = settings.mmap_bytes
+        self._max_idle = settings.readers
         self._write_lock = threading.RLock()
         # Reentrant: garbage collection may end a read that was dropped while a thread is in here.
         self._pool_lock = threading.RLock()

@@ -1,0 +1,23 @@
+"""What a terminal gets to see of texts that may hold orders to it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from langmemory.cli.terminal import json_text, printable
+
+ORDERS = ["\x1b", "\x07", "\x7f", "\x9b", "\x85", "\u2028", "\u061c", "\u200e", "\u202e", "\u2066", "\u2069"]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=ascii)
+def test_no_order_in_a_memory_reaches_a_terminal(order: str) -> None:
+    """Control characters and those that turn the direction of text are left out of what is printed, and
+    escaped in JSON, which reads the same afterwards."""
+    said = f"Maria {order}31m was here"
+    assert order not in printable(said)
+    assert printable("Zoë 花 مريم\n\t") == "Zoë 花 مريم\n\t"
+    written = json_text({order: [said]})
+    assert order not in written
+    assert json.loads(written) == {order: [said]}
