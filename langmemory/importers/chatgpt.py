@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from langmemory.importers.json_stream import iterate_array
 from langmemory.importers.message import ROLES, ImportedMessage, MessageReader
+from langmemory.moments import moment
 
 CONTENT_TYPES = ("text", "multimodal_text", "code")
 """What was said. Reasoning, browsing and profile entries have types of their own."""
@@ -27,6 +28,7 @@ def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
         found = conversation.get("mapping", 0) if isinstance(conversation, dict) else 0
         if not isinstance(found, dict | None):
             raise reader.error(where, "no mapping; expected a conversation of a ChatGPT export")
+        _check(reader, where, conversation)
         thread = conversation.get("conversation_id") or conversation.get("id")
         at = conversation.get("create_time")
         for message in _branch(conversation):
@@ -43,6 +45,18 @@ def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
                 at=at,
                 name="ChatGPT" if role == "assistant" else author.get("name"),
             )
+
+
+def _check(reader: MessageReader, where: str, conversation: dict[str, Any]) -> None:
+    """Raise `ImportFormatError` where the links between the nodes cannot be followed."""
+    current = conversation.get("current_node")
+    reader.check(where, "current_node", current, str, "the id of a node")
+    for name, node in _object(conversation["mapping"]).items():
+        here, links = f"{where}, node {name!r:.80}", _object(node)
+        reader.check(here, "parent", links.get("parent"), str, "the id of a node")
+        reader.check(here, "children", links.get("children"), list, "a list of ids")
+        for child in links.get("children") or ():
+            reader.check(here, "a child", child, str, "the id of a node")
 
 
 def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -72,7 +86,8 @@ def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
     """The newest message without an answer: where a conversation without `current_node` ended."""
 
     def said_at(node_id: str) -> float:
-        return _object(nodes[node_id].get("message")).get("create_time") or 0.0
+        at = moment(_object(nodes[node_id].get("message")).get("create_time"), or_seconds=True)
+        return at.timestamp() if at else 0.0
 
     leaves = [
         name for name, node in nodes.items() if nodes.keys().isdisjoint(node.get("children") or ())

@@ -54,6 +54,10 @@ def _read_states(
         messages = _messages(state)
         if not isinstance(messages, list):
             raise reader.error(where, "messages is not a list")
+        config = state.get("config")
+        reader.check(where, "config", config, dict, "an object with configurable")
+        configurable = (config or {}).get("configurable")
+        reader.check(where, "configurable", configurable, dict, "an object with thread_id")
         thread = _thread_id(state) or default_thread
         said: Counter[str] = Counter()
         for position, message in enumerate(messages):

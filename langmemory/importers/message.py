@@ -131,6 +131,12 @@ class MessageReader:
             )
         return said_at
 
+    def check(self, where: str, name: str, value: object, kind: type, expected: str) -> None:
+        """Raise `ImportFormatError` unless a field that the file's structure rests on is of its type,
+        or missing."""
+        if value is not None and not isinstance(value, kind):
+            raise self.error(where, f"{name} is {value!r:.80}; expected {expected}")
+
     def error(self, where: str, problem: str) -> ImportFormatError:
         return ImportFormatError(f"{self.file}, {where}: {problem}")
 
@@ -138,7 +144,8 @@ class MessageReader:
 def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """The flat fields of a message in any of LangChain's serialisations."""
     if message.get("lc") and isinstance(message.get("kwargs"), dict):  # dumpd
-        return {"type": message.get("id", [""])[-1], **message["kwargs"]}
+        path = message.get("id")
+        return {"type": path[-1] if isinstance(path, list) and path else "", **message["kwargs"]}
     if isinstance(message.get("data"), dict):  # messages_to_dict
         return {"type": message.get("type"), **message["data"]}
     return message

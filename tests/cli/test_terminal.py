@@ -8,7 +8,19 @@ import pytest
 
 from langmemory.cli.terminal import json_text, printable
 
-ORDERS = ["\x1b", "\x07", "\x7f", "\x9b", "\x85", "\u2028", "\u061c", "\u200e", "\u202e", "\u2066", "\u2069"]  # fmt: skip
+ORDERS = [
+    "\x1b",
+    "\x07",
+    "\x7f",
+    "\x9b",
+    "\x85",
+    "\u2028",
+    "\u061c",
+    "\u200e",
+    "\u202e",
+    "\u2066",
+    "\u2069",
+]
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=ascii)

@@ -300,3 +300,20 @@ def test_the_address_of_a_database_is_no_path(scheme: str) -> None:
     with pytest.raises(DatabaseError, match="address of a database") as error:
         MemoryStore(f"{scheme}://user:hunter2@host/db")
     assert "hunter2" not in str(error.value)
+
+
+def test_a_nul_in_the_path_is_named(tmp_path: Path) -> None:
+    """A path with a NUL character is refused with its value, and no file is made."""
+    with pytest.raises(DatabaseError, match=r"a\\x00b.*NUL"):
+        MemoryStore(f"{tmp_path}/a\0b.db")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [None, 5, ["a"], {"a": 1}])
+def test_a_review_is_decided_by_text_alone(tmp_path: Path, given: Any) -> None:
+    """A review id or an option that is no text is refused with its value."""
+    with MemoryStore(tmp_path / "m.db") as store:
+        with pytest.raises(ChangeError, match="review_id is .*must be a string"):
+            store.decide(given, "yes")
+        with pytest.raises(ChangeError, match="option is .*must be a string"):
+            store.decide("r", given)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ class WatchedEmbedder(LocalEmbedder):
         self.threads.add(threading.get_ident())
         if any("wait" in text for text in texts):
             self.open.wait(60)
-        return np.ones((len(texts), self.dims), dtype=np.float32) / 2
+        return np.full((len(texts), self.dims), 0.5, dtype=np.float32)
 
 
 @pytest.mark.parametrize("call", ["aput", "asearch", "arecall", "aremember", "abatch"])
@@ -39,7 +40,7 @@ async def test_no_async_call_prepares_text_on_the_loop(tmp_path: Path, call: str
     """Whatever the size of a text, it is normalised, split and embedded in another thread."""
     embedder = WatchedEmbedder()
     async with MemoryStore(tmp_path / "m.db", index={"embed": embedder, "dims": 4}) as store:
-        await {
+        calls: dict[str, Callable[[], Awaitable[Any]]] = {
             "aput": lambda: store.aput(NAMESPACE, "food", {"text": "peanuts"}),
             "asearch": lambda: store.asearch(NAMESPACE, query="peanuts"),
             "arecall": lambda: store.arecall("What does Maria eat?", NAMESPACE),
@@ -47,7 +48,8 @@ async def test_no_async_call_prepares_text_on_the_loop(tmp_path: Path, call: str
                 NAMESPACE, [{"role": "user", "content": "I eat peanuts."}], thread_id="t"
             ),
             "abatch": lambda: store.for_viewer("maria").aput(NAMESPACE, "food", {"text": "nuts"}),
-        }[call]()
+        }
+        await calls[call]()
     assert embedder.threads
     assert threading.get_ident() not in embedder.threads
 
