@@ -17,7 +17,7 @@ import pytest
 from langgraph.store.base import PutOp
 from pydantic import BaseModel
 
-from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
+from langmemory.errors import ChangeError, ConfigError, DatabaseError, InvalidValueError
 from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 
@@ -313,7 +313,7 @@ def test_a_nul_in_the_path_is_named(tmp_path: Path) -> None:
 def test_a_review_is_decided_by_text_alone(tmp_path: Path, given: Any) -> None:
     """A review id or an option that is no text is refused with its value."""
     with MemoryStore(tmp_path / "m.db") as store:
-        with pytest.raises(ChangeError, match="review_id is .*must be a string"):
+        with pytest.raises(ChangeError, match=r"review_id is .*must be a string"):
             store.decide(given, "yes")
-        with pytest.raises(ChangeError, match="option is .*must be a string"):
+        with pytest.raises(ChangeError, match=r"option is .*must be a string"):
             store.decide("r", given)
