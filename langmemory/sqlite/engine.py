@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.sqlite import schema
-from langmemory.sqlite.file.connection import Connection, Database
+from langmemory.sqlite.file.connection import Connection, Database, clear_errors
 from langmemory.sqlite.file.settings import ModelSetting, read_model, remaining
 from langmemory.sqlite.file.values import from_json
 from langmemory.sqlite.index import keywords, signs, vectors, words
@@ -55,7 +55,8 @@ class Engine:
         self._vector_copy_bytes = settings.vector_copy_bytes
         self._word_copy_bytes = settings.word_copy_bytes
         try:
-            lost = schema.setup(self.database)
+            with clear_errors(self.database.path):
+                lost = schema.setup(self.database)
         except BaseException:
             self.database.close()
             raise

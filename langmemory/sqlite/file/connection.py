@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -92,13 +93,21 @@ def clear_errors(path: str) -> Iterator[None]:
     """Turn what SQLite and its binding raise into errors of ours.
 
     Raises:
-        DatabaseError: What `describe` says.
+        DatabaseError: What `describe` says, or that the process may open no more files.
         InvalidValueError: Half of a surrogate pair in a key, namespace, filter or text.
     """
     try:
         yield
     except apsw.Error as error:
         raise describe(error, path) from error
+    except OSError as error:  # also of a module or a migration that is read on first use
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        raise DatabaseError(
+            f"This process may open no more files while it uses {path} ({error.strerror}: "
+            f"{error.filename}); nothing of this transaction was written. Close some, or raise "
+            "`ulimit -n`."
+        ) from error
     except UnicodeEncodeError as error:
         raise InvalidValueError(
             f"{error.object!r:.80} is not text: it holds half of a surrogate pair at character "
