@@ -18,14 +18,20 @@ def test_a_lack_of_file_descriptors_is_told_and_loses_nothing(tmp_path: Path, nu
     database = Database(tmp_path / "m.db")
     with database.write() as connection:
         connection.execute("CREATE TABLE one (value)")
-    for use in (database.read, database.write):
-        with (
-            pytest.raises(DatabaseError, match=r"m\.db.*no_such_module.*ulimit"),
-            use() as connection,
-        ):
-            if use == database.write:
-                connection.execute("INSERT INTO one VALUES (1)")
-            raise OSError(number, "Too many open files", "no_such_module.py")
+    lack = OSError(number, "Too many open files", "module.py")
+
+    def read() -> None:
+        with database.read():
+            raise lack
+
+    def write() -> None:
+        with database.write() as connection:
+            connection.execute("INSERT INTO one VALUES (1)")
+            raise lack
+
+    for use in (read, write):
+        with pytest.raises(DatabaseError, match=r"m\.db.*module.*ulimit"):
+            use()
     with database.write() as connection:
         connection.execute("INSERT INTO one VALUES (2)")
     with database.read() as connection:
