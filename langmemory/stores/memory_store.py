@@ -7,7 +7,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
@@ -16,14 +16,22 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
-from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
+from langmemory.errors import (
+    ClosedStoreError,
+    ConfigError,
+    DamagedFileError,
+    DatabaseError,
+    ForgettingError,
+)
+from langmemory.plurals import counted
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor, log_redacted, redactor_of
-from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.connection import Connection, is_damage
+from langmemory.sqlite.file.rescue import rescued
 from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
 from langmemory.sqlite.records import history, items, removal, runs
@@ -532,16 +540,17 @@ class MemoryStore(Changing, Conversing, Gathering):
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        purge: Literal["now", "later"] = "now",
     ) -> Forgotten:
         """Take memories out of the file for good, with all that was made from them, and prove it.
 
         Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
         jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
         journal's files tell. That they were forgotten stays in the history, under a
-        sealed key; neither a client that sends a message again nor an import brings them back. What
-        was deleted is then overwritten in the file, while others write, and its bytes are searched. It
-        cannot be undone. If the process ends before that, the store that opens the file next does it,
-        in the background.
+        sealed key; neither a client that sends a message again nor an import brings them back. It cannot
+        be undone. The deleted rows are overwritten with zeros. SQLite may have left older copies of
+        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched.
+        If the process ends before that, the store that opens the file next does it, in the background.
 
         Args:
             namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
@@ -552,9 +561,13 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys: The memories of these keys, of before and now.
             everything: All of the namespace and of those below it, whoever owns it.
             dry_run: Only say what would go, and how it begins.
+            purge: ``now`` writes the file anew before this returns; every writer waits for that: some
+                seconds for 100,000 memories. ``later`` leaves it, and the search through the bytes, to
+                the next call with ``now`` or to the store that opens the file next.
 
         Raises:
-            ConfigError: It is not said what is to be forgotten, or ``everything`` of no namespace.
+            ConfigError: It is not said what is to be forgotten, ``everything`` is of no namespace, or
+                ``purge`` is neither of the two.
             ForgettingError: The memories are gone, but the file could not be purged, or the journal
                 not be written to; it says why.
         """
@@ -565,10 +578,12 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys=keys,
             everything=everything,
         )
+        if purge not in ("now", "later"):
+            raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            forgotten = forgetting.carry_out(self._engine, self._reinstating)
+            forgotten = forgetting.carry_out(self._engine, self._reinstating, purge)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
             self._counts = UsageCounts()
@@ -580,8 +595,9 @@ class MemoryStore(Changing, Conversing, Gathering):
                 "be written to and still tells of them. Once it can, run `langmemory journal "
                 "--rebuild --path` with that folder."
             )
-        with suppress(DatabaseError):  # else whoever opens the file looks after it once more
-            self._note_forgotten(forgotten.run_id)
+        if forgotten.purged:
+            with suppress(DatabaseError):  # else whoever opens the file looks after it once more
+                self._note_forgotten(forgotten.run_id)
         return forgotten
 
     def _note_forgotten(self, run: str | None) -> None:
@@ -608,6 +624,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        purge: Literal["now", "later"] = "now",
     ) -> Forgotten:
         """`forget` without blocking the loop."""
         return await asyncio.to_thread(
@@ -618,6 +635,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys=keys,
             everything=everything,
             dry_run=dry_run,
+            purge=purge,
         )
 
     def stats(self) -> Stats:
@@ -631,7 +649,10 @@ class MemoryStore(Changing, Conversing, Gathering):
         """Everything in a namespace and below it as JSON rows, `import_rows` takes them back.
 
         Items with all facets, times and TTL, their history and runs, entities, evidence and
-        reviews, on one snapshot.
+        reviews. It reads in pieces, so that it does not hold up the file: every memory comes with its
+        history as of one moment, what is added after the export began is left out, and what changes
+        meanwhile may be in it as before or as after. Of a damaged file it brings out all that can be
+        read, then raises `DamagedFileError`.
 
         Args:
             prefix: ``()`` is the whole store.
@@ -643,15 +664,23 @@ class MemoryStore(Changing, Conversing, Gathering):
         prefix = self._check_namespace(prefix, may_be_empty=True)
         with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
             self._write_pending()
-        with self._engine.read() as snapshot:
-            rows = transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
-            if not self._engine.database.in_memory:
-                yield from rows
-                return
-            # Everybody waits for its one connection, which one thread has: whoever reads on, at
-            # leisure and in any thread, as a web server does, must not have it.
-            every = list(rows)
-        yield from every
+        state = transfer.Exporting()
+        options: dict[str, Any] = {"history": history, "state": state}
+        try:
+            yield from transfer.export_rows(self._engine.database.read, prefix, viewer, **options)
+            return
+        except DatabaseError as error:
+            if not is_damage(error) or self._engine.database.in_memory:
+                raise
+        with rescued(self._engine.database.file) as found:
+            copy = found.connection
+            yield from transfer.export_rows(lambda: nullcontext(copy), prefix, viewer, **options)
+        lost = counted(len(found.damages), "problem")
+        raise DamagedFileError(
+            f"{self.path} is damaged ({lost}). All rows that can be read were brought out; `langmemory "
+            "doctor` names the others.",
+            found.damages,
+        )
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.
