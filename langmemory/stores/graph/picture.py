@@ -17,7 +17,6 @@ import numpy as np
 from langmemory.files import create_file
 from langmemory.plurals import counted
 from langmemory.stores.graph.layout import places
-from langmemory.stores.graph.routing import bends, ends_of, label_places
 from langmemory.stores.graph.subgraph import MISSING, Subgraph
 from langmemory.types import Edge
 
@@ -57,6 +56,10 @@ HEAD: Final = 0.65
 """Inches above, for the title."""
 FOOT: Final = 0.55
 """Inches below, for the legend."""
+ROOM: Final = 0.15
+"""Inches between a box and the label of its arrow."""
+LOOP: Final = 0.4
+"""Bend of an arrow from a box to itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,64 +122,40 @@ def fonts_of_any_script() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Arrangement:
-    """Where everything in a picture is, in inches; arrays are float64[n, 2]."""
-
-    boxes: Sequence[_Box]
-    arrows: Sequence[_Arrow]
-    at: Any
-    """The middle of each box."""
-    sizes: Any
-    """Its width and height."""
-    curves: Sequence[tuple[Any, Any, float]]
-    """Begin, end and bend of each arrow, see `routing.point`."""
-    labels: Any
-    """The middle of each arrow's label."""
-    label_sizes: Any
-
-
-def arranged(graph: Subgraph) -> Arrangement:
-    """The picture of a subgraph, before it is drawn."""
+def arranged(graph: Subgraph) -> tuple[list[_Box], list[_Arrow], Any, Any]:
+    """Return the boxes and arrows of a picture, and float64[n, 2] sizes and middles in inches: of the
+    boxes, then of the arrows' labels. A label gets room as a box does; its arrow runs by way of it."""
     boxes, arrows = _contents(graph)
     sizes = np.add(_measured([(box.text, box.font) for box in boxes]), PADDING)
-    label_sizes = _measured([(arrow.label, arrow.font) for arrow in arrows])
-    rooms = [
-        (arrow.start, arrow.end, label[0] + 0.55)
-        for arrow, label in zip(arrows, label_sizes, strict=True)
+    labels = _measured([(arrow.label, arrow.font) for arrow in arrows])
+    halves = [
+        (end, label, ROOM)
+        for label, arrow in enumerate(arrows, len(boxes))
+        for end in (arrow.start, arrow.end)
     ]
-    at = places([(wide, high) for wide, high in sizes], rooms)
-    pairs = [(arrow.start, arrow.end) for arrow in arrows]
-    curves = [
-        (*ends_of(at[one], at[other], sizes[one], loop=one == other), bend)
-        for (one, other), bend in zip(pairs, bends(pairs, at, sizes), strict=True)
-    ]
-    return Arrangement(
-        boxes=boxes, arrows=arrows, at=at, sizes=sizes, curves=curves,
-        labels=label_places(curves, label_sizes, at, sizes), label_sizes=label_sizes,
-    )  # fmt: skip
+    sizes = np.concatenate((sizes, labels))
+    return boxes, arrows, sizes, places(sizes, halves)
 
 
 def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
     from matplotlib.figure import Figure
 
     drawn, left_out = _largest_part(graph)
-    found = arranged(drawn)
-    at, sizes = found.at, found.sizes
-    low = np.min([*(at - sizes / 2), (-2.2, 0)], axis=0) - 0.3
-    high = np.max([*(at + sizes / 2), (2.2, 0)], axis=0) + 0.3
-    if drawn.centre is not None:  # about in the middle, without half a page of nothing
-        low, high = np.minimum(low, -high / 2), np.maximum(high, -low / 2)
+    boxes, arrows, sizes, at = arranged(drawn)
+    at, between = at[: len(boxes)], at[len(boxes) :]
+    sizes = sizes[: len(boxes)]
+    low = np.min([*(at - sizes / 2), (0, 0)], axis=0) - 0.5
+    high = np.max([*(at + sizes / 2), (4.4, 0)], axis=0) + 0.5
     size = high - low + (0, HEAD + FOOT)
     figure = Figure(figsize=tuple(size), facecolor="white")
     axes = figure.add_axes((0, FOOT / size[1], 1, 1 - (HEAD + FOOT) / size[1]))
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.axis("off")
-    shapes = [_draw_box(axes, *one) for one in zip(found.boxes, at, sizes, strict=True)]
-    for arrow, curve, place in zip(found.arrows, found.curves, found.labels, strict=True):
-        _draw_arrow(axes, arrow, curve, place, shapes)
+    shapes = [_draw_box(axes, *one) for one in zip(boxes, at, sizes, strict=True)]
+    for arrow, label in zip(arrows, between, strict=True):
+        _draw_arrow(axes, arrow, label, at, shapes)
     _draw_title(figure, drawn, left_out, size)
-    _draw_legend(figure, found.boxes, found.arrows, size)
+    _draw_legend(figure, boxes, arrows, size)
     created = create_file(path)
     try:
         figure.savefig(path, dpi=150)
@@ -275,23 +254,24 @@ def _draw_box(axes: Any, box: _Box, at: Any, size: Any) -> Any:
     return shape
 
 
-def _draw_arrow(
-    axes: Any, arrow: _Arrow, curve: tuple[Any, Any, float], label: Any, shapes: Sequence[Any]
-) -> None:
+def _draw_arrow(axes: Any, arrow: _Arrow, label: Any, at: Any, shapes: Sequence[Any]) -> None:
+    """One half to the label, behind it, and one on from there, apart for a box and itself."""
     from matplotlib.patches import FancyArrowPatch
 
-    start, end, bend = curve
-    ends: dict[str, Any] = {"patchA": shapes[arrow.start], "patchB": shapes[arrow.end]}
-    if arrow.start == arrow.end:
-        ends = {}
-    axes.add_patch(
-        FancyArrowPatch(
-            tuple(start), tuple(end), connectionstyle=f"arc3,rad={bend}", zorder=1, shrinkA=0,
-            shrinkB=1, arrowstyle="-|>,head_length=0.4,head_width=0.17", mutation_scale=15,
-            linestyle=(0, (4, 3)) if arrow.over else "-", linewidth=1.0 if arrow.over else 1.2,
-            color=PAST if arrow.over else LINES, **ends,
-        )
-    )  # fmt: skip
+    bend = LOOP if arrow.start == arrow.end else 0
+    style: dict[str, Any] = {
+        "connectionstyle": f"arc3,rad={bend}", "zorder": 1, "shrinkA": 0, "shrinkB": 0,
+        "mutation_scale": 15, "linestyle": (0, (4, 3)) if arrow.over else "-",
+        "linewidth": 1.0 if arrow.over else 1.2, "color": PAST if arrow.over else LINES,
+    }  # fmt: skip
+    head = "-|>,head_length=0.4,head_width=0.17"
+    begin, end = at[arrow.start], at[arrow.end]
+    for one, other, shape, side, tip in (
+        (begin, label, shapes[arrow.start], "patchA", "-"),
+        (label, end, shapes[arrow.end], "patchB", head),
+    ):
+        patch = FancyArrowPatch(tuple(one), tuple(other), arrowstyle=tip, **{side: shape}, **style)
+        axes.add_patch(patch)
     axes.text(
         *label, arrow.label, ha="center", va="center", zorder=2, parse_math=False,
         color=LINES if arrow.over else "#45454d", **arrow.font,
