@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -66,7 +65,8 @@ def _with_room(at: Places, sizes: Places, rooms: Sequence[tuple[int, int, float]
                 at[one] += gap * short / 2
                 at[other] -= gap * short / 2
                 moved = True
-        for one, other in combinations(range(len(at)), 2):
+        between = np.abs(at[:, None] - at) < (sizes[:, None] + sizes) / 2
+        for one, other in np.argwhere(np.triu(between.all(axis=2), 1)).tolist():
             gap = at[one] - at[other]
             over = (sizes[one] + sizes[other]) / 2 - np.abs(gap)
             if over.min() > 1e-6:
