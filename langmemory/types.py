@@ -302,6 +302,8 @@ class Forgotten:
     words: int = 0
     """Words, in no remaining memory, that were looked for in the bytes of the file and its WAL
     afterwards; none was found."""
+    purged: bool = False
+    """Whether the file was written anew. False with ``purge="later"``, and where damage prevents it."""
     dry_run: bool = False
 
     @property

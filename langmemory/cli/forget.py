@@ -51,6 +51,10 @@ def forget(
     everything: Annotated[
         bool, typer.Option("--everything", help="All of --namespace, whoever owns it.")
     ] = False,
+    later: Annotated[
+        bool,
+        typer.Option("--purge-later", help="Leave writing the file anew to whoever opens it next."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -89,9 +93,17 @@ def forget(
         if not yes and not typer.confirm("Forget this for good? It cannot be undone"):
             typer.echo("Nothing was changed.")
             return
-        done = store.forget(where, owner=owner, entity=entity, keys=key, everything=everything)
+        done = store.forget(
+            where, owner=owner, entity=entity, keys=key, everything=everything,
+            purge="later" if later else "now",
+        )  # fmt: skip
     if as_json:
         typer.echo(json_text({**asdict(done), "memories": done.memories}))
+        return
+    if later:
+        typer.echo(
+            f"Forgotten ({done.run_id}): {_counted(done)}. The file is cleared of it when it is opened next"
+        )
         return
     typer.echo(
         f"Forgotten ({done.run_id}): {_counted(done)}. The file was cleared of it; of "

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
+
+import apsw
 
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
 from langmemory.formation.entities.spelling import normalised
@@ -25,6 +28,8 @@ from langmemory.sqlite.scope.ownership import visible_to
 from langmemory.stores import verbatim
 from langmemory.stores.searching import now_us
 from langmemory.types import Forgotten, Namespace
+
+logger = logging.getLogger("langmemory.stores")
 
 SAMPLES: Final = 5
 """Memories that a preview shows."""
@@ -100,8 +105,10 @@ class Forgetting:
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
-    def carry_out(self, engine: Engine, reinstating: Reinstating) -> Forgotten:
-        """Forget; what had given way to what goes holds again.
+    def carry_out(
+        self, engine: Engine, reinstating: Reinstating, purge: Literal["now", "later"]
+    ) -> Forgotten:
+        """Forget; memories that what goes had superseded hold again.
 
         Raises:
             ForgettingError: See `MemoryStore.forget`.
@@ -119,10 +126,14 @@ class Forgetting:
                 connection.pragma("secure_delete", False)
             note_remaining(connection, "file", done.run_id)
         try:
+            if purge == "later":
+                engine.erase_keywords()
+                engine.database.empty_wal()
+                return done
             with engine.read() as snapshot:
                 words = traces.needles(snapshot.connection)
-            emptied = engine.purge()
-            if emptied:
+            purged, emptied = _purged(engine)
+            if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
             looked, places = _looked_for(engine, words)
@@ -147,7 +158,7 @@ class Forgetting:
                 f"The memories are gone, but words of theirs still stand in {', '.join(places)}. "
                 "Run `langmemory doctor`, then forget again."
             )
-        return replace(done, words=looked)
+        return replace(done, words=looked, purged=purged)
 
     def _concerned(self, connection: Connection) -> Concerned:
         parts: list[Concerned] = []
@@ -242,6 +253,21 @@ def _looked_for(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
     with clear_errors(engine.database.path):
         looked, places = remains.found_in_bytes(engine.database, words)
     return looked, [*places, *(["the keyword index"] if indexed else [])]
+
+
+def _purged(engine: Engine) -> tuple[bool, bool]:
+    """Purge the file. Return whether it was written anew, and whether the WAL is empty.
+
+    SQLite cannot write a damaged file anew. Its deleted rows were zeroed when they were deleted
+    (``secure_delete``), and the search through the bytes tells whether that was enough.
+    """
+    try:
+        return True, engine.purge()
+    except DatabaseError as error:
+        if not isinstance(error.__cause__, apsw.CorruptError):
+            raise
+        logger.warning("purge_of_damaged_file path=%s", engine.database.path)
+        return False, engine.database.empty_wal()
 
 
 def make_up(engine: Engine) -> bool:

@@ -532,16 +532,17 @@ class MemoryStore(Changing, Conversing, Gathering):
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        purge: Literal["now", "later"] = "now",
     ) -> Forgotten:
         """Take memories out of the file for good, with all that was made from them, and prove it.
 
         Gone are texts, vectors, keywords and cached embeddings, what the history, runs, reviews and
         jobs said of them, facts without other evidence, entities nobody else speaks of, and what the
         journal's files tell. That they were forgotten stays in the history, under a
-        sealed key; neither a client that sends a message again nor an import brings them back. What
-        was deleted is then overwritten in the file, while others write, and its bytes are searched. It
-        cannot be undone. If the process ends before that, the store that opens the file next does it,
-        in the background.
+        sealed key; neither a client that sends a message again nor an import brings them back. It cannot
+        be undone. The deleted rows are overwritten with zeros. SQLite may have left older copies of
+        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched.
+        If the process ends before that, the store that opens the file next does it, in the background.
 
         Args:
             namespace: Prefix by whole labels, ``()`` is the whole store; for ``keys`` the namespace
@@ -552,9 +553,13 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys: The memories of these keys, of before and now.
             everything: All of the namespace and of those below it, whoever owns it.
             dry_run: Only say what would go, and how it begins.
+            purge: ``now`` writes the file anew before this returns; every writer waits for that: some
+                seconds for 100,000 memories. ``later`` leaves it, and the search through the bytes, to
+                the next call with ``now`` or to the store that opens the file next.
 
         Raises:
-            ConfigError: It is not said what is to be forgotten, or ``everything`` of no namespace.
+            ConfigError: It is not said what is to be forgotten, ``everything`` is of no namespace, or
+                ``purge`` is neither of the two.
             ForgettingError: The memories are gone, but the file could not be purged, or the journal
                 not be written to; it says why.
         """
@@ -565,10 +570,12 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys=keys,
             everything=everything,
         )
+        if purge not in ("now", "later"):
+            raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            forgotten = forgetting.carry_out(self._engine, self._reinstating)
+            forgotten = forgetting.carry_out(self._engine, self._reinstating, purge)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
             self._counts = UsageCounts()
@@ -580,8 +587,9 @@ class MemoryStore(Changing, Conversing, Gathering):
                 "be written to and still tells of them. Once it can, run `langmemory journal "
                 "--rebuild --path` with that folder."
             )
-        with suppress(DatabaseError):  # else whoever opens the file looks after it once more
-            self._note_forgotten(forgotten.run_id)
+        if forgotten.purged:
+            with suppress(DatabaseError):  # else whoever opens the file looks after it once more
+                self._note_forgotten(forgotten.run_id)
         return forgotten
 
     def _note_forgotten(self, run: str | None) -> None:
@@ -608,6 +616,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         keys: Iterable[str] | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        purge: Literal["now", "later"] = "now",
     ) -> Forgotten:
         """`forget` without blocking the loop."""
         return await asyncio.to_thread(
@@ -618,6 +627,7 @@ class MemoryStore(Changing, Conversing, Gathering):
             keys=keys,
             everything=everything,
             dry_run=dry_run,
+            purge=purge,
         )
 
     def stats(self) -> Stats:

@@ -32,7 +32,6 @@ from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoR
 from langmemory.reflection import LocalReflectionExecutor
 from langmemory.sqlite import Engine
 from langmemory.sqlite.background.jobs import NewJob
-from langmemory.sqlite.file import connection, slack
 from langmemory.sqlite.file.connection import Database
 from langmemory.sqlite.forgetting import forget
 from langmemory.sqlite.index import keywords, signs
@@ -722,17 +721,9 @@ def test_what_somebody_says_anew_meanwhile_is_no_remnant(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sees open files in /proc")
-def test_the_file_is_written_anew_beside_itself(
-    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file whose pages are not as expected is written anew. The copy that this takes is in the folder
-    of the file: the system's own for such files may be small, or not to be written to, as in a
-    container."""
-
-    def unreadable(self: slack.Slack, pages: Any = None) -> int:
-        raise slack.UnreadableError("a page that nobody knows")
-
-    monkeypatch.setattr(slack.Slack, "wipe", unreadable)
+def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Path) -> None:
+    """The copy that forgetting takes of the file is in the folder of the file: the system's own for
+    temporary files may be small, or not to be written to, as in a container."""
     for number in range(200):
         said(store, "alice", f"The word is Zqxlosung {number} " + "long " * 200)
     writer = store._engine.database._writer
@@ -753,75 +744,31 @@ def test_the_file_is_written_anew_beside_itself(
     assert not writer.pragma("temp_store_directory")
 
 
-def test_others_write_while_a_file_is_cleared(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever writes while the file is cleared of a memory does not wait for it, and what they write
-    stays; also where it goes into pages that they had read before."""
-    words = ["Zqxlosung", "Zqxschloss", "Zqxriegel"]
-    for number in range(60):
-        store.put(NS, f"others/{number}", {"text": f"It is number {number} " + "and " * number})
-    for word in words:
-        store.put(NS, "secret", {"text": f"The word is {word}"})
-    said: dict[str, int] = {}
-    wipe = slack.Slack.wipe
-
-    with MemoryStore(store.path) as other:
-        other._engine.database._writer.set_busy_timeout(0)
-
-        def write(times: int) -> None:
-            for number in range(0, 60, 7):
-                key = f"others/{number}"
-                other.put(
-                    NS, key, {"text": f"It is {key} now " + "or " * (40 - number // 2) * times}
-                )
-                said[key] = times
-
-        def wiped(self: slack.Slack, pages: Any = None) -> int:
-            if pages is None:
-                write(1)
-                found = wipe(self, pages)
-                write(2)
-                return found
-            return wipe(self, pages)
-
-        write(3)
-        monkeypatch.setattr(slack.Slack, "wipe", wiped)
-        store.forget(NS, keys=["secret"])
-        write(1)
-    assert set(said.values()) == {1}
-    assert in_files(store, *words) == []
-    for key in said:
-        found = store.get(NS, key)
-        assert found is not None
-        assert found.value["text"].startswith(f"It is {key} now or")
-
-
-@pytest.mark.parametrize("rounds", [0, 1])
-def test_others_write_so_much_that_it_is_looked_through_again(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, rounds: int
-) -> None:
-    """Where others write more, while the file is cleared, than they are to wait for, that is cleared
-    while they go on writing; but not for ever."""
-    for number in range(60):
-        store.put(NS, f"others/{number}", {"text": f"It is number {number} " + "and " * number})
-    store.put(NS, "secret", {"text": "The word is Zqxlosung"})
-    monkeypatch.setattr(connection, "FEW_PAGES", 0)
-    monkeypatch.setattr(connection, "MOST_ROUNDS", 1 + rounds)
-    wipe, looked = slack.Slack.wipe, list[Any]()
-
-    with MemoryStore(store.path) as other:
-
-        def wiped(self: slack.Slack, pages: Any = None) -> int:
-            looked.append(pages)
-            if len(looked) <= rounds + 1:
-                other.put(NS, f"others/{len(looked)}", {"text": "Something else"})
-            return wipe(self, pages)
-
-        monkeypatch.setattr(slack.Slack, "wipe", wiped)
-        store.forget(NS, keys=["secret"])
-    assert [pages is None for pages in looked] == [True, *[False] * (rounds + 1)]
-    assert in_files(store, "Zqxlosung") == []
+def test_who_chooses_to_purge_later_leaves_it_to_who_opens_the_file(tmp_path: Path) -> None:
+    """With purge="later" the memories are gone at once, the file is not written anew, and the store that
+    opens it next leaves no byte of them."""
+    path = tmp_path / "memory.db"
+    with MemoryStore(path) as store:
+        for number in range(50):
+            said(store, "bob", f"It is number {number} " + "and so on " * number)
+        said(store, "alice", "The word is Zqxlosung")
+        bytes_before = path.stat().st_size
+        done = store.forget(NS, owner="alice", purge="later")
+        assert (done.memories, done.words, done.purged) == (1, 0, False)
+        assert path.stat().st_size >= bytes_before
+        assert [
+            item.key for item in store.search(NS, query="Zqxlosung") if "Zqx" in str(item)
+        ] == []
+    with closing(Engine(path)) as engine:
+        assert engine.remaining == "file"
+    with MemoryStore(path):
+        pass
+    with closing(Engine(path)) as engine:
+        assert engine.remaining is None
+    with MemoryStore(path) as store:
+        assert in_files(store, "Zqxlosung") == []
+        with pytest.raises(ConfigError, match="'now' or 'later'"):
+            store.forget(NS, owner="bob", purge="never")  # type: ignore[arg-type]
 
 
 def test_words_of_a_merge_under_way_go(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -896,7 +843,6 @@ def test_what_others_say_meanwhile_is_theirs(
 
 KILLED = """
 import os, signal, sys
-from langmemory.sqlite.file import connection, slack
 from langmemory.sqlite.file.connection import Database
 from langmemory.stores import MemoryStore, forgetting, memory_store
 

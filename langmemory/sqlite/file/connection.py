@@ -10,7 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -23,7 +23,6 @@ from langmemory.errors import (
 )
 from langmemory.files import create_file
 from langmemory.sqlite.file.guard import guard
-from langmemory.sqlite.file.slack import Slack, UnreadableError, pages_in_wal
 
 logger = logging.getLogger("langmemory.sqlite")
 
@@ -42,14 +41,6 @@ CHECKPOINT_PAGES = 4000
 KEPT_WAL_BYTES = 256 << 20
 """What is left of a WAL that grew beside a long read, or in a very large transaction, once it has been
 written back: else a server that is never closed keeps it at its largest."""
-
-FEW_PAGES: Final = 2_000
-"""Pages looked through, after a purge, while writers wait (about 0.1 s); of more the slack is overwritten
-while they write, and then of what they wrote."""
-MOST_ROUNDS: Final = 5
-"""So often at most, before writers have to wait for as long as it takes."""
-READERS_WAIT_SECONDS: Final = 1.0
-"""How long writers may have to wait for those who still read an older state of the file."""
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
@@ -524,23 +515,17 @@ class Database:
         return True
 
     def purge(self) -> bool:
-        """Overwrite what was deleted, and empty the WAL; False if another connection still reads an
-        older state of the file, so that this could not be done.
+        """Write the whole file anew (``VACUUM``) without what was deleted, and empty the WAL. Return False
+        where another connection still reads an older state of the file, so that the WAL keeps it.
 
-        Takes the time of reading the whole file. Others write meanwhile; at the end they wait while the
-        pages that they have changed are looked through.
+        Writers wait for as long as this takes (docs/decisions/033 has figures), and it needs twice the
+        size of the file in its folder.
         """
         with self._purge_lock:
             self.check_usable()
             self._end_scans()  # the WAL cannot be emptied beside them
             try:
-                if self.in_memory:
-                    self._write_anew()
-                elif not self._overwrite_slack():
-                    return False
-            except UnreadableError as error:
-                logger.warning("slack_unreadable path=%s error=%s", self.path, error)
-                self._write_anew()
+                self._vacuum()
             finally:
                 with self._pool_lock:  # their caches hold old pages
                     idle, self._idle = self._idle, []
@@ -548,82 +533,7 @@ class Database:
                     self._discard(connection)
             return self.empty_wal()
 
-    def _overwrite_slack(self) -> bool:
-        """Zero what is in no use of the file itself, which stays as it is meanwhile: what others write
-        stands in the WAL, and `_keep_wal` keeps it there.
-
-        Who has read a page before it was overwritten may write it with its old slack as long as nobody
-        else has written. So the pages written meanwhile are looked through again, the last of them under
-        the lock, and with a write of this connection's all others forget what they have read.
-        """
-        file = wal = None
-        keeper, writer = self._open(), self._open()
-        try:
-            with clear_errors(self.path):
-                file, wal = (
-                    apsw.VFSFile("", path, [kind | apsw.SQLITE_OPEN_READWRITE, 0])
-                    for path, kind in (
-                        (self.file, apsw.SQLITE_OPEN_MAIN_DB),
-                        (f"{self.file}-wal", apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_CREATE),
-                    )
-                )
-                slack = Slack(file)
-                for last in (*[False] * MOST_ROUNDS, True):
-                    changed: set[int] | None = None
-                    if not keeper.in_transaction and not self._readers_leave(keeper):
-                        return False
-                    with self._write_lock:
-                        self.check_usable()
-                        self._check_file()
-                        writer.execute("BEGIN IMMEDIATE")
-                        try:
-                            if keeper.in_transaction:
-                                changed = pages_in_wal(wal)
-                                keeper.execute("ROLLBACK")
-                            if not self._keep_wal(keeper):
-                                continue  # what is written now may be written back: begin again
-                            if changed is not None and (last or len(changed) <= FEW_PAGES):
-                                slack.wipe(changed)
-                                writer.pragma("user_version", writer.pragma("user_version"))
-                                writer.execute("COMMIT")
-                                return True
-                        finally:
-                            if writer.in_transaction:
-                                writer.execute("ROLLBACK")
-                    slack.wipe(changed)
-                return False
-        finally:
-            for connection in (keeper, writer):
-                self._discard(connection)
-            for one in (file, wal):
-                if one is not None:
-                    one.xClose()
-
-    def _readers_leave(self, keeper: Connection) -> bool:
-        """Whether nobody reads an older state of the file any more, within the busy timeout."""
-        deadline = time.monotonic() + self._busy_timeout_ms / 1000
-        while not _write_back(keeper):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
-        return True
-
-    @staticmethod
-    def _keep_wal(keeper: Connection) -> bool:
-        """Write all of the WAL back, while nobody writes, and begin to read: as long as a connection
-        reads a file of which the WAL says nothing else, nobody may write into it (WAL_READ_LOCK(0),
-        https://sqlite.org/walformat.html, "WAL locks"). False where others read an older state."""
-        deadline = time.monotonic() + READERS_WAIT_SECONDS
-        while not _write_back(keeper):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.002)
-        keeper.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
-        return True
-
-    def _write_anew(self) -> None:
-        """Write the whole file without what was deleted. Writers wait for as long as that takes, and it
-        takes twice the size of the file in its folder."""
+    def _vacuum(self) -> None:
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
             self._writer.pragma("temp_store", "file")  # the copy may not fit into memory
@@ -685,15 +595,6 @@ class Database:
         if self._inode is not None and _inode(self.file) == (0, 0):
             with suppress(apsw.Error):  # then it stays beside the old name
                 self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-
-
-def _write_back(connection: Connection) -> bool:
-    """Write back of the WAL what nobody reads an older state of; whether that was all."""
-    try:
-        pages, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-    except apsw.BusyError:  # somebody else does
-        return False
-    return pages == done
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:
