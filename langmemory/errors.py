@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def with_extra(name: str) -> str:
     """The next step where an optional package is missing."""
@@ -18,6 +20,14 @@ class ConfigError(LangMemoryError, ValueError):
 
 class DatabaseError(LangMemoryError):
     """The file cannot be used as a memory: not a database, unreadable, full disk, damaged."""
+
+
+class DamagedFileError(DatabaseError):
+    """Rows of the file cannot be read; ``damages`` says which. The others were brought out."""
+
+    def __init__(self, message: str, damages: Sequence[object]) -> None:
+        super().__init__(message)
+        self.damages = damages
 
 
 class SchemaVersionError(DatabaseError):

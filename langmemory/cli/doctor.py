@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, printable
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
 from langmemory.plurals import counted, memories
 
@@ -46,12 +47,28 @@ class Check:
     """What to do; empty when all is well."""
 
 
-def doctor(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
+def doctor(
+    context: typer.Context,
+    rescue: Annotated[
+        Path | None,
+        typer.Option(
+            "--rescue",
+            metavar="FILE",
+            help="Write all that can be read of a damaged memory file to FILE, as `export` does.",
+            show_default=False,
+        ),
+    ] = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
 
     The exit code is 1 if something fails.
     """
     target = Target.of(context, db, None)
+    if rescue is not None:
+        _rescue(target, rescue)
+        return
     checks = list(examine(target))
     if as_json:
         typer.echo(json_text([asdict(check) for check in checks]))
@@ -59,6 +76,28 @@ def doctor(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fa
         _print(checks)
     if any(check.state == "fail" for check in checks):
         raise typer.Exit(1)
+
+
+def _rescue(target: Target, file: Path) -> None:
+    """Write what can be read, and say what cannot; the damaged file stays as it is."""
+    from langmemory.cli.export import write_rows
+    from langmemory.sqlite.rescue import rescued
+    from langmemory.stores.transfer import export_rows
+
+    path = target.config().database.path
+    if not Path(path).is_file():
+        raise ConfigError(f"{path}: there is no such file. Name the memory file with --db.")
+    target.check_output(file)
+    with rescued(path) as found:
+        rows = write_rows(export_rows(lambda: nullcontext(found.connection)), file)
+        items = found.rows.get("item", 0)
+    for damage in found.damages:
+        typer.echo(f"damaged: {printable(str(damage))}", err=True)
+    typer.echo(
+        f"Wrote {counted(rows, 'row')} with {memories(items)} to {file}; "
+        f"{counted(len(found.damages), 'problem')}. `langmemory import {shlex.quote(str(file))} --db NEW` "
+        "makes a new memory file of them"
+    )
 
 
 def examine(target: Target) -> Iterator[Check]:
@@ -139,7 +178,9 @@ def _source() -> str:
     return ", then ".join([file, *variables])
 
 
-RESTORE = "Restore a backup; what is still readable comes out with `langmemory export`."
+RESTORE = (
+    "Restore a backup. `langmemory doctor --rescue FILE` writes all that can still be read to FILE."
+)
 
 REBUILD = (
     "`langmemory export all.jsonl`, then `langmemory import all.jsonl --db NEW`, indexes it anew."
@@ -147,11 +188,10 @@ REBUILD = (
 
 
 def _file(config: Config) -> Iterator[Check]:
-    import apsw
-
     from langmemory.sqlite import Engine
     from langmemory.sqlite.background.jobs import counts
-    from langmemory.sqlite.consistency import check
+    from langmemory.sqlite.consistency import DAMAGED, check
+    from langmemory.sqlite.file.connection import is_damage
 
     path = config.database.path
     folder = Path(path).parent
@@ -170,15 +210,17 @@ def _file(config: Config) -> Iterator[Check]:
             dead = counts(snapshot.connection).get("dead", 0)
             unfinished = engine.remaining is not None
     except LangMemoryError as error:
-        damaged = isinstance(error.__cause__, apsw.CorruptError)
+        damaged = is_damage(error)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
         yield Check(
             state="fail", what="memory file", found=found, advice=RESTORE if damaged else ""
         )
+        if damaged:
+            yield from _damages(path)
         return
     yield Check(state="ok", what="memory file", found=f"{path}: {memories(stats.items)}")
     for problem in problems:
-        advice = RESTORE if problem.startswith("SQLite") else REBUILD
+        advice = RESTORE if problem.startswith(("SQLite", DAMAGED)) else REBUILD
         yield Check(state="fail", what="consistency", found=problem, advice=advice)
     if not problems:
         rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
@@ -191,6 +233,18 @@ def _file(config: Config) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+
+
+def _damages(path: str) -> Iterator[Check]:
+    """Every damaged row of a file that no store can open or count."""
+    from langmemory.sqlite.rescue import rescued
+
+    try:
+        with rescued(path) as found:
+            for damage in found.damages:
+                yield Check(state="fail", what="damaged", found=str(damage), advice=RESTORE)
+    except LangMemoryError as error:
+        yield Check(state="fail", what="damaged", found=_line(error), advice="Restore a backup.")
 
 
 def _beside(config: Config) -> Iterator[Check]:

@@ -17,8 +17,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text
-from langmemory.errors import ConfigError
+from langmemory.cli.terminal import json_text, printable
+from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
 from langmemory.plurals import counted
 
@@ -42,18 +42,35 @@ def export(
     if file:
         target.check_output(file)
     with target.open(vectors=False) as store:
-        exported = store.iter_export(prefix)
+        damages: list[object] = []
+        exported = _all_readable(store.iter_export(prefix), damages)
         begin = list(islice(exported, 2))  # the first row tells of the export itself
         if prefix and len(begin) < 2:
             problem = target.unknown(store, prefix) or f"{'/'.join(prefix)} holds nothing."
             raise ConfigError(f"{problem} Nothing was written.")
-        rows = _write(chain(begin, exported), file)
+        rows = write_rows(chain(begin, exported), file)
+    if damages:
+        typer.echo(f"{target.config().database.path} is damaged. Not in the export:", err=True)
+        for damage in damages:
+            typer.echo(f"  {printable(str(damage))}", err=True)
     if file:
         again = f"langmemory import {shlex.quote(str(file))}"
         typer.echo(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
+    if damages:
+        raise typer.Exit(1)
 
 
-def _write(exported: Iterator[dict[str, Any]], file: Path | None) -> int:
+def _all_readable(
+    exported: Iterator[dict[str, Any]], damages: list[object]
+) -> Iterator[dict[str, Any]]:
+    """The rows; what of a damaged file cannot be read is noted, and is no error."""
+    try:
+        yield from exported
+    except DamagedFileError as error:
+        damages.extend(error.damages)
+
+
+def write_rows(exported: Iterator[dict[str, Any]], file: Path | None) -> int:
     """Write the rows to the file or to stdout. Returns how many."""
     with _whole(file) if file else nullcontext(sys.stdout) as lines:
         rows = 0

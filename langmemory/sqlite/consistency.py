@@ -17,7 +17,10 @@ from langmemory.sqlite.index.signs import SignIndex
 from langmemory.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.sqlite.records.history import GONE
 from langmemory.sqlite.records.removal import RESTORABLE
+from langmemory.sqlite.rescue import damaged_rows
 
+DAMAGED: Final = "damaged:"
+"""Begins a problem with one row."""
 SHOWN: Final = 3
 """Ids named in a problem."""
 _KNOWN: Final = f"SELECT id FROM item UNION ALL SELECT h.item FROM history h WHERE {RESTORABLE}"
@@ -33,12 +36,17 @@ def check(connection: Connection) -> list[str]:
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """
     problems: list[str] = []
-    for part in (_pages, _rows, _keywords, _leaves, _vectors, _signs, _history, _graph):
+    for part in (_damaged, _pages, _rows, _keywords, _leaves, _vectors, _signs, _history, _graph):
         try:
             problems.extend(part(connection))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError, ValueError) as error:
             problems.append(f"{part.__name__.strip('_')} cannot be read: {error}")
     return problems
+
+
+def _damaged(connection: Connection) -> Iterator[str]:
+    for damage in damaged_rows(connection):
+        yield f"{DAMAGED} {damage}"
 
 
 def _pages(connection: Connection) -> Iterator[str]:

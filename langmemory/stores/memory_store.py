@@ -7,7 +7,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
@@ -16,17 +16,25 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
-from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
+from langmemory.errors import (
+    ClosedStoreError,
+    ConfigError,
+    DamagedFileError,
+    DatabaseError,
+    ForgettingError,
+)
+from langmemory.plurals import counted
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor, log_redacted, redactor_of
-from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.connection import Connection, is_damage
 from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
 from langmemory.sqlite.records import history, items, removal, runs
+from langmemory.sqlite.rescue import rescued
 from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
@@ -641,7 +649,10 @@ class MemoryStore(Changing, Conversing, Gathering):
         """Everything in a namespace and below it as JSON rows, `import_rows` takes them back.
 
         Items with all facets, times and TTL, their history and runs, entities, evidence and
-        reviews, on one snapshot.
+        reviews. It reads in pieces, so that it does not hold up the file: every memory comes with its
+        history as of one moment, what is added after the export began is left out, and what changes
+        meanwhile may be in it as before or as after. Of a damaged file it brings out all that can be
+        read, then raises `DamagedFileError`.
 
         Args:
             prefix: ``()`` is the whole store.
@@ -653,15 +664,23 @@ class MemoryStore(Changing, Conversing, Gathering):
         prefix = self._check_namespace(prefix, may_be_empty=True)
         with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
             self._write_pending()
-        with self._engine.read() as snapshot:
-            rows = transfer.export_rows(snapshot.connection, prefix, viewer, history=history)
-            if not self._engine.database.in_memory:
-                yield from rows
-                return
-            # Everybody waits for its one connection, which one thread has: whoever reads on, at
-            # leisure and in any thread, as a web server does, must not have it.
-            every = list(rows)
-        yield from every
+        state = transfer.Exporting()
+        options: dict[str, Any] = {"history": history, "state": state}
+        try:
+            yield from transfer.export_rows(self._engine.database.read, prefix, viewer, **options)
+            return
+        except DatabaseError as error:
+            if not is_damage(error) or self._engine.database.in_memory:
+                raise
+        with rescued(self._engine.database.file) as found:
+            copy = found.connection
+            yield from transfer.export_rows(lambda: nullcontext(copy), prefix, viewer, **options)
+        lost = counted(len(found.damages), "problem")
+        raise DamagedFileError(
+            f"{self.path} is damaged ({lost}). All rows that can be read were brought out; `langmemory "
+            "doctor` names the others.",
+            found.damages,
+        )
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.

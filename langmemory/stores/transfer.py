@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, get_args
 
@@ -31,6 +32,7 @@ from langmemory.sqlite.records.history import (
     came_back,
     changes,
     forgotten_lives,
+    newest,
     record,
     recorded_lives,
 )
@@ -76,17 +78,65 @@ def _place_among_visible(connection: Connection, item: int, visible: Condition) 
     return int(row[0])
 
 
+@dataclass(kw_only=True, slots=True)
+class Exporting:
+    """How far an export has come, so that it goes on from there in another view of the file."""
+
+    begun: bool = False
+    last_item: int = 0
+    """Newest item when it began: what is added later is left out."""
+    last_seq: int = 0
+    """Newest change when it began: what is removed later counts as there."""
+    after: int = 0
+    """Items up to this id are done."""
+    gone_after: int = 0
+    """Items that are gone, up to this id, are done."""
+
+
+PIECE: Final = 200
+"""Items read in one transaction by an export; fewer once they are `PIECE_CHARACTERS` long."""
+PIECE_CHARACTERS: Final = 1_000_000
+
+Reading = Callable[[], AbstractContextManager[Connection]]
+
+
 def export_rows(
-    connection: Connection,
+    reading: Reading,
     prefix: Namespace = (),
     viewer: str | None = None,
     *,
     history: bool = True,
+    state: Exporting | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a namespace and everything below it; ``()`` is the whole file. What the viewer
-    may not know of is left out, and without ``history`` everything that tells of the past."""
+    """Yield the rows of a namespace and everything below it; ``()`` is the whole file. What the viewer
+    may not know of is left out, and without ``history`` everything that tells of the past.
+
+    ``reading`` is entered for one piece after the other and left before its rows are yielded, so that
+    a slow reader does not keep the WAL from being written back.
+    """
+    state = Exporting() if state is None else state
+    if not state.begun:
+        with reading() as connection:
+            meta = _meta(connection)
+            state.last_item = connection.execute("SELECT coalesce(max(id), 0) FROM item").get
+            state.last_seq = newest(connection)
+        state.begun = True
+        yield meta
+    for piece in (_items, _gone) if history else (_items,):
+        while True:
+            with reading() as connection:
+                rows, more = piece(connection, prefix, viewer, history, state)
+            yield from rows
+            if not more:
+                break
+    with reading() as connection:
+        beside = list(records.export_rows(connection, prefix, viewer, history=history))
+    yield from beside
+
+
+def _meta(connection: Connection) -> dict[str, Any]:
     model = read_model(connection)
-    yield {
+    return {
         "type": "meta",
         "format": FORMAT,
         "version": VERSION,
@@ -94,15 +144,25 @@ def export_rows(
         "model": model.model,
         "dims": model.dims,
     }
+
+
+def _items(
+    connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
+) -> tuple[list[dict[str, Any]], bool]:
+    """The next items with their history, and whether there may be more."""
     namespaces, bindings = below(prefix)
     columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
     visible = visible_to(viewer)
     open_runs: dict[str, bool] = {}
+    found: list[dict[str, Any]] = []
+    count = characters = 0
+    after = state.after
     for row in connection.execute(
         f"SELECT i.id, n.path, i.key, i.value, i.index_fields, i.ttl_minutes, t.name, {columns} "
         "FROM item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
-        f"WHERE i.namespace IN {namespaces} AND {visible.sql} ORDER BY i.id",
-        (*bindings, *visible.bindings),
+        f"WHERE i.namespace IN {namespaces} AND {visible.sql} AND i.id > ? AND i.id <= ? "
+        "ORDER BY i.id",
+        (*bindings, *visible.bindings, state.after, state.last_item),
     ):
         item, path, key, value, index_fields, ttl_minutes, thread, *rest = row
         facets = dict(zip(FACETS, rest, strict=False))
@@ -114,7 +174,7 @@ def export_rows(
             # Gaps would tell how many turns of others are private.
             facets["position"] = _place_among_visible(connection, item, visible)
         times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
-        yield {
+        one = {
             "type": "item",
             "namespace": list(from_path(path)),
             "key": key,
@@ -125,20 +185,39 @@ def export_rows(
             **{name: found for name, found in facets.items() if found is not None},
             **{name: from_us(us).isoformat() for name, us in times.items() if us is not None},
         }
-        if history and open_past(connection, item, viewer):
-            yield from _history(connection, viewer, open_runs, item, from_path(path), key)
-    if history:
-        for item, path, key in connection.execute(
-            "SELECT DISTINCT h.item, n.path, h.key FROM history h INDEXED BY history_gone "
-            f"JOIN namespace n ON n.id = h.namespace WHERE h.namespace IN {namespaces} "
-            "AND h.key IS NOT NULL ORDER BY h.item",
-            bindings,
-        ):
-            if open_past(connection, item, viewer):
-                yield from _history(
-                    connection, viewer, open_runs, item, from_path(path), key, gone=item
-                )
-    yield from records.export_rows(connection, prefix, viewer, history=history)
+        past = history and open_past(connection, item, viewer)
+        told = _history(connection, viewer, open_runs, item, from_path(path), key) if past else ()
+        found.extend((one, *told))
+        after = item
+        count, characters = count + 1, characters + len(value)
+        if count == PIECE or characters >= PIECE_CHARACTERS:
+            break
+    else:
+        count = 0
+    state.after = after
+    return found, count > 0
+
+
+def _gone(
+    connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
+) -> tuple[list[dict[str, Any]], bool]:
+    """The history of the next items that are gone, and whether there may be more."""
+    namespaces, bindings = below(prefix)
+    found: list[dict[str, Any]] = []
+    rows = connection.execute(
+        "SELECT h.item, n.path, h.key FROM history h INDEXED BY history_gone "
+        f"JOIN namespace n ON n.id = h.namespace WHERE h.namespace IN {namespaces} "
+        "AND h.key IS NOT NULL AND h.item > ? GROUP BY h.item, n.path, h.key "
+        "HAVING min(h.seq) <= ? ORDER BY h.item LIMIT ?",
+        (*bindings, state.gone_after, state.last_seq, PIECE),
+    ).fetchall()
+    open_runs: dict[str, bool] = {}
+    for item, path, key in rows:
+        if open_past(connection, item, viewer):
+            place = (from_path(path), key)
+            found.extend(_history(connection, viewer, open_runs, item, *place, gone=item))
+    state.gone_after = rows[-1][0] if rows else state.gone_after
+    return found, len(rows) == PIECE
 
 
 def _history(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import threading
@@ -99,11 +100,23 @@ def clear_errors(path: str) -> Iterator[None]:
             f"{error.filename}); nothing of this transaction was written. Close some, or raise "
             "`ulimit -n`."
         ) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DatabaseError(
+            f"{path} is damaged (a stored text cannot be read: {type(error).__name__}). Run `langmemory "
+            "doctor`: it names the rows, and `langmemory doctor --rescue FILE` brings out the others."
+        ) from error
     except UnicodeEncodeError as error:
         raise InvalidValueError(
             f"{error.object!r:.80} is not text: it holds half of a surrogate pair at character "
             f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
         ) from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error of ours says that the file is damaged."""
+    return isinstance(
+        error.__cause__, apsw.CorruptError | UnicodeDecodeError | json.JSONDecodeError
+    ) or "malformed JSON" in str(error.__cause__)
 
 
 class Connection(apsw.Connection):
@@ -337,7 +350,7 @@ class Database:
             connection = self._open()
         try:
             row = connection.execute(statement, bindings).fetchone()
-        except (apsw.Error, UnicodeEncodeError):
+        except (apsw.Error, UnicodeError):
             self._discard(connection)
             with clear_errors(self.path):
                 raise

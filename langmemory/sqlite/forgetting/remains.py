@@ -20,6 +20,7 @@ from langmemory.sqlite.file.connection import Connection, Database
 from langmemory.sqlite.file.namespaces import Bindings
 from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.values import from_json, readable_text, to_json
+from langmemory.sqlite.rescue import rescued
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
@@ -293,9 +294,18 @@ def _texts(
     connection: Connection, queries: Iterable[str], bindings: Bindings = ()
 ) -> Iterator[str]:
     for query in queries:
-        for (text,) in connection.execute(query, bindings):
-            if isinstance(text, str):
-                yield text
+        try:
+            yield from _strings(connection, query, bindings)
+        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+            # A damaged row keeps nobody from forgetting another. What was read is read twice.
+            with rescued(connection.db_filename("main")) as copy:
+                yield from _strings(copy.connection, query, bindings)
+
+
+def _strings(connection: Connection, query: str, bindings: Bindings) -> Iterator[str]:
+    for (text,) in connection.execute(query, bindings):
+        if isinstance(text, str):
+            yield text
 
 
 def _of_memories(
