@@ -22,6 +22,10 @@ class DatabaseError(LangMemoryError):
     """The file cannot be used as a memory: not a database, unreadable, full disk, damaged."""
 
 
+class DamagedTextError(DatabaseError, ValueError):
+    """A stored text is no JSON any more."""
+
+
 class DamagedFileError(DatabaseError):
     """Rows of the file cannot be read; ``damages`` says which. The others were brought out."""
 

@@ -40,6 +40,10 @@ class TokenTable:
 
 MOST_CHARACTERS: Final = 1_000_000
 """That are split at a time: the tokenizer takes some 100 bytes for each."""
+PART_CHARACTERS: Final = 100_000
+"""Of a longer text that are split at a time."""
+TOKENS_AT_ONCE: Final = 16_384
+"""Of a text whose vectors are summed at a time (4 MB)."""
 LONGEST_WORD: Final = 1_000
 THREADED_FROM: Final = 8
 """Texts from which the tokenizer's threads are worth waking: on a busy machine that takes longer
@@ -81,7 +85,9 @@ class StaticEmbedder(LocalEmbedder):
         table = _load()[1].vectors
         sums = np.zeros((len(tokens), self.dims), dtype=np.int64)
         for row, ids in zip(sums, tokens, strict=True):
-            table.take(ids, axis=0).sum(axis=0, dtype=np.int64, out=row)
+            for start in range(0, len(ids), TOKENS_AT_ONCE):
+                some = table.take(ids[start : start + TOKENS_AT_ONCE], axis=0)
+                row += some.sum(axis=0, dtype=np.int64)
         lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
         lengths[lengths == 0] = 1.0
         vectors: Vectors = (sums / lengths).astype(np.float32)
@@ -102,10 +108,10 @@ class StaticEmbedder(LocalEmbedder):
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A text in parts of at most `MOST_CHARACTERS`, cut between words where there are any."""
+    """A text in parts of at most `PART_CHARACTERS`, cut between words where there are any."""
     start = 0
-    while len(text) - start > MOST_CHARACTERS:
-        end = start + MOST_CHARACTERS
+    while len(text) - start > PART_CHARACTERS:
+        end = start + PART_CHARACTERS
         space = text.rfind(" ", max(start, end - LONGEST_WORD), end)
         end = space if space > start else end
         yield text[start:end]

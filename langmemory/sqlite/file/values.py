@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from langmemory.errors import InvalidValueError
+from langmemory.errors import DamagedTextError, InvalidValueError
 
 LONG_STRING: Final = 64
 """Longer strings are not worth a place of their own in the index: a filter that asks for one reads
@@ -70,7 +70,14 @@ def to_json(value: Mapping[str, Any]) -> str:
 
 def from_json(text: str) -> Any:
     """What `to_json` wrote. Integers of any size keep their digits."""
-    return _DECODER.decode(text)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise DamagedTextError(
+            f"A stored text is no JSON any more: the file is damaged at character {error.pos} of it. Run "
+            "`langmemory doctor`: it names the row, and `langmemory doctor --rescue FILE` brings out "
+            "the others."
+        ) from error
 
 
 def as_json(value: object) -> Any:
