@@ -243,8 +243,8 @@ def _damages(path: str) -> Iterator[Check]:
         with rescued(path) as found:
             for damage in found.damages:
                 yield Check(state="fail", what="damaged", found=str(damage), advice=RESTORE)
-    except LangMemoryError as error:
-        yield Check(state="fail", what="damaged", found=_line(error), advice="Restore a backup.")
+    except LangMemoryError:  # not to be opened at all: that is said already
+        return
 
 
 def _beside(config: Config) -> Iterator[Check]:

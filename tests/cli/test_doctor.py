@@ -148,7 +148,9 @@ def test_a_damaged_file_comes_with_what_to_do(filled: Run) -> None:
     os.truncate("memory.db", 100_000)
     state, advice = checks(filled)["memory file"]
     assert (state, "Restore a backup" in advice) == ("fail", True)
-    assert "doctor" not in filled("doctor").stdout
+    said = " ".join(filled("doctor").stdout.split())
+    assert "doctor --rescue FILE" in said
+    assert "Run `langmemory doctor`" not in said
 
 
 def test_a_folder_that_is_not_there_fails(run: Run) -> None:

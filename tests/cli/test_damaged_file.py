@@ -15,8 +15,6 @@ from langmemory.sqlite.rescue import rescued
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 
-pytest_plugins = ["tests.cli.conftest"]
-
 NS = ("memories", "me")
 PAGE = 4096
 
