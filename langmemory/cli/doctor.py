@@ -81,7 +81,7 @@ def doctor(
 def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
-    from langmemory.sqlite.rescue import rescued
+    from langmemory.sqlite.file.rescue import rescued
     from langmemory.stores.transfer import export_rows
 
     path = target.config().database.path
@@ -237,7 +237,7 @@ def _file(config: Config) -> Iterator[Check]:
 
 def _damages(path: str) -> Iterator[Check]:
     """Every damaged row of a file that no store can open or count."""
-    from langmemory.sqlite.rescue import rescued
+    from langmemory.sqlite.file.rescue import rescued
 
     try:
         with rescued(path) as found:

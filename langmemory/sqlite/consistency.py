@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 
 from langmemory.sqlite.file.connection import Connection
+from langmemory.sqlite.file.rescue import damaged_rows
 from langmemory.sqlite.file.settings import read_model
 from langmemory.sqlite.file.values import from_json, leaves
 from langmemory.sqlite.index import keywords
@@ -17,7 +18,6 @@ from langmemory.sqlite.index.signs import SignIndex
 from langmemory.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.sqlite.records.history import GONE
 from langmemory.sqlite.records.removal import RESTORABLE
-from langmemory.sqlite.rescue import damaged_rows
 
 DAMAGED: Final = "damaged:"
 """Begins a problem with one row."""

@@ -11,13 +11,8 @@ from langmemory.sqlite.file.connection import (
     Database,
     refuse_checkpointer,
 )
-from langmemory.sqlite.file.settings import initialise
+from langmemory.sqlite.file.settings import initialise, schema_sql
 from langmemory.sqlite.index import keywords
-
-
-def schema_sql() -> str:
-    """The current schema, whole."""
-    return (files("langmemory.sqlite") / "schema.sql").read_text("utf-8")
 
 
 def migrations() -> list[str]:

@@ -31,10 +31,10 @@ from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor, log_redacted, redactor_of
 from langmemory.sqlite.file.connection import Connection, is_damage
+from langmemory.sqlite.file.rescue import rescued
 from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
 from langmemory.sqlite.index.vectors import Floats
 from langmemory.sqlite.records import history, items, removal, runs
-from langmemory.sqlite.rescue import rescued
 from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of

@@ -11,7 +11,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.errors import DamagedFileError, DatabaseError
-from langmemory.sqlite.rescue import rescued
+from langmemory.sqlite.file.rescue import rescued
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 

@@ -4,6 +4,7 @@ folders where its journal stands."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from langmemory.sqlite.file.connection import Connection
@@ -32,6 +33,11 @@ class ModelSetting:
     def words(self) -> int:
         """64-bit words of sign bits a vector."""
         return -(-(self.dims or 0) // 64)
+
+
+def schema_sql() -> str:
+    """Return the current schema, whole."""
+    return (files("langmemory.sqlite") / "schema.sql").read_text("utf-8")
 
 
 def initialise(connection: Connection) -> None:

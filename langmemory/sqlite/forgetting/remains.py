@@ -18,9 +18,9 @@ import apsw
 from langmemory.lexicon import SIGNS, index_text
 from langmemory.sqlite.file.connection import Connection, Database
 from langmemory.sqlite.file.namespaces import Bindings
+from langmemory.sqlite.file.rescue import rescued
 from langmemory.sqlite.file.rows import id_array
 from langmemory.sqlite.file.values import from_json, readable_text, to_json
-from langmemory.sqlite.rescue import rescued
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")

@@ -15,8 +15,8 @@ from typing import Any, Final
 import apsw
 
 from langmemory.sqlite.file.connection import Connection, clear_errors
+from langmemory.sqlite.file.settings import schema_sql
 from langmemory.sqlite.file.values import from_json
-from langmemory.sqlite.schema import schema_sql
 
 TABLES: Final = (
     "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",
