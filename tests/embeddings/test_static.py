@@ -7,6 +7,7 @@ import multiprocessing
 import subprocess
 import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -180,3 +181,18 @@ def test_the_packaged_table_is_the_one_the_model_id_names() -> None:
     assert StaticEmbedder.model_id == "langmemory/static-minilm-256@2"
     assert digests == {"vectors.npy": "ac1349dd66c4a3eb", "tokenizer.json": "f151cfac775f6587"}
     assert sum(file.stat().st_size for file in data.iterdir()) <= 10_000_000
+
+
+def test_a_long_text_is_embedded_in_parts() -> None:
+    """A text of two million characters takes less memory than a hundred bytes a character, and has the
+    vector of all its tokens."""
+    text = "heron fox owl lynx " * 110_000
+    embedder = StaticEmbedder()
+    (short,) = embedder.embed_documents(["heron fox owl lynx"])
+    tracemalloc.start()
+    try:
+        (vector,) = embedder.embed_documents([text])
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+    assert np.allclose(vector, short, atol=1e-6)
