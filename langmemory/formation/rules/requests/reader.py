@@ -86,7 +86,7 @@ def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: st
     text = asked.text.format(**parts)
     if found.occasion:  # as it was said: "I" is not to become somebody else
         text = f'{text} ("{found.occasion}")'
-    if not text.startswith(turn.speaker):  # which may be an id
+    if turn.speaker.isalpha() or not text.startswith(turn.speaker):  # "u-17" stays as it is
         text = text[0].upper() + text[1:]
     thing = asked.object.format(**parts)
     claim = Claim(
