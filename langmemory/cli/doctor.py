@@ -81,8 +81,8 @@ def doctor(
 def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
-    from langmemory.sqlite.file.rescue import rescued
-    from langmemory.stores.transfer import export_rows
+    from langmemory.engines.sqlite.file.rescue import rescued
+    from langmemory.engines.sqlite.transfer.transfer import export_rows
 
     path = target.config().database.path
     if not Path(path).is_file():
@@ -188,10 +188,10 @@ REBUILD = (
 
 
 def _file(config: Config) -> Iterator[Check]:
-    from langmemory.sqlite import Engine
-    from langmemory.sqlite.background.jobs import counts
-    from langmemory.sqlite.consistency import DAMAGED, check
-    from langmemory.sqlite.file.connection import is_damage
+    from langmemory.engines.sqlite import Engine
+    from langmemory.engines.sqlite.background.jobs import counts
+    from langmemory.engines.sqlite.consistency import DAMAGED, check
+    from langmemory.engines.sqlite.file.connection import is_damage
 
     path = config.database.path
     folder = Path(path).parent
@@ -237,7 +237,7 @@ def _file(config: Config) -> Iterator[Check]:
 
 def _damages(path: str) -> Iterator[Check]:
     """Every damaged row of a file that no store can open or count."""
-    from langmemory.sqlite.file.rescue import rescued
+    from langmemory.engines.sqlite.file.rescue import rescued
 
     try:
         with rescued(path) as found:

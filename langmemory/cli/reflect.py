@@ -170,7 +170,7 @@ def show_batch(
     """What a batch taught: facts, what they replaced, and questions."""
     from rich.text import Text
 
-    from langmemory.formation.facts import EXTRACTION_FAILED
+    from langmemory.ports.facts import EXTRACTION_FAILED
 
     namespace = tuple(batch["namespace"])
     console.print(

@@ -9,8 +9,8 @@ from typing import Final
 
 from langmemory.context.notes import Note
 from langmemory.formation.wording import Wording, wording
-from langmemory.lexicon import detect_language
-from langmemory.lexicon.language import word_set
+from langmemory.languages import detect_language
+from langmemory.languages.language import word_set
 
 LONGEST: Final = 400
 """Characters. A longer text says more than a line that shares its words."""

@@ -20,11 +20,11 @@ from langmemory.formation.contradiction.statements import (
     same_circle,
     spoken_name,
 )
-from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
 from langmemory.formation.wording import Wording, wording
-from langmemory.lexicon import split_words
-from langmemory.lexicon.language import word_set
+from langmemory.languages import split_words
+from langmemory.languages.language import word_set
+from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

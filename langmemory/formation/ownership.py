@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.facts import Fact
+from langmemory.ports.facts import Fact
 
 
 def kept_close(fact: Fact, batch: Batch) -> Fact | None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from langmemory.formation.contradiction.returning import returns
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import Fact, fingerprint
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.ports.facts import Fact, fingerprint
 
 
 def joined(facts: Iterable[Fact]) -> list[Fact]:

@@ -19,9 +19,9 @@ from langmemory.changes import (
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import Division, divide
-from langmemory.formation.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.reinstating import again, as_it_is, standing
+from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.types import Entity, Namespace, Review
 
 REASON = "what it was made of says something else now"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from langmemory.formation.dates.spans import Prefer
-from langmemory.lexicon import primary
+from langmemory.languages import primary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

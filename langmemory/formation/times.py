@@ -34,11 +34,11 @@ from langmemory.formation.dates.parsing import parse
 from langmemory.formation.dates.scanning import is_all, scan
 from langmemory.formation.dates.spans import Prefer, Span
 from langmemory.formation.dates.words import Role
-from langmemory.formation.facts import Fact, FactKind, When
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
 from langmemory.formation.tense import tense
 from langmemory.formation.wording import PAST_CUES
-from langmemory.lexicon import detect_language, primary
+from langmemory.languages import detect_language, primary
+from langmemory.ports.facts import Fact, FactKind, When
 
 MAX_CHARACTERS = 80
 """Longer words for a time are a sentence, not a time."""

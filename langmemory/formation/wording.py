@@ -7,8 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from langmemory.lexicon import LANGUAGES, is_unspaced, primary, split_words
-from langmemory.lexicon.language import word_set
+from langmemory.languages import LANGUAGES, is_unspaced, primary, split_words
+from langmemory.languages.language import word_set
 
 NEGATIONS = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent

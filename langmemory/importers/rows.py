@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from langmemory.engines.sqlite.transfer.records import TYPES
+from langmemory.engines.sqlite.transfer.transfer import ITEM_TYPES
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import iterate_lines
-from langmemory.stores.records import TYPES
-from langmemory.stores.transfer import ITEM_TYPES
 
 ROW_TYPES = ITEM_TYPES | TYPES
 

@@ -19,9 +19,9 @@ from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
+from langmemory.engines.sqlite.writing import verbatim
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.stores import verbatim
 from langmemory.stores.changing import archived
 from langmemory.types import (
     Applied,

@@ -20,9 +20,9 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
+from langmemory.engines.sqlite.writing.verbatim import ROLES, nameless
 from langmemory.errors import InvalidValueError
 from langmemory.nodes.state import value_of
-from langmemory.stores.verbatim import ROLES, nameless
 
 
 def messages_of(state: Any, key: str) -> list[AnyMessage]:

@@ -18,6 +18,8 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
+from langmemory.engines.sqlite.reading.operations import whole_number
+from langmemory.engines.sqlite.writing.verbatim import turn_key
 from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
@@ -42,9 +44,7 @@ from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_
 from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import goes_on, is_idle
-from langmemory.stores.operations import whole_number
 from langmemory.stores.recalling import check_kinds, check_min_score
-from langmemory.stores.verbatim import turn_key
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
 QUERY_WORDS = 6

@@ -20,8 +20,9 @@ from langgraph.store.base import BaseStore, SearchItem
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected, text_of
+from langmemory.engines.sqlite.writing import verbatim
 from langmemory.errors import ConfigError, InvalidValueError
-from langmemory.lexicon import is_correction
+from langmemory.languages import is_correction
 from langmemory.nodes.access import (
     UNNAMED,
     Conversation,
@@ -43,7 +44,6 @@ from langmemory.nodes.repeats import (
 from langmemory.nodes.state import internal_of, value_of, with_internal
 from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
-from langmemory.stores import verbatim
 from langmemory.types import Namespace, Privacy
 
 log = logging.getLogger(__name__)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from langmemory.ports.candidates import CandidateSource
 from langmemory.recall.explain import render, to_json
 from langmemory.recall.pipeline import run
 from langmemory.recall.presets import BALANCED, FAST, PRESETS, THOROUGH, Preset, SignalWeights
-from langmemory.recall.source import CandidateSource
 from langmemory.recall.vocabulary import Vocabulary, default_vocabulary
 
 __all__ = [

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
-from langmemory.lexicon import (
+from langmemory.languages import (
     LANGUAGES,
     detect_language,
     keyword_terms,

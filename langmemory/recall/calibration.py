@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from langmemory.lexicon import LANGUAGES, split_words
+from langmemory.languages import LANGUAGES, split_words
+from langmemory.ports.candidates import Floats
 from langmemory.recall.contentless import asks, is_idle
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET
 from langmemory.recall.patterns import compiled
-from langmemory.recall.source import Floats
 
 if TYPE_CHECKING:
     from langmemory.recall.ranking import Ranking

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from langmemory.ids import are_in, distinct
-from langmemory.recall.source import CandidateSource, Floats, Found, Ids, KeywordQuery
+from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids, KeywordQuery
 
 EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall.context import first_of_each, sessions
 from langmemory.recall.diversity import Folding
 from langmemory.recall.explain import named
 from langmemory.recall.presets import MOST_CANDIDATES, Preset
 from langmemory.recall.ranking import Ranking
-from langmemory.recall.source import CandidateSource, Floats
 from langmemory.types import Granularity, Memory, RecallResult
 
 GROWTH: Final = 8

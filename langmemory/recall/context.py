@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ids import indexes
-from langmemory.recall.source import Floats
+from langmemory.ports.candidates import Floats
 
 Index = NDArray[np.int64]
 MOST_STEPS = 4

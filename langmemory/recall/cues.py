@@ -8,10 +8,10 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import Edge, compared, split_words
+from langmemory.languages import Edge, compared, split_words
+from langmemory.ports.candidates import Floats
 from langmemory.recall.edges import UPPER
 from langmemory.recall.interaction import Texts
-from langmemory.recall.source import Floats
 from langmemory.recall.vocabulary import Vocabulary
 
 _DAY_US = 86_400_000_000

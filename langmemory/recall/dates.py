@@ -1,6 +1,6 @@
 """Dates: the days, months, seasons and years of the calendar that a text names, and where.
 
-All words are data of `langmemory.lexicon`; this file only applies them.
+All words are data of `langmemory.languages`; this file only applies them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from langmemory.lexicon import Language
+from langmemory.languages import Language
 from langmemory.recall.patterns import any_name, compiled
 
 Window = tuple[datetime, datetime]

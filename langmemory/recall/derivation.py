@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.source import Floats, Ids
+from langmemory.ports.candidates import Floats, Ids
 
 LIFTED: Final = ("keyword", "dense", "overlap", "related")
 """Signals of a derived memory that count for its sources."""

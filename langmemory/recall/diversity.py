@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lexicon import split_words
-from langmemory.recall.source import Floats
+from langmemory.languages import split_words
+from langmemory.ports.candidates import Floats
 
 WINDOW: Final = 512
 """Candidates compared with one another at a time."""

@@ -1,6 +1,6 @@
 """Edges: whether a date in a query is a time to look at, or where such a time ends or begins.
 
-All words are data of `langmemory.lexicon`; this file only applies them.
+All words are data of `langmemory.languages`; this file only applies them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from langmemory.lexicon import Edge, Language, is_unspaced
+from langmemory.languages import Edge, Language, is_unspaced
 from langmemory.recall.dates import ARTICLES, Window
 from langmemory.recall.patterns import any_name
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from langmemory.lexicon import SIGNS, is_unspaced
+from langmemory.languages import SIGNS, is_unspaced
 from langmemory.recall.intent import Intent
 
 MAX_NAMES: Final = 128

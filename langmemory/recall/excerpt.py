@@ -10,7 +10,7 @@ from math import isclose
 import numpy as np
 
 from langmemory.embeddings.static import TokenIds
-from langmemory.lexicon import sentence_starts
+from langmemory.languages import sentence_starts
 from langmemory.recall.asked import asked_in
 from langmemory.recall.interaction import Interaction, interact, join_texts
 from langmemory.recall.vocabulary import default_vocabulary

@@ -1,7 +1,7 @@
 """Expansion: further words to look up, from rules always at hand or from a chat model.
 
 A question names a kind ("which cities"), its answer a thing of that kind ("Rome"). Rules know the
-everyday kinds of a language (`lexicon.Language.kinds`). A chat model knows more, but takes a second:
+everyday kinds of a language (`languages.Language.kinds`). A chat model knows more, but takes a second:
 it is asked only when the first look-up found little of what the query says (low signal).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from langmemory.chat_models import unheard
-from langmemory.lexicon import Language
+from langmemory.languages import Language
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

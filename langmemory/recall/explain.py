@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from langmemory.lexicon import compared, is_unspaced, split_words
+from langmemory.languages import compared, is_unspaced, split_words
 from langmemory.recall import scoring
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from langmemory.recall.source import Floats
+from langmemory.ports.candidates import Floats
 
 Method = Literal["convex", "rrf", "sum"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from langmemory.ids import indexes
-from langmemory.recall.source import CandidateSource, Floats, Found, Ids
+from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

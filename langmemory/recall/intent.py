@@ -1,6 +1,6 @@
 """What a query asks for: when, where, who …, which time it speaks of, whether it wants a list.
 
-All rules are data of `langmemory.lexicon`; this file only applies them. "Now" is injected.
+All rules are data of `langmemory.languages`; this file only applies them. "Now" is injected.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from langmemory.lexicon import Edge, Language, Question, detect_language, split_words
+from langmemory.languages import Edge, Language, Question, detect_language, split_words
 from langmemory.recall.dates import Period, Window
 from langmemory.recall.edges import UPPER
 from langmemory.recall.patterns import any_of

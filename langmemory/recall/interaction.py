@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.embeddings.static import TokenIds
-from langmemory.recall.source import Floats
+from langmemory.ports.candidates import Floats
 from langmemory.recall.vocabulary import HASHED, Vocabulary, in_table
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ids import distinct
-from langmemory.lexicon import LANGUAGES, Question
+from langmemory.languages import LANGUAGES, Question
+from langmemory.ports.candidates import Floats, Ids, Rows
 from langmemory.recall import cues
 from langmemory.recall.interaction import MET, Interaction, Texts
-from langmemory.recall.source import Floats, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
 if TYPE_CHECKING:

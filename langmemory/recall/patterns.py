@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from langmemory.lexicon import is_unspaced
+from langmemory.languages import is_unspaced
 
 
 @lru_cache(maxsize=512)

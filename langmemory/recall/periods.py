@@ -1,6 +1,6 @@
 """Periods: the stretch of time a query names, by the calendar or relative to now.
 
-All words are data of `langmemory.lexicon`; this file only applies them. Days begin at midnight where
+All words are data of `langmemory.languages`; this file only applies them. Days begin at midnight where
 ``now`` is.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from langmemory.lexicon import Edge, Language, Unit, is_unspaced
+from langmemory.languages import Edge, Language, Unit, is_unspaced
 from langmemory.recall.dates import (
     ARTICLES,
     LETTERS,

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ids import are_in
-from langmemory.lexicon import split_words
+from langmemory.languages import split_words
+from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids, WordSource
 from langmemory.recall import cues, scoring
 from langmemory.recall.calibration import features, gate, probability
 from langmemory.recall.candidates import EMPTY, Candidates, Flat, gather
@@ -54,7 +55,6 @@ from langmemory.recall.ranking import (
 )
 from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.second_look import bridging_terms, interleaved
-from langmemory.recall.source import CandidateSource, Floats, Found, Ids, WordSource
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from langmemory.errors import ConfigError
-from langmemory.lexicon import Question
+from langmemory.languages import Question
 from langmemory.recall.fusion import RRF_K, Method
 from langmemory.recall.scoring import NEUTRAL, Profile
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from langmemory.lexicon import (
+from langmemory.languages import (
     Question,
     keyword_terms,
     match_expression,
     word_forms,
 )
-from langmemory.lexicon.matching import MAX_TERMS
+from langmemory.languages.matching import MAX_TERMS
+from langmemory.ports.candidates import KeywordQuery
 from langmemory.recall.expansion import kin_of
 from langmemory.recall.intent import Intent
-from langmemory.recall.source import KeywordQuery
 from langmemory.recall.vocabulary import Vocabulary
 
 

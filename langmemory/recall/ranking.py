@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from langmemory.embeddings.static import TokenIds
 from langmemory.ids import are_in, distinct, indexes
-from langmemory.lexicon import compared, split_words
+from langmemory.languages import compared, split_words
+from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
 from langmemory.recall import context, cues
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
@@ -24,7 +25,6 @@ from langmemory.recall.interaction import Interaction, Texts, interact, join_tex
 from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query
-from langmemory.recall.source import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}

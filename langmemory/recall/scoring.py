@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.source import Floats, Rows, Uses
+from langmemory.ports.candidates import Floats, Rows, Uses
 
 Profile = Literal["measured", "conversation", "task"]
 

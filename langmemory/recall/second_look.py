@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from langmemory.lexicon import LANGUAGES, split_words
+from langmemory.languages import LANGUAGES, split_words
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import RecallResult
 

@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from langmemory.lexicon import LANGUAGES, Language, split_words, without_marks, word_forms
+from langmemory.languages import LANGUAGES, Language, split_words, without_marks, word_forms
+from langmemory.ports.candidates import WordSource
 from langmemory.recall.intent import Intent
-from langmemory.recall.source import WordSource
 from langmemory.recall.vocabulary import Vocabulary, table_words
 
 SHORTEST: Final = 5

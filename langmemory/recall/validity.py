@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.recall.source import UNKNOWN_TIME, Floats, Rows
+from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Rows
 
 GONE: Final = frozenset(("superseded", "archived"))
 """Statuses of what no longer holds."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.embeddings.static import StaticEmbedder, TokenIds
-from langmemory.lexicon import LANGUAGES, compared, is_unspaced, split_words, without_marks
+from langmemory.languages import LANGUAGES, compared, is_unspaced, split_words, without_marks
 
 Flags = NDArray[np.bool_]
 

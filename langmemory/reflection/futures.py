@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
+from langmemory.engines.sqlite.background.jobs import Enqueued
 from langmemory.errors import ClosedStoreError, JobFailedError
 from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker
-from langmemory.sqlite.background.jobs import Enqueued
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 

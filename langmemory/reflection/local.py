@@ -15,6 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.store.base import BaseStore
 
 from langmemory.config import CENTURY_SECONDS
+from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import current_runtime
@@ -32,7 +33,6 @@ from langmemory.reflection.queue import (
 )
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
-from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 

@@ -18,8 +18,8 @@ from langchain_core.messages import BaseMessage, ToolMessage, message_to_dict, m
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
+from langmemory.engines.sqlite.file.values import to_json
 from langmemory.errors import InvalidValueError
-from langmemory.sqlite.file.values import to_json
 from langmemory.types import Namespace
 
 MESSAGE: Final = "__message__"

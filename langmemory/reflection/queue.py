@@ -11,10 +11,10 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
+from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.errors import ConfigError
 from langmemory.nodes.node import current_runtime
 from langmemory.reflection.options import Debounce
-from langmemory.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from langchain_core.runnables import RunnableConfig
 
+from langmemory.engines.sqlite.file.namespaces import to_path
 from langmemory.nodes.namespaces import RunScope
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
 from langmemory.reflection.queue import config_of_run
-from langmemory.sqlite.file.namespaces import to_path
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:

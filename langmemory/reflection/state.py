@@ -13,8 +13,8 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import Extraction
 from langmemory.formation.judging import Verdicts
+from langmemory.ports.facts import Extraction
 
 T = TypeVar("T")
 

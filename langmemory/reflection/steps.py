@@ -22,6 +22,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, GetOp
 
 from langmemory.changes import ChangeSet
+from langmemory.engines.sqlite.changes.run import TurnsReadError
+from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
 from langmemory.errors import ConfigError, EntityNameError, ExtractionError, StalePlanError
 from langmemory.formation import rereading, times
 from langmemory.formation.batch import Batch
@@ -42,14 +44,14 @@ from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
 from langmemory.formation.extraction.junk import sift
-from langmemory.formation.facts import EXTRACTION_FAILED, Extraction
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
 from langmemory.formation.rules import comparing
-from langmemory.lexicon import split_words
+from langmemory.languages import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.ports.facts import EXTRACTION_FAILED, Extraction
 from langmemory.reflection.events import (
     CONTRADICT,
     EXTRACT,
@@ -62,9 +64,7 @@ from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.changes.run import TurnsReadError
 from langmemory.stores.journal import JournalFiles
-from langmemory.stores.knowledge import StoreKnowledge
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")

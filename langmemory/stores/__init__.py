@@ -1,7 +1,7 @@
 """Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
 
-from langmemory.stores.indexing import IndexConfig
+from langmemory.engines.sqlite.writing.indexing import IndexConfig
+from langmemory.engines.sqlite.writing.reindexing import reembed
 from langmemory.stores.memory_store import MemoryStore
-from langmemory.stores.reindexing import reembed
 
 __all__ = ["IndexConfig", "MemoryStore", "reembed"]

@@ -8,12 +8,9 @@ import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal, NoReturn, Self, cast
 
-import apsw
-import sqlite_vec
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import (
     BaseStore,
@@ -27,24 +24,25 @@ from langgraph.store.base import (
 )
 
 from langmemory.config import Config, load_config
+from langmemory.engines.sqlite import Engine
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.engine import Snapshot
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.settings import journals, read_model, write_model
+from langmemory.engines.sqlite.index import keywords
+from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.reading import operations
+from langmemory.engines.sqlite.reading.operations import Batch, Ranked
+from langmemory.engines.sqlite.reading.searching import Searching, now_us
+from langmemory.engines.sqlite.records import claims, items, removal
+from langmemory.engines.sqlite.scope.filters import Condition
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.sqlite import Engine
-from langmemory.sqlite.background import journal
-from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.settings import journals, read_model, write_model
-from langmemory.sqlite.index import keywords
-from langmemory.sqlite.index.vectors import Floats
-from langmemory.sqlite.records import claims, items, removal
-from langmemory.sqlite.scope.filters import Condition
-from langmemory.stores import operations, verbatim
-from langmemory.stores.indexing import Draft, IndexConfig, resolve_indexing
 from langmemory.stores.opening import Opening
-from langmemory.stores.operations import Batch, Ranked
 from langmemory.stores.recalling import find_preset
-from langmemory.stores.reindexing import rebuild_keywords
-from langmemory.stores.searching import Searching, now_us
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.stores.workers import Workers
 from langmemory.types import Namespace, Scope
@@ -108,7 +106,6 @@ class SQLiteBaseStore(BaseStore):
         self._workers = Workers(self._engine.database)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
-        self._public_connection: apsw.Connection | None = None
         try:
             self._indexing.check_model(self._engine.model, self._engine.database.path)
             if self._engine.keywords_lost:
@@ -166,16 +163,10 @@ class SQLiteBaseStore(BaseStore):
         return self._config
 
     @property
-    def conn(self) -> apsw.Connection:
+    def conn(self) -> Connection:
         """A connection of your own to the file, with sqlite-vec loaded, for SQL by hand. Read only
         through it: what is written past the store is not indexed."""
-        if self._public_connection is None:
-            connection = self._engine.database.new_connection()
-            connection.enable_load_extension(True)
-            connection.load_extension(sqlite_vec.loadable_path())
-            connection.enable_load_extension(False)
-            self._public_connection = connection
-        return self._public_connection
+        return self._engine.public_connection()
 
     def setup(self) -> Done:
         """Nothing is left to do: opening the file has set it up. May be called or awaited."""
@@ -187,13 +178,7 @@ class SQLiteBaseStore(BaseStore):
         if self._sweeper is not None:
             self._sweeper.stop(timeout=5)
         self._workers.close()
-        public, self._public_connection = self._public_connection, None
-        # A connection that another thread is using closes when nobody has it any more.
-        if public is not None and not self._engine.database.in_memory:
-            with suppress(apsw.ThreadingViolationError):
-                public.close()
-        with suppress(apsw.ThreadingViolationError):  # of ":memory:", whose connection is the same
-            self._engine.close()
+        self._engine.close()
 
     async def aclose(self) -> None:
         """`close` without blocking the loop."""

@@ -25,9 +25,23 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.changes import applying
+from langmemory.engines.sqlite.changes.applying import Drafted, Writes
+from langmemory.engines.sqlite.changes.reviews import unanswered
+from langmemory.engines.sqlite.changes.undoing import Undoing
+from langmemory.engines.sqlite.file import namespaces
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.times import from_us
+from langmemory.engines.sqlite.graph import graph_rows
+from langmemory.engines.sqlite.reading.graph_view import GraphView
+from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, came_after, knowledge
+from langmemory.engines.sqlite.reading.operations import whole_number
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import history, items, reviews, runs
+from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import EXTRACTION_FAILED, Claim, Knowledge
 from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
@@ -35,24 +49,10 @@ from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.reinstating import reinstated
 from langmemory.formation.planning.restoring import decided, founded
 from langmemory.formation.planning.rewording import still_claimed
-from langmemory.sqlite.background import journal
-from langmemory.sqlite.file import namespaces
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.times import from_us
-from langmemory.sqlite.graph import graph_rows
-from langmemory.sqlite.records import history, items, reviews, runs
-from langmemory.sqlite.scope.scopes import compile_scope
+from langmemory.ports.facts import EXTRACTION_FAILED, Claim, Knowledge
 from langmemory.stores.base import Pages, pages_of
-from langmemory.stores.changes import applying
-from langmemory.stores.changes.applying import Drafted, Writes
-from langmemory.stores.changes.reviews import unanswered
-from langmemory.stores.changes.undoing import Undoing
 from langmemory.stores.events import APPLY, REMOVE, UNDO
-from langmemory.stores.graph.view import GraphView
 from langmemory.stores.journal import Journaling
-from langmemory.stores.knowledge import StoreKnowledge, came_after, knowledge
-from langmemory.stores.operations import whole_number
-from langmemory.stores.searching import now_us
 from langmemory.types import Applied, Namespace, Review, Run, Scope
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from langmemory.changes import ChangeSet, Facets, UpdateMemory
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.records import standing
+from langmemory.engines.sqlite.writing.verbatim import Turn
 from langmemory.formation.batch import digest
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
 from langmemory.plurals import counted
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.records import standing
-from langmemory.stores.verbatim import Turn
 from langmemory.types import Namespace
 
 WHY: Final[Mapping[Confidence, str]] = {

@@ -16,16 +16,16 @@ from numpy.typing import ArrayLike
 from langmemory.context.citations import Usage
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.reading.operations import whole_number
+from langmemory.engines.sqlite.records import items, labels, standing, usage
+from langmemory.engines.sqlite.search import candidates
+from langmemory.engines.sqlite.writing.naming import Names, unnumbered
+from langmemory.engines.sqlite.writing.usage import UsageCounts, write
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.records import items, labels, standing, usage
-from langmemory.sqlite.search import candidates
 from langmemory.stores.base import SQLiteBaseStore
-from langmemory.stores.naming import Names, unnumbered
-from langmemory.stores.operations import whole_number
 from langmemory.stores.recalling import RecallOptions, scope_of
-from langmemory.stores.usage import UsageCounts, write
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace
 
 logger = logging.getLogger("langmemory.store")

@@ -10,23 +10,21 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-import apsw
-
+from langmemory.engines.sqlite.engine import Engine
+from langmemory.engines.sqlite.file.connection import Connection, clear_errors
+from langmemory.engines.sqlite.file.namespaces import find
+from langmemory.engines.sqlite.file.rows import id_array
+from langmemory.engines.sqlite.file.settings import newest_forgetting, note_remaining, remaining
+from langmemory.engines.sqlite.file.values import from_json, readable_text
+from langmemory.engines.sqlite.forgetting import concerned, forget, remains
+from langmemory.engines.sqlite.forgetting.concerned import Concerned
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import history, runs
+from langmemory.engines.sqlite.scope.ownership import visible_to
+from langmemory.engines.sqlite.writing import verbatim
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
 from langmemory.formation.entities.spelling import normalised
-from langmemory.lexicon import is_unspaced
-from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.file.connection import Connection, clear_errors
-from langmemory.sqlite.file.namespaces import find
-from langmemory.sqlite.file.rows import id_array
-from langmemory.sqlite.file.settings import newest_forgetting, note_remaining, remaining
-from langmemory.sqlite.file.values import from_json, readable_text
-from langmemory.sqlite.forgetting import concerned, forget, remains
-from langmemory.sqlite.forgetting.concerned import Concerned
-from langmemory.sqlite.records import history, runs
-from langmemory.sqlite.scope.ownership import visible_to
-from langmemory.stores import verbatim
-from langmemory.stores.searching import now_us
+from langmemory.languages import is_unspaced
 from langmemory.types import Forgotten, Namespace
 
 logger = logging.getLogger("langmemory.stores")
@@ -132,7 +130,7 @@ class Forgetting:
                 return done
             with engine.read() as snapshot:
                 words = traces.needles(snapshot.connection)
-            purged, emptied = _purged(engine)
+            purged, emptied = engine.purge_if_sound()
             if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
@@ -253,21 +251,6 @@ def _looked_for(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
     with clear_errors(engine.database.path):
         looked, places = remains.found_in_bytes(engine.database, words)
     return looked, [*places, *(["the keyword index"] if indexed else [])]
-
-
-def _purged(engine: Engine) -> tuple[bool, bool]:
-    """Purge the file. Return whether it was written anew, and whether the WAL is empty.
-
-    SQLite cannot write a damaged file anew. Its deleted rows were zeroed when they were deleted
-    (``secure_delete``), and the search through the bytes tells whether that was enough.
-    """
-    try:
-        return True, engine.purge()
-    except DatabaseError as error:
-        if not isinstance(error.__cause__, apsw.CorruptError):
-            raise
-        logger.warning("purge_of_damaged_file path=%s", engine.database.path)
-        return False, engine.database.empty_wal()
 
 
 def make_up(engine: Engine) -> bool:

@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import Any, cast
 
 from langmemory.context.tokens import count_text
+from langmemory.engines.sqlite.background import reflected
+from langmemory.engines.sqlite.background.reflected import TurnRow
+from langmemory.engines.sqlite.file import namespaces, threads
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.times import from_us, to_us
+from langmemory.engines.sqlite.file.values import readable_text
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import history, runs
+from langmemory.engines.sqlite.writing.naming import speaker_of
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.sqlite.background import reflected
-from langmemory.sqlite.background.reflected import TurnRow
-from langmemory.sqlite.file import namespaces, threads
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.times import from_us, to_us
-from langmemory.sqlite.file.values import readable_text
-from langmemory.sqlite.records import history, runs
 from langmemory.stores.base import SQLiteBaseStore
-from langmemory.stores.naming import speaker_of
-from langmemory.stores.searching import now_us
 from langmemory.types import Namespace, Privacy
 
 BATCH_TOKENS = 2_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from langmemory.sqlite.background import jobs
-from langmemory.sqlite.background.jobs import Enqueued, NewJob
-from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.file.connection import Connection
-from langmemory.stores.operations import whole_number
-from langmemory.stores.searching import now_us
+from langmemory.engines.sqlite.background import jobs
+from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob
+from langmemory.engines.sqlite.engine import Engine
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.reading.operations import whole_number
+from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState
 

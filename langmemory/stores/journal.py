@@ -15,6 +15,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.background.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.engines.sqlite.file import settings
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.times import by_clock
+from langmemory.engines.sqlite.records import items, standing
+from langmemory.engines.sqlite.writing.naming import Names
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.files import create_file, create_folder
 from langmemory.lifecycle.journal import (
@@ -26,14 +33,7 @@ from langmemory.lifecycle.journal import (
     render,
     sessions,
 )
-from langmemory.sqlite.background import journal
-from langmemory.sqlite.background.journal import DerivedRow, QuestionRow, ReplacedRow
-from langmemory.sqlite.file import settings
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.times import by_clock
-from langmemory.sqlite.records import items, standing
 from langmemory.stores.base import Pages, SQLiteBaseStore
-from langmemory.stores.naming import Names
 from langmemory.types import Namespace
 
 try:

@@ -16,6 +16,22 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
+from langmemory.engines.sqlite.file.connection import Connection, is_damage
+from langmemory.engines.sqlite.file.rescue import rescued
+from langmemory.engines.sqlite.file.settings import newest_forgetting, note_remaining
+from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.reading import operations
+from langmemory.engines.sqlite.reading.as_of import Past
+from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, knowledge
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import history, items, removal, runs
+from langmemory.engines.sqlite.transfer import transfer
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig
+from langmemory.engines.sqlite.writing.naming import Names, unnumbered
+from langmemory.engines.sqlite.writing.usage import UsageCounts
+from langmemory.engines.sqlite.writing.usage import write as write_counts
+from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import (
     ClosedStoreError,
     ConfigError,
@@ -30,12 +46,6 @@ from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor, log_redacted, redactor_of
-from langmemory.sqlite.file.connection import Connection, is_damage
-from langmemory.sqlite.file.rescue import rescued
-from langmemory.sqlite.file.settings import newest_forgetting, note_remaining
-from langmemory.sqlite.index.vectors import Floats
-from langmemory.sqlite.records import history, items, removal, runs
-from langmemory.stores import operations, transfer, verbatim
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
@@ -45,12 +55,8 @@ from langmemory.stores.events import FORGET, RECALL, REMEMBER
 from langmemory.stores.forgetting import Forgetting, make_up
 from langmemory.stores.gathering import Gathering
 from langmemory.stores.graph.graph import Graph
-from langmemory.stores.indexing import Draft, IndexConfig
 from langmemory.stores.jobs import Jobs
 from langmemory.stores.journal import follow
-from langmemory.stores.knowledge import StoreKnowledge, knowledge
-from langmemory.stores.naming import Names, unnumbered
-from langmemory.stores.past import Past
 from langmemory.stores.recalling import (
     RecallOptions,
     as_expander,
@@ -59,10 +65,6 @@ from langmemory.stores.recalling import (
     run,
     scope_of,
 )
-from langmemory.stores.searching import now_us
-from langmemory.stores.usage import UsageCounts
-from langmemory.stores.usage import write as write_counts
-from langmemory.stores.verbatim import Message
 from langmemory.stores.viewer import ViewerStore
 from langmemory.types import (
     Forgotten,
@@ -474,7 +476,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         )
 
     def knowledge(self, namespace: Namespace) -> AbstractContextManager[StoreKnowledge]:
-        """What a namespace knows, for planning changes to it: `formation.facts.Knowledge`.
+        """What a namespace knows, for planning changes to it: `ports.facts.Knowledge`.
 
         For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
         compared by meaning are best given to ``prepare`` first, to be embedded in one call.

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
 
 from langmemory.config import Config
 from langmemory.context.tokens import count_text
+from langmemory.engines.sqlite.engine import Snapshot
+from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.reading.as_of import Past, PastSource
+from langmemory.engines.sqlite.reading.operations import check_time, whole_number
+from langmemory.engines.sqlite.reading.source import SnapshotSource
 from langmemory.errors import ConfigError
+from langmemory.ports.candidates import CandidateSource
 from langmemory.recall import pipeline
 from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import left_out
 from langmemory.recall.presets import PRESETS, Preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
-from langmemory.recall.source import CandidateSource
 from langmemory.recall.vocabulary import default_vocabulary
-from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.index.vectors import Floats
-from langmemory.stores.operations import check_time, whole_number
-from langmemory.stores.past import Past, PastSource
-from langmemory.stores.source import SnapshotSource
 from langmemory.types import (
     Granularity,
     Kind,

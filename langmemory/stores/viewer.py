@@ -16,13 +16,13 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.config import Config
 from langmemory.context.citations import Usage
+from langmemory.engines.sqlite.reading import operations
+from langmemory.engines.sqlite.writing.indexing import IndexConfig
+from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import OwnershipError
 from langmemory.redaction import Redactor
-from langmemory.stores import operations
 from langmemory.stores.graph.graph import Graph
-from langmemory.stores.indexing import IndexConfig
 from langmemory.stores.recalling import RecallOptions
-from langmemory.stores.verbatim import Message
 from langmemory.types import (
     Applied,
     Forgotten,

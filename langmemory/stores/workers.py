@@ -10,8 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Generic, TypeVar
 
+from langmemory.engines.sqlite.file.connection import Connection, Database
 from langmemory.errors import ClosedStoreError
-from langmemory.sqlite.file.connection import Connection, Database
 
 T = TypeVar("T")
 

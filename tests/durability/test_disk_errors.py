@@ -11,10 +11,10 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.changes import AddMemory, ChangeSet
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file import connection
+from langmemory.engines.sqlite.forgetting import remains
 from langmemory.errors import DatabaseError, ForgettingError
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file import connection
-from langmemory.sqlite.forgetting import remains
 
 NS = ("a",)
 

@@ -14,9 +14,9 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.engines.sqlite.file import connection
+from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.file import connection
-from langmemory.sqlite.index.signs import SCANS_BEFORE_COPY
 
 NS = ("a",)
 

@@ -10,8 +10,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from langmemory import MemoryStore
+from langmemory.engines.sqlite.consistency import check
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.sqlite.consistency import check
 from tests.durability.reflections import (
     NAME,
     PEOPLE,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langmemory.evals.ablation import OFF, switches
-from langmemory.lexicon import Question
+from langmemory.languages import Question
 from langmemory.recall.intent import read_intent
 from langmemory.recall.presets import BALANCED, PRESETS, Preset
 from langmemory.recall.ranking import Pool, weights_among

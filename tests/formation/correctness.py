@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
+from langmemory.engines.sqlite.file.times import to_us
 from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Verdict
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.planning.plan import plan
 from langmemory.formation.rereading import divided, known_now
 from langmemory.formation.rules import RuleExtractor
-from langmemory.sqlite.file.times import to_us
+from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Privacy
 
@@ -160,8 +160,13 @@ class Play:
         self.case = case
         self.now = day("2020-01-01")
         self.judge: Judge = TableJudge(case.verdicts) if case.verdicts else StructuralJudge()
-        for module in ("changing", "verbatim", "base", "operations", "searching"):
-            name = f"langmemory.stores.{module}.now_us"
+        adapters = ("writing.verbatim", "reading.operations", "reading.searching")
+        for module in (
+            "stores.changing",
+            "stores.base",
+            *(f"engines.sqlite.{x}" for x in adapters),
+        ):
+            name = f"langmemory.{module}.now_us"
             monkeypatch.setattr(name, lambda: to_us(self.now), raising=False)
         self.store = MemoryStore(path)
         self.plans: list[ChangeSet] = []

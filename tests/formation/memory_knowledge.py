@@ -1,4 +1,4 @@
-"""`formation.facts.Knowledge` in memory, for tests of the pure parts."""
+"""`ports.facts.Knowledge` in memory, for tests of the pure parts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
-from langmemory.formation.facts import normalised as normalised_text
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.ports.facts import normalised as normalised_text
 from langmemory.types import Entity, Memory, Namespace, Review
 
 NS = ("memories", "home")

@@ -6,7 +6,7 @@ import pytest
 
 from langmemory.formation.entities.bonds import Introductions, bond, fit
 from langmemory.formation.entities.resolving import resolve
-from langmemory.formation.facts import Claim
+from langmemory.ports.facts import Claim
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact
 
 

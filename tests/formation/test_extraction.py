@@ -16,7 +16,7 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.answers import SCHEMA
 from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.extraction.junk import sift
-from langmemory.formation.facts import Claim, Extraction
+from langmemory.ports.facts import Claim, Extraction
 from langmemory.types import Privacy
 from tests.scripted import ScriptedModel
 

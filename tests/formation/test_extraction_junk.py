@@ -8,7 +8,7 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.junk import sift
-from langmemory.formation.facts import (
+from langmemory.ports.facts import (
     Claim,
     CoreSuggestion,
     Extraction,

@@ -13,7 +13,7 @@ from langchain_ollama import ChatOllama
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
 from langmemory.formation.extraction.answers import SCHEMA
 from langmemory.formation.extraction.extractor import ModelExtractor
-from langmemory.formation.facts import Extraction
+from langmemory.ports.facts import Extraction
 from tests.formation.test_extraction import FACT, GOOD, SCHEMA_ECHO, TALK, answer
 from tests.ollama_server import OllamaServer, Reply, ToolCall
 from tests.seeds import seeds

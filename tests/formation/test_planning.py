@@ -14,10 +14,10 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.duplicates import divide
 from langmemory.formation.entities.resolving import resolve
-from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, Knowledge, SessionSummary
 from langmemory.formation.judging import StructuralJudge
 from langmemory.formation.planning.plan import plan
 from langmemory.formation.planning.writing import edges
+from langmemory.ports.facts import CoreSuggestion, Extraction, Fact, Knowledge, SessionSummary
 from langmemory.stores import MemoryStore
 from tests.formation.memory_knowledge import DAY, NS, MemoryKnowledge, claim, fact
 

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from langmemory.formation.facts import Claim
 from langmemory.formation.relations.data import RELATIONS
 from langmemory.formation.relations.vocabulary import BY_NAME, canonical, normalised
+from langmemory.ports.facts import Claim
 
 
 @pytest.mark.parametrize(

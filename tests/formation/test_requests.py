@@ -12,11 +12,11 @@ import pytest
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.junk import sift
-from langmemory.formation.facts import Fact
 from langmemory.formation.relations.vocabulary import BY_NAME, TO_ASSISTANT
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
 from langmemory.formation.rules.requests.reader import MANNERS
+from langmemory.ports.facts import Fact
 from langmemory.types import Privacy
 
 SAID = datetime(2026, 11, 11, 13, 56, tzinfo=ZoneInfo("Europe/Berlin"))

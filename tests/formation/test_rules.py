@@ -11,11 +11,11 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.extractor import Extractor
-from langmemory.formation.facts import READ_IN_PART, Fact
 from langmemory.formation.relations.vocabulary import BY_NAME, normalised
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
 from langmemory.formation.times import resolved
+from langmemory.ports.facts import READ_IN_PART, Fact
 from langmemory.types import Privacy
 
 SAID = datetime(2026, 11, 11, 13, 56, tzinfo=ZoneInfo("Europe/Berlin"))

@@ -15,7 +15,7 @@ from langmemory.formation.asking.json_answers import MAX_CHARS, BadAnswerError, 
 from langmemory.formation.asking.verdicts import verdicts_in
 from langmemory.formation.extraction.answers import SCHEMA, read
 from langmemory.formation.extraction.extractor import ModelExtractor
-from langmemory.formation.facts import Claim, Extraction
+from langmemory.ports.facts import Claim, Extraction
 from tests.formation.test_extraction import TALK, answer, batch, extract, fact, texts, turn
 from tests.ollama_server import OllamaServer, Reply, ToolCall
 from tests.scripted import ScriptedModel

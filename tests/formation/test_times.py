@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from langmemory.formation.facts import Fact
 from langmemory.formation.times import find, resolve, resolved
+from langmemory.ports.facts import Fact
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SAID = datetime(2023, 5, 10, 13, 56, tzinfo=BERLIN)

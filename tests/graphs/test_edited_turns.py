@@ -11,9 +11,9 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet, UpdateMemory
 from langmemory.formation.batch import Batch
-from langmemory.formation.facts import Extraction
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.ports.facts import Extraction
 from langmemory.reflection import LocalReflectionExecutor, WorkOptions
 from tests.graphs.test_reflection_graph import (
     HAMBURG,

@@ -17,18 +17,18 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langmemory import MemoryStore
 from langmemory.changes import AddEntity, ChangeSet
+from langmemory.engines.sqlite.records import evidence
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import MOST_UNDECIDED
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.extraction.extractor import MAX_NAMES
-from langmemory.formation.facts import CoreSuggestion, Extraction, Fact
 from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
 from langmemory.reflection import LocalReflectionExecutor, steps
 from langmemory.reflection.steps import MAX_PLANS
-from langmemory.sqlite.records import evidence
 from tests.scripted import ScriptedModel
 from tests.stores.embedders import WordEmbeddings
 

@@ -11,7 +11,7 @@ from langmemory import MemoryStore, build_reflection_graph
 from langmemory.config import Config, PrivacyConfig
 from langmemory.formation.batch import Batch
 from langmemory.formation.confidences import confidence_of
-from langmemory.formation.facts import Extraction, Fact, SessionSummary
+from langmemory.ports.facts import Extraction, Fact, SessionSummary
 
 NS = ("memories", "home")
 

@@ -28,14 +28,14 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import load_config
+from langmemory.engines.sqlite import Engine
+from langmemory.engines.sqlite.background.jobs import NewJob
+from langmemory.engines.sqlite.file.connection import Database
+from langmemory.engines.sqlite.forgetting import forget
+from langmemory.engines.sqlite.index import keywords, signs
+from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.sqlite import Engine
-from langmemory.sqlite.background.jobs import NewJob
-from langmemory.sqlite.file.connection import Database
-from langmemory.sqlite.forgetting import forget
-from langmemory.sqlite.index import keywords, signs
-from langmemory.sqlite.index.vectors import sign_bits
 from langmemory.stores import MemoryStore, forgetting
 from langmemory.stores.journal import JournalFiles
 from tests.privacy.household import START
@@ -843,7 +843,7 @@ def test_what_others_say_meanwhile_is_theirs(
 
 KILLED = """
 import os, signal, sys
-from langmemory.sqlite.file.connection import Database
+from langmemory.engines.sqlite.file.connection import Database
 from langmemory.stores import MemoryStore, forgetting, memory_store
 
 def die(*arguments):

@@ -11,9 +11,9 @@ import pytest
 
 from langmemory import build_reflection_graph
 from langmemory.changes import AddEntity, AddMemory
+from langmemory.engines.sqlite.graph.hops import HUB
 from langmemory.errors import EntityNameError
 from langmemory.nodes.access import RecallRequest, StoreAccess, seen_by
-from langmemory.sqlite.graph.hops import HUB
 from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply
 from tests.stores.change_sets import fact as plain_fact

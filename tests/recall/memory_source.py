@@ -9,8 +9,8 @@ import apsw
 import numpy as np
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.lexicon import index_text
-from langmemory.recall.source import (
+from langmemory.languages import index_text
+from langmemory.ports.candidates import (
     UNKNOWN_TIME,
     ClaimQuery,
     Edges,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.lexicon import LANGUAGES, Language
+from langmemory.languages import LANGUAGES, Language
 from langmemory.recall.asked import JOINED_WORDS, LONG_CHARACTERS, asked_in
 
 QUESTION = "What is Emil allergic to?"

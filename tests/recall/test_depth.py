@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.ports.candidates import KeywordQuery
 from langmemory.recall.candidates import Candidates, Flat, gather
 from langmemory.recall.diversity import spread
 from langmemory.recall.intent import read_intent
-from langmemory.recall.source import KeywordQuery
 from langmemory.types import Memory
 from tests.recall.memory_source import NOW, MemorySource, memory
 

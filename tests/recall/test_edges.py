@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.lexicon import Edge
+from langmemory.languages import Edge
 from langmemory.recall.edges import EARLIEST
 from langmemory.recall.intent import read_intent
 

@@ -10,10 +10,10 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from langmemory.errors import ConfigError
-from langmemory.lexicon import LANGUAGES
+from langmemory.languages import LANGUAGES
+from langmemory.ports.candidates import Found, KeywordQuery
 from langmemory.recall import BALANCED, Preset, default_vocabulary, run
 from langmemory.recall.expansion import Expander, ExpansionError, by_chat_model
-from langmemory.recall.source import Found, KeywordQuery
 from langmemory.stores import MemoryStore
 from langmemory.types import Recall
 from tests.recall.memory_source import NOW, MemorySource, memory

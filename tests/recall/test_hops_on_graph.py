@@ -13,15 +13,15 @@ import pytest
 
 from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities, Supersede
 from langmemory.config import Config
+from langmemory.engines.sqlite.graph.hops import HUB
+from langmemory.engines.sqlite.reading.source import SnapshotSource
+from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.graphs import build_reflection_graph
+from langmemory.ports.candidates import Found
 from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
-from langmemory.recall.source import Found
-from langmemory.sqlite.graph.hops import HUB
-from langmemory.sqlite.scope.scopes import compile_scope
 from langmemory.stores import MemoryStore
-from langmemory.stores.source import SnapshotSource
 from langmemory.types import Recall, Scope
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish
 from tests.recall.memory_source import NOW, MemorySource, memory

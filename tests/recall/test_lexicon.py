@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmemory.lexicon import (
+from langmemory.languages import (
     LANGUAGES,
     Language,
     compared,
@@ -131,7 +131,7 @@ def test_no_query_is_syntax(fts: apsw.Connection, query: str) -> None:
 
 def test_a_language_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     """A registered language is recognised and its stop words are left out."""
-    monkeypatch.setattr("langmemory.lexicon.matching.LANGUAGES", dict(LANGUAGES))
+    monkeypatch.setattr("langmemory.languages.matching.LANGUAGES", dict(LANGUAGES))
     register(Language(code="nl", stop_words=frozenset(("waar", "het", "zijn"))))
     assert keyword_terms("waar is het boek") == ("is", "boek")
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.engines.sqlite.background.jobs import NewJob
 from langmemory.errors import ClosedStoreError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
-from langmemory.sqlite.background.jobs import NewJob
 from tests.reflection.processes import drain
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,9 +15,9 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
+from langmemory.engines.sqlite.background.jobs import NewJob, claimable
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
-from langmemory.sqlite.background.jobs import NewJob, claimable
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 from tests.reflection.clock import Clock

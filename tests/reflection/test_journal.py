@@ -31,10 +31,10 @@ from langmemory.changes import (
     WithdrawReview,
 )
 from langmemory.config import Config
-from langmemory.formation.facts import Extraction, SessionSummary
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.lifecycle.journal import MARK, Learned, Page, Session, file_name, render
+from langmemory.ports.facts import Extraction, SessionSummary
 from langmemory.stores import journal
 from langmemory.stores.journal import JournalFiles
 from tests.stores.test_scale import steps

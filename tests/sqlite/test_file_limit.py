@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.engines.sqlite.file.connection import Database
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.file.connection import Database
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from langgraph.store.base import PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
+from langmemory.engines.sqlite.file.values import LONG_STRING, from_json, to_json
+from langmemory.engines.sqlite.scope.filters import matches
 from langmemory.errors import InvalidFilterError
-from langmemory.sqlite.file.values import LONG_STRING, from_json, to_json
-from langmemory.sqlite.scope.filters import matches
 from langmemory.stores import MemoryStore
 
 NAMESPACE = ("n",)

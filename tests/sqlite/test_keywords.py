@@ -11,10 +11,10 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.sqlite.engine import Snapshot
-from langmemory.sqlite.file import namespaces
-from langmemory.sqlite.index import keywords
-from langmemory.sqlite.search import keyword_search, selection
+from langmemory.engines.sqlite.engine import Snapshot
+from langmemory.engines.sqlite.file import namespaces
+from langmemory.engines.sqlite.index import keywords
+from langmemory.engines.sqlite.search import keyword_search, selection
 from langmemory.types import Namespace, Scope
 
 

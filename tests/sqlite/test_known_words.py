@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.engines.sqlite.search import known_words
 from langmemory.recall.spelling import _slips
-from langmemory.sqlite.search import known_words
 from langmemory.types import Namespace
 
 SAID = ("Katharina bakes", "allergies and running", "hotel", "Müller naïve Straße", "kitten hid")

@@ -15,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.config import DatabaseConfig
-from langmemory.sqlite import Engine
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.settings import read_model, write_model
-from langmemory.sqlite.file.values import leaves, to_json
-from langmemory.sqlite.index import signs, vectors
-from langmemory.sqlite.index.signs import SCANS_BEFORE_COPY
-from langmemory.sqlite.index.vectors import Floats
-from langmemory.sqlite.records import items, removal
-from langmemory.sqlite.records.items import Write
-from langmemory.sqlite.scope.scopes import compile_scope
+from langmemory.engines.sqlite import Engine
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.settings import read_model, write_model
+from langmemory.engines.sqlite.file.values import leaves, to_json
+from langmemory.engines.sqlite.index import signs, vectors
+from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
+from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.records import items, removal
+from langmemory.engines.sqlite.records.items import Write
+from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.types import Namespace, Scope
 from tests.seeds import examples
 

@@ -16,10 +16,10 @@ import apsw
 import pytest
 from langgraph.store.base import GetOp, PutOp
 
+from langmemory.engines.sqlite import Engine, schema
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.connection import APPLICATION_ID
 from langmemory.errors import DatabaseError, SchemaVersionError
-from langmemory.sqlite import Engine, schema
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.connection import APPLICATION_ID
 from langmemory.stores import MemoryStore
 
 ROOT = Path(__file__).parents[2]
@@ -143,7 +143,7 @@ def test_read_only_directory() -> None:
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1])\n"
         "from langmemory.errors import DatabaseError\n"
-        "from langmemory.sqlite import Engine\n"
+        "from langmemory.engines.sqlite import Engine\n"
         "os.chdir(sys.argv[2])\n"
         "os.getuid() or os.setuid(65534)\n"  # root may write anywhere
         "try: Engine('m.db')\n"
@@ -186,7 +186,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
 
 def test_a_long_read_leaves_no_large_wal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A WAL that grew beside a long read is cut once that is over, while the store stays open."""
-    monkeypatch.setattr("langmemory.sqlite.file.connection.KEPT_WAL_BYTES", 500_000)
+    monkeypatch.setattr("langmemory.engines.sqlite.file.connection.KEPT_WAL_BYTES", 500_000)
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.put(("a",), "first", {"text": "x"})
         database = store._engine.database

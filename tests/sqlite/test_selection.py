@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmemory.sqlite import Engine, schema
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.settings import read_model, write_model
-from langmemory.sqlite.file.values import leaves, to_json
-from langmemory.sqlite.index.census import Census
-from langmemory.sqlite.index.vectors import Floats
-from langmemory.sqlite.records import items
-from langmemory.sqlite.records.items import Write
-from langmemory.sqlite.scope.ownership import visible_to
-from langmemory.sqlite.scope.scopes import CompiledScope, compile_scope
-from langmemory.sqlite.search import candidates, selection
-from langmemory.sqlite.search.selection import Selection
+from langmemory.engines.sqlite import Engine, schema
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.settings import read_model, write_model
+from langmemory.engines.sqlite.file.values import leaves, to_json
+from langmemory.engines.sqlite.index.census import Census
+from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.records import items
+from langmemory.engines.sqlite.records.items import Write
+from langmemory.engines.sqlite.scope.ownership import visible_to
+from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sqlite.search import candidates, selection
+from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 
 DIMS = 24

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langmemory.sqlite.index import signs
-from langmemory.sqlite.index.vectors import Floats, fetch
+from langmemory.engines.sqlite.index import signs
+from langmemory.engines.sqlite.index.vectors import Floats, fetch
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.changes import AddMemory, Change, ChangeSet, Facets
-from langmemory.sqlite.consistency import check
+from langmemory.engines.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, RunKind
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
-from langmemory.lexicon import keyword_terms
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.settings import read_model
-from langmemory.sqlite.index import keywords, signs
-from langmemory.sqlite.index import words as word_index
-from langmemory.sqlite.scope.filters import matches
-from langmemory.sqlite.search import keyword_search, selection
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.settings import read_model
+from langmemory.engines.sqlite.index import keywords, signs
+from langmemory.engines.sqlite.index import words as word_index
+from langmemory.engines.sqlite.scope.filters import matches
+from langmemory.engines.sqlite.search import keyword_search, selection
+from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
 from tests.seeds import seeds

@@ -642,7 +642,7 @@ def keyword_rows(store: MemoryStore) -> set[str]:
 KILLED = """
 import os, signal, sys
 from langmemory.stores import MemoryStore
-from langmemory.stores.changes import applying
+from langmemory.engines.sqlite.changes import applying
 from tests.stores.change_sets import apply, fact
 store = MemoryStore(sys.argv[1])
 print("ready", flush=True)

@@ -21,14 +21,14 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import load_config
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.connection import CHECKPOINT_PAGES
 from langmemory.errors import (
     ClosedStoreError,
     ConfigError,
     InvalidValueError,
     LangMemoryError,
 )
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.connection import CHECKPOINT_PAGES
 from langmemory.stores import MemoryStore
 
 NS = ("a",)

@@ -17,8 +17,8 @@ import pytest
 from langgraph.store.base import PutOp
 from pydantic import BaseModel
 
+from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ChangeError, ConfigError, DatabaseError, InvalidValueError
-from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 
 NS = ("a",)

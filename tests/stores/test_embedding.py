@@ -12,14 +12,15 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.writing import reindexing
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
     EmbeddingError,
     EmbeddingModelMismatchError,
 )
-from langmemory.sqlite.consistency import check
-from langmemory.stores import MemoryStore, reembed, reindexing
+from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("a",)

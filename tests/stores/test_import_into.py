@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ImportFormatError
-from langmemory.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 
 NS = ("users", "maria")

@@ -9,9 +9,9 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
-from langmemory.formation.facts import Claim, Knowledge, KnownFact
+from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
+from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
-from langmemory.stores.knowledge import StoreKnowledge
 from tests.graph_world import NAMESPACE, apply, fact, furnish, nicknamed
 
 

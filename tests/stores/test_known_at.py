@@ -28,8 +28,9 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.engines.sqlite.reading import as_of as past
 from langmemory.errors import ChangeError, EntityNameError
-from langmemory.stores import MemoryStore, past
+from langmemory.stores import MemoryStore
 from langmemory.types import Status
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, fact, problems, value, year

@@ -22,11 +22,12 @@ from langchain_core.messages import (
 )
 
 from langmemory.context import disclose, mark_injected
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
-from langmemory.sqlite.consistency import check
-from langmemory.stores import MemoryStore, verbatim
-from langmemory.stores.reindexing import rebuild_keywords
+from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("memories", "maria")

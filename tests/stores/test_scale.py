@@ -17,12 +17,14 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.settings import ModelSetting
+from langmemory.engines.sqlite.transfer import transfer
+from langmemory.engines.sqlite.writing import reindexing
+from langmemory.engines.sqlite.writing.indexing import resolve_indexing
 from langmemory.errors import DatabaseError
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.file.connection import Connection
-from langmemory.sqlite.file.settings import ModelSetting
-from langmemory.stores import MemoryStore, base, reindexing, transfer
-from langmemory.stores.indexing import resolve_indexing
+from langmemory.stores import MemoryStore, base
 from tests.stores.change_sets import NS, apply, fact
 from tests.stores.embedders import WordEmbeddings
 

@@ -27,10 +27,11 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.context.citations import Usage
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.records import items
+from langmemory.engines.sqlite.transfer import records, transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
-from langmemory.sqlite.consistency import check
-from langmemory.sqlite.records import items
-from langmemory.stores import MemoryStore, base, records, transfer
+from langmemory.stores import MemoryStore, base
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")

@@ -33,9 +33,9 @@ from langmemory.changes import (
 )
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
+from langmemory.engines.sqlite.graph import graph_rows
+from langmemory.engines.sqlite.records import labels
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
-from langmemory.sqlite.graph import graph_rows
-from langmemory.sqlite.records import labels
 from langmemory.stores import MemoryStore
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year

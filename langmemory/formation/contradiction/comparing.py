@@ -15,10 +15,10 @@ from langmemory.formation.contradiction.statements import (
     words_of,
 )
 from langmemory.formation.entities.roles import SHARED_ROLES
-from langmemory.formation.facts import Claim
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
 from langmemory.formation.wording import PAST_CUES, wording
-from langmemory.lexicon import ENGLISH, split_words
+from langmemory.languages import ENGLISH, split_words
+from langmemory.ports.facts import Claim
 
 _ARTICLES = frozenset(
     {"a", "an", "the", "her", "his", "their", "my", "any", "ein", "eine", "einen"}

@@ -8,9 +8,9 @@ from typing import Final
 
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import Knowledge
 from langmemory.formation.wording import Wording, wording
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
+from langmemory.ports.facts import Knowledge
 
 NEIGHBOURS: Final = 5
 """Nearest facts whose words are compared."""

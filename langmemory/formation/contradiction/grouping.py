@@ -24,9 +24,9 @@ from langmemory.formation.contradiction.statements import (
     overlap_in_time,
     spoken_name,
 )
-from langmemory.formation.facts import Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, normalised
-from langmemory.lexicon import split_words
+from langmemory.languages import split_words
+from langmemory.ports.facts import Fact, Knowledge, KnownFact
 
 MOST_UNDECIDED = 10
 """Known facts that a new one is put beside for a judge, or a person, to decide between them."""

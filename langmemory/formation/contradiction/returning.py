@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langmemory.formation.contradiction.statements import Statement, words_of
-from langmemory.formation.facts import Claim
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.ports.facts import Claim
 
 
 def returns(first: Statement, last: Statement, between: Iterable[Statement]) -> bool:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.formation.batch import Batch
-from langmemory.formation.facts import Claim, Fact, KnownFact, fingerprint
-from langmemory.formation.facts import normalised as normalised_text
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
-from langmemory.lexicon import split_words
+from langmemory.languages import split_words
 from langmemory.moments import moment
+from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
+from langmemory.ports.facts import normalised as normalised_text
 from langmemory.types import Privacy
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)

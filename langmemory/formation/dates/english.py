@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langmemory.formation.dates.words import TimeWords, form, unit_words
-from langmemory.lexicon.language import ordered, word_set
+from langmemory.languages.language import ordered, word_set
 
 TENS = ordered("twenty thirty forty fifty sixty seventy eighty ninety")
 NUMBERS: dict[str, float] = {

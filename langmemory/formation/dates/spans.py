@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from langmemory.formation.facts import Precision
+from langmemory.ports.facts import Precision
 
 SpanUnit = Literal["minute", "hour", "day", "week", "weekend", "month", "year", "decade"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from langmemory.formation.dates.spans import SpanUnit
-from langmemory.lexicon import LANGUAGES
+from langmemory.languages import LANGUAGES
 
 Role = Literal["at", "since", "until", "from_to"]
 """What a time does in its sentence: fix a moment, begin a state, end one, or both."""
@@ -45,7 +45,7 @@ class TimeWords:
     expressions without groups, but for ``clock``."""
 
     code: str
-    """BCP 47; months and seasons come from the `lexicon` of this language unless given."""
+    """BCP 47; months and seasons come from the `languages` of this language unless given."""
     spaced: bool = True
     """Whether words have boundaries."""
     numbers: Mapping[str, float]

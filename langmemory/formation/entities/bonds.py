@@ -15,9 +15,9 @@ from typing import Literal
 from langmemory.formation.contradiction.statements import fact_key, spoken_name
 from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 MUTUAL: dict[str, str] = {
     "sibling_of": "sibling", "cousin_of": "cousin", "relative_of": "relative",

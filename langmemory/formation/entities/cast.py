@@ -13,7 +13,7 @@ from langmemory.formation.entities.names import entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Fact, Knowledge
+from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Entity
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]

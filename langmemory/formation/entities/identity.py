@@ -11,7 +11,7 @@ from typing import Literal
 
 from langmemory.changes import LinkEntities
 from langmemory.formation.entities.resolution import Resolution, Unclear
-from langmemory.formation.facts import Claim, Fact
+from langmemory.ports.facts import Claim, Fact
 
 SameName = Literal["same", "different", "unsure"]
 """Whether two names mean one."""

@@ -20,7 +20,7 @@ from langmemory.formation.entities.names import (
 )
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Fact
+from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
 

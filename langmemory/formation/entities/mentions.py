@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from langmemory.formation.entities.spelling import normalised
-from langmemory.lexicon import is_unspaced
+from langmemory.languages import is_unspaced
 from langmemory.types import Entity
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Fact
+from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
 SAME_SPELLING: Final = 0.92

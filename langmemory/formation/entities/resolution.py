@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from langmemory.changes import Change, LinkEntities
-from langmemory.formation.facts import Claim, Fact
+from langmemory.ports.facts import Claim, Fact
 from langmemory.types import Entity
 
 

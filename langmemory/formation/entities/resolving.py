@@ -19,7 +19,7 @@ from dataclasses import replace
 from langmemory.formation.entities.cast import Cast, Similar
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.scene import Scene
-from langmemory.formation.facts import Fact, Knowledge
+from langmemory.ports.facts import Fact, Knowledge
 
 
 def resolve(

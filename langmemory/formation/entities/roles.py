@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from langmemory.lexicon.language import ordered, word_set
+from langmemory.languages.language import ordered, word_set
 
 
 def phrases(text: str) -> frozenset[str]:

@@ -20,11 +20,11 @@ from langmemory.formation.entities.roles import (
     role_in,
 )
 from langmemory.formation.entities.spelling import normalised
-from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.formation.wording import is_host
-from langmemory.lexicon import is_unspaced
+from langmemory.languages import is_unspaced
+from langmemory.ports.facts import Claim, Fact
 
 
 class Scene:

@@ -20,8 +20,8 @@ from langmemory.formation.asking.json_answers import (
     is_refusal,
     json_object,
 )
-from langmemory.formation.facts import FactKind, normalised
 from langmemory.formation.prompts import prompt
+from langmemory.ports.facts import FactKind, normalised
 from langmemory.types import Privacy
 
 MAX_CLAIMS = 8

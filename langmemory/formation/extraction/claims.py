@@ -15,7 +15,6 @@ from typing import Final
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
 from langmemory.formation.extraction.stance import Stance, stance
 from langmemory.formation.extraction.stance_words import DEAD
-from langmemory.formation.facts import Claim, Implied
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
@@ -24,7 +23,8 @@ from langmemory.formation.relations.vocabulary import (
     normalised,
     snake,
 )
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
+from langmemory.ports.facts import Claim, Implied
 
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}

@@ -35,19 +35,19 @@ from langmemory.formation.extraction.junk import DANGLES, sift
 from langmemory.formation.extraction.parts import parts, rest
 from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
-from langmemory.formation.facts import (
+from langmemory.formation.ownership import kept_close
+from langmemory.formation.prompts import prompt
+from langmemory.formation.repetition import joined
+from langmemory.formation.rules.clauses import MOST_READ
+from langmemory.formation.times import find
+from langmemory.languages import detect_language
+from langmemory.ports.facts import (
     READ_IN_PART,
     CoreSuggestion,
     Extraction,
     Fact,
     SessionSummary,
 )
-from langmemory.formation.ownership import kept_close
-from langmemory.formation.prompts import prompt
-from langmemory.formation.repetition import joined
-from langmemory.formation.rules.clauses import MOST_READ
-from langmemory.formation.times import find
-from langmemory.lexicon import detect_language
 
 logger = logging.getLogger("langmemory.formation")
 

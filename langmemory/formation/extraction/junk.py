@@ -19,9 +19,9 @@ from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.junk_words import JUNK_WORDS, JunkWords
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.facts import CoreSuggestion, Extraction, Fact, fingerprint, normalised
 from langmemory.formation.repetition import joined
-from langmemory.lexicon import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
+from langmemory.languages import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
+from langmemory.ports.facts import CoreSuggestion, Extraction, Fact, fingerprint, normalised
 from langmemory.types import Privacy
 
 MIN_WORDS = 2

@@ -171,4 +171,4 @@ JUNK_WORDS: Mapping[str, JunkWords] = {
         ),
     ),
 }  # fmt: skip
-"""By language code, as in `langmemory.lexicon`."""
+"""By language code, as in `langmemory.languages`."""

@@ -9,7 +9,7 @@ from langmemory.context.tokens import CUT_BEFORE
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import spoken
 from langmemory.formation.rules.clauses import MOST_READ
-from langmemory.lexicon.passages import passages
+from langmemory.languages.passages import passages
 
 CHARACTERS_A_TOKEN = 4
 """As the approximate counter has it, by which batches are gathered."""

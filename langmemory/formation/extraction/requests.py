@@ -16,14 +16,14 @@ from functools import cache
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.rules.requests.reader import MANNERS, MAX_CHARACTERS
 from langmemory.formation.rules.requests.things import CLAIMED
-from langmemory.lexicon import detect_language, is_unspaced, primary, split_words
+from langmemory.languages import detect_language, is_unspaced, primary, split_words
+from langmemory.ports.facts import Claim, Fact
 
 MAX_WORDS = 5
 MAX_OBJECT = 40

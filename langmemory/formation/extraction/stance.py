@@ -37,8 +37,8 @@ from langmemory.formation.extraction.stance_words import (
 )
 from langmemory.formation.relations.vocabulary import Relation, normalised, snake
 from langmemory.formation.wording import NEGATIONS, is_host, is_passing, without_apostrophes
-from langmemory.lexicon import LANGUAGES, primary, split_words
-from langmemory.lexicon.language import word_set
+from langmemory.languages import LANGUAGES, primary, split_words
+from langmemory.languages.language import word_set
 
 Stance = Literal[
     "holds", "untold", "over", "past", "denied", "unsaid", "wished", "off", "supposed", "passing"

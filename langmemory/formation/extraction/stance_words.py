@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
 
 
 def _words(*lines: str) -> re.Pattern[str]:

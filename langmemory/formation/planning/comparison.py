@@ -10,8 +10,8 @@ from langmemory.changes import Change, Facets, Merge, OpenReview, Supersede, Upd
 from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import plain_twins
-from langmemory.formation.facts import KnownFact
 from langmemory.formation.planning.dependants import question_id
+from langmemory.ports.facts import KnownFact
 from langmemory.types import Namespace
 
 

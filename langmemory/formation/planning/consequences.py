@@ -11,10 +11,10 @@ from typing import Final
 
 from langmemory.changes import Change, Facets, Invalidate, OpenReview, Supersede, UpdateMemory
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, words_of
-from langmemory.formation.facts import Claim, Knowledge, KnownFact
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.relations.consequences import CONSEQUENCES, Consequence
-from langmemory.lexicon import split_words
+from langmemory.languages import split_words
+from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.types import Namespace
 
 MOST_ASKED: Final = 5

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from langmemory.changes import Change, Invalidate, OpenReview, Supersede
 from langmemory.formation.batch import digest
-from langmemory.formation.facts import Knowledge
+from langmemory.ports.facts import Knowledge
 from langmemory.types import Namespace
 
 

@@ -19,12 +19,12 @@ from langmemory.formation.contradiction.grouping import (
 )
 from langmemory.formation.contradiction.pairs import Pair, gives_way
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import Knowledge
 from langmemory.formation.planning.comparison import over, twins_over, which_holds
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
 from langmemory.formation.planning.writing import rest_memories
+from langmemory.ports.facts import Knowledge
 
 MOST_CLAIMS = 50
 """Of one fact that are looked at: what somebody says has a few, an application's graph any number."""

@@ -12,7 +12,6 @@ from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
 from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
 from langmemory.formation.duplicates import Division, as_good_as_same, confirmed
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.ownership import kept_close
 from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
@@ -21,6 +20,7 @@ from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
 from langmemory.formation.planning.writing import rest_memories
 from langmemory.formation.relations.vocabulary import normalised
+from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 
 class Outcome:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from langmemory.formation.contradiction.statements import END, Statement
-from langmemory.formation.facts import Knowledge, KnownFact
+from langmemory.ports.facts import Knowledge, KnownFact
 
 PARTED: Final = "what took its place is about somebody else"
 """Why they hold again."""

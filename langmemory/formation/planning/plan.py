@@ -24,7 +24,6 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import status
@@ -38,6 +37,7 @@ from langmemory.formation.planning.writing import (
 )
 from langmemory.formation.rereading import Rereading, renewed
 from langmemory.plurals import counted
+from langmemory.ports.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 
 
 def plan(

@@ -17,13 +17,13 @@ from langmemory.formation.batch import digest
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.contradiction.statements import fact_key
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.facts import CoreSuggestion
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.comparison import supersedes_known, which_holds
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
 from langmemory.plurals import counted
+from langmemory.ports.facts import CoreSuggestion
 from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]

@@ -12,7 +12,7 @@ from langmemory.changes import Facets, Supersede, UpdateMemory
 from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.pairs import gives_way
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.facts import Knowledge, KnownFact
+from langmemory.ports.facts import Knowledge, KnownFact
 
 REASON: Final = "what had taken its place is gone"
 

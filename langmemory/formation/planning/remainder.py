@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.formation.contradiction.statements import BEGINNING, Statement, fact_key
-from langmemory.formation.facts import Claim, Fact, Knowledge
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.ports.facts import Claim, Fact, Knowledge
 
 
 def remainders(

@@ -12,9 +12,9 @@ from langmemory.errors import EmbeddingError
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import as_good_as_same
-from langmemory.formation.facts import Knowledge, KnownFact
 from langmemory.formation.planning.comparison import twins_over
 from langmemory.formation.relations.vocabulary import normalised
+from langmemory.ports.facts import Knowledge, KnownFact
 
 logger = logging.getLogger("langmemory.formation")
 

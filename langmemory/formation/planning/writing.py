@@ -7,10 +7,10 @@ from typing import Any
 
 from langmemory.changes import AddEdge, AddMemory, Change, Facets
 from langmemory.formation.batch import Batch, digest
-from langmemory.formation.facts import Claim, Fact, Knowledge, SessionSummary
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.remainder import names_of
 from langmemory.formation.relations.vocabulary import normalised
+from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary
 from langmemory.types import Status
 
 

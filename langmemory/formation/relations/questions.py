@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED
-from langmemory.lexicon import is_unspaced, without_marks
-from langmemory.lexicon.language import word_set
+from langmemory.languages import is_unspaced, without_marks
+from langmemory.languages.language import word_set
 
 _WORDS: Final[Mapping[str, str]] = {
     "parent_of": """child children kid kids son sons daughter daughters baby kind kinder sohn

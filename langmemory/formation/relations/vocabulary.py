@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from langmemory.formation.facts import Claim
 from langmemory.formation.relations.data import RELATIONS
 from langmemory.formation.relations.relation import Relation, Values, snake
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
+from langmemory.ports.facts import Claim
 
 __all__ = [
     "AT_TIMES",

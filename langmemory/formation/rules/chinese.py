@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langmemory.formation.rules.grammar import Grammar, rule
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
 
 KIN = {
     word: role

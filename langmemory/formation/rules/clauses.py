@@ -12,7 +12,7 @@ from typing import Literal
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import Found, find
-from langmemory.lexicon import LANGUAGES
+from langmemory.languages import LANGUAGES
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""

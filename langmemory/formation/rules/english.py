@@ -13,8 +13,8 @@ from langmemory.formation.rules.english_words import (
     POSTS,
 )
 from langmemory.formation.rules.grammar import Grammar, rule
-from langmemory.lexicon import ENGLISH as LEXICON
-from langmemory.lexicon.language import word_set
+from langmemory.languages import ENGLISH as LEXICON
+from langmemory.languages.language import word_set
 
 NOW = (
     r"(?:(?:now|currently|still|actually|also|just|recently|both|really|always|"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from langmemory.lexicon.language import numbered, ordered
+from langmemory.languages.language import numbered, ordered
 
 KIN = {
     word: role

@@ -13,7 +13,6 @@ from contextvars import ContextVar
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.facts import READ_IN_PART, Extraction, Fact
 from langmemory.formation.repetition import joined
 from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.rules.game import Game
@@ -23,7 +22,8 @@ from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests.reader import standing_requests
 from langmemory.formation.rules.retractions.held import Held, Told, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
-from langmemory.lexicon import LANGUAGES, detect_language, split_words
+from langmemory.languages import LANGUAGES, detect_language, split_words
+from langmemory.ports.facts import READ_IN_PART, Extraction, Fact
 
 logger = logging.getLogger("langmemory.formation")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from langmemory.formation.rules.grammar import Grammar, rule
-from langmemory.lexicon import GERMAN as LEXICON
-from langmemory.lexicon.language import numbered, ordered, word_set
+from langmemory.languages import GERMAN as LEXICON
+from langmemory.languages.language import numbered, ordered, word_set
 
 KIN = {
     word: role

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from langmemory.formation.dates.spans import Prefer
-from langmemory.formation.facts import FactKind
+from langmemory.ports.facts import FactKind
 
 Times = Literal["bounds", "any", "must", "over", "long"]
 """Which times of its clause a rule takes: since when and until when, any; it needs one; it needs one

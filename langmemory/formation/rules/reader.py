@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from langmemory.formation.batch import Turn
 from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.entities.roles import NOBODY
-from langmemory.formation.facts import Claim, Fact, When
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import (
     MOST_READ,
@@ -24,7 +23,8 @@ from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
 from langmemory.formation.times import PREFER, Found, resolve
-from langmemory.lexicon import LANGUAGES
+from langmemory.languages import LANGUAGES
+from langmemory.ports.facts import Claim, Fact, When
 
 _DAY = timedelta(days=1)
 _BARE_DAY = re.compile(r"\D*\b\d{1,2}\W*")

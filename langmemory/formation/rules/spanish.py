@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from langmemory.formation.rules.grammar import Grammar, rule
-from langmemory.lexicon import SPANISH as LEXICON
-from langmemory.lexicon.language import numbered, ordered, word_set
+from langmemory.languages import SPANISH as LEXICON
+from langmemory.languages.language import numbered, ordered, word_set
 
 KIN = {
     word: role

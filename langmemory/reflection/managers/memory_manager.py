@@ -16,6 +16,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import ConfigError
 from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
 from langmemory.formation.batch import Turn
@@ -30,8 +32,6 @@ from langmemory.reflection.managers.schemas import (
     RemoveDoc,
     checked_schemas,
 )
-from langmemory.stores import verbatim
-from langmemory.stores.verbatim import Message
 
 INSTRUCTIONS = prompt("memories")
 """What is worth a memory, unless the application says otherwise."""

@@ -12,14 +12,14 @@ from itertools import count, islice, pairwise
 from os import PathLike
 from typing import Any
 
-from langmemory.sqlite.engine import Engine
-from langmemory.sqlite.file.times import to_us
-from langmemory.sqlite.graph.graph import EdgeRow
-from langmemory.sqlite.scope.scopes import compile_scope
-from langmemory.stores.graph.departed import Departed
+from langmemory.engines.sqlite.engine import Engine
+from langmemory.engines.sqlite.file.times import to_us
+from langmemory.engines.sqlite.graph.graph import EdgeRow
+from langmemory.engines.sqlite.reading.deleted_claims import Departed
+from langmemory.engines.sqlite.reading.graph_view import GraphView
+from langmemory.engines.sqlite.scope.scopes import compile_scope
+from langmemory.engines.sqlite.writing.naming import Names
 from langmemory.stores.graph.subgraph import Path, Subgraph
-from langmemory.stores.graph.view import GraphView
-from langmemory.stores.naming import Names
 from langmemory.types import Edge, Entity, Namespace, Scope, Status
 
 

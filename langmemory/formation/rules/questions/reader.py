@@ -18,7 +18,7 @@ from langmemory.formation.rules.questions.german import GERMAN
 from langmemory.formation.rules.questions.question import Asking, Question
 from langmemory.formation.rules.questions.spanish import SPANISH
 from langmemory.formation.rules.reader import ARTICLES
-from langmemory.lexicon import LANGUAGES
+from langmemory.languages import LANGUAGES
 
 ASKING: dict[str, Asking] = {asking.code: asking for asking in (ENGLISH, GERMAN, SPANISH, CHINESE)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langmemory.formation.rules.requests.request import Manners, request
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
 
 CHINESE = Manners(
     code="zh",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from langmemory.formation.rules.english_words import LANGUAGES_SPOKEN
 from langmemory.formation.rules.requests.request import Manners, request
-from langmemory.lexicon import ENGLISH as LEXICON
-from langmemory.lexicon.language import word_set
+from langmemory.languages import ENGLISH as LEXICON
+from langmemory.languages.language import word_set
 
 ENGLISH = Manners(
     code="en",

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.facts import Claim, Fact
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import Patterns
@@ -17,6 +16,7 @@ from langmemory.formation.rules.requests.german import GERMAN
 from langmemory.formation.rules.requests.request import Manners, Request
 from langmemory.formation.rules.requests.spanish import SPANISH
 from langmemory.formation.rules.requests.things import CLAIMED
+from langmemory.ports.facts import Claim, Fact
 
 MANNERS: dict[str, Manners] = {
     manners.code: manners for manners in (ENGLISH, GERMAN, SPANISH, CHINESE)

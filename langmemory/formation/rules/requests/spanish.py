@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from langmemory.formation.rules.requests.request import Manners, request
 from langmemory.formation.rules.spanish import LANGUAGES_SPOKEN
-from langmemory.lexicon import SPANISH as LEXICON
-from langmemory.lexicon.language import word_set
+from langmemory.languages import SPANISH as LEXICON
+from langmemory.languages.language import word_set
 
 SPANISH = Manners(
     code="es",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.retractions.frame import Frame
 from langmemory.formation.rules.retractions.held import Held
-from langmemory.lexicon import LANGUAGES, split_words
+from langmemory.languages import LANGUAGES, split_words
 
 _EDGE = " \t,;:.!?–—-，。！？、\"'"
 _TRAILING = re.compile(

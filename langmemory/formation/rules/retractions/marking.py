@@ -11,7 +11,7 @@ from typing import Literal
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.retractions.frame import Frame, M, O, P, S
 from langmemory.formation.rules.retractions.held import Held
-from langmemory.lexicon.language import word_set
+from langmemory.languages.language import word_set
 
 Mention = Literal["named", "noun", "pronoun", "none"]
 """How a clause speaks of the object of a fact: by its name, as "the job", as "it", not at all."""

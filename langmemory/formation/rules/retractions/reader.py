@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.facts import Fact
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
@@ -30,8 +29,9 @@ from langmemory.formation.rules.retractions.marking import Marked, Mention, mark
 from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
 from langmemory.formation.wording import CHANGE_CUES
-from langmemory.lexicon import split_words
-from langmemory.lexicon.language import word_set
+from langmemory.languages import split_words
+from langmemory.languages.language import word_set
+from langmemory.ports.facts import Fact
 
 FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)}
 

@@ -1,0 +1,1 @@
+"""Engines: where memories are kept. SQLite is the one there is."""

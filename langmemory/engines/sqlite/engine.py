@@ -1,0 +1,423 @@
+"""One file as an engine: transactions in, consistent snapshots out."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, ClassVar
+
+import apsw
+import sqlite_vec
+
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.engines.sqlite import schema
+from langmemory.engines.sqlite.file.connection import Connection, Database, clear_errors
+from langmemory.engines.sqlite.file.settings import ModelSetting, read_model, remaining
+from langmemory.engines.sqlite.file.values import from_json
+from langmemory.engines.sqlite.index import keywords, signs, vectors, words
+from langmemory.engines.sqlite.index.census import Census
+from langmemory.engines.sqlite.index.vectors import Floats, Ids
+from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sqlite.search import candidates, keyword_search
+from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.types import Scope, Stats
+
+logger = logging.getLogger("langmemory.engines.sqlite")
+
+
+class Engine:
+    """The memory file below any framework: no LangGraph, no model. Thread-safe."""
+
+    _load_lock: ClassVar = threading.Lock()
+    _loader: ClassVar[threading.Thread | None] = None
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        settings: DatabaseConfig = DEFAULT_DATABASE,
+    ) -> None:
+        """Open the file and bring its schema up to date.
+
+        Args:
+            path: A file, or ``:memory:``.
+            settings: How SQLite treats the file; its ``path`` is not read.
+
+        Raises:
+            DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
+        """
+        self.database = Database(path, settings=settings)
+        self._sign_index_bytes = settings.sign_index_bytes
+        self._vector_copy_bytes = settings.vector_copy_bytes
+        self._word_copy_bytes = settings.word_copy_bytes
+        try:
+            with clear_errors(self.database.path):
+                lost = schema.setup(self.database)
+        except BaseException:
+            self.database.close()
+            raise
+        self.keywords_lost = lost
+        """The keyword index had to be created anew and is empty: index the items again, then call
+        `keywords.found`."""
+        self.database.housekeeping = self.pack_signs
+        self.census = Census()
+        # Both at once: another thread may see the file before or after it was re-embedded.
+        self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
+        self._public: Connection | None = None
+        with self.database.read() as connection:
+            self._adopt(read_model(connection))
+            self.remaining = remaining(connection)
+            """What an earlier forgetting had still to do when the file was opened."""
+        self._words = words.shared_index(self.database.identity, self.model.generation)
+
+    @property
+    def model(self) -> ModelSetting:
+        """The embedding model of the file, as last seen."""
+        return self._current[0]
+
+    @contextmanager
+    def read(self) -> Iterator[Snapshot]:
+        """A consistent view of the file as of now."""
+        with self.database.read() as connection:
+            yield Snapshot(self, connection)
+
+    @contextmanager
+    def glance(self) -> Iterator[Snapshot]:
+        """As `read` for a single statement, without the cost of a transaction."""
+        with self.database.read(snapshot=False) as connection:
+            yield Snapshot(self, connection)
+
+    def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
+        """One transaction, as `Database.write`; see `items`, `vectors` and their neighbours for what
+        to do in it."""
+        return self.database.write(busy_timeout_ms=busy_timeout_ms)
+
+    def public_connection(self) -> Connection:
+        """Return the connection for SQL by hand, with sqlite-vec loaded; the same at each call."""
+        if self._public is None:
+            connection = self.database.new_connection()
+            connection.enable_load_extension(True)
+            connection.load_extension(sqlite_vec.loadable_path())
+            connection.enable_load_extension(False)
+            self._public = connection
+        return self._public
+
+    def close(self) -> None:
+        """Close the file. What is in memory of it goes with the last engine on it: by the next one
+        another file, or an older state of this one, may have taken its place. A connection that
+        another thread is using closes when nobody has it any more."""
+        public, self._public = self._public, None
+        if public is not None and not self.database.in_memory:
+            with suppress(apsw.ThreadingViolationError):
+                public.close()
+        with suppress(apsw.ThreadingViolationError):  # of ":memory:", whose connection is the same
+            self.database.close()
+        self._words = words.WordIndex()
+        self._current = (ModelSetting(), None)
+
+    def up_to_date_signs(
+        self, connection: Connection
+    ) -> tuple[ModelSetting, signs.SignIndex | None]:
+        """The embedding model and the sign index as of this connection's snapshot; no index while
+        nothing is embedded."""
+        seen = connection.execute("PRAGMA data_version").fetchone()[0]
+        setting, index = self._current
+        if (
+            connection.seen_version != seen
+            or connection.seen_model is not setting  # another thread saw older
+            or self.database.in_memory
+        ):
+            setting, index = self._adopt(read_model(connection))
+            if index is not None:
+                index.refresh(connection)
+            connection.seen_version = seen
+            connection.seen_model = setting
+        return setting, index
+
+    def searched(self, setting: ModelSetting, index: signs.SignIndex) -> None:
+        """After a search by vector: a process that goes on scanning sign bits gets a coarse copy."""
+        if (
+            index.scans >= index.next_copy
+            and index.coarse is None
+            and not self.database.in_memory  # one connection, which the searches need
+        ):
+            self._later(lambda: self._load_coarse(setting, index))
+
+    def _later(self, load: Callable[[], None]) -> None:
+        """Make a copy in the background, unless this process is making one: one after the other they
+        leave time for searches, and find the memory that the one before gave back."""
+        if not Engine._load_lock.acquire(blocking=False):  # held for ever, maybe, in a forked child
+            return
+        try:
+            if Engine._loader is None or not Engine._loader.is_alive():
+                loader = threading.Thread(target=load, name="langmemory-load", daemon=True)
+                with suppress(RuntimeError):  # no thread to be had; the searches go on without it
+                    loader.start()
+                    Engine._loader = loader
+        finally:
+            Engine._load_lock.release()
+
+    def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
+        @contextmanager
+        def read() -> Iterator[Connection | None]:
+            with self.database.scan() as connection:
+                # Once the file is re-embedded its vectors are none of this index's.
+                yield connection if read_model(connection) == setting else None
+
+        # If it should not fit, or be lost, it is tried again ever more rarely.
+        index.next_copy *= 2
+        try:
+            index.load_coarse(read, setting.dims or 0, self._vector_copy_bytes)
+        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
+            logger.debug("no coarse copy: %s", type(error).__name__)
+
+    def copied_words(self, connection: Connection) -> words.Current | None:
+        """The copy of the keyword index as of this connection's snapshot; None without one. A process
+        that goes on searching by words gets one."""
+        index = self._words
+        if self.database.in_memory or not self._word_copy_bytes:
+            return None
+        if index.wanted():
+            self._later(self._load_words)
+        return index.current(connection)
+
+    def _load_words(self) -> None:
+        index = self._words
+        index.next_copy *= 2  # as above
+        try:
+            with self.database.scan() as connection:
+                if self.census.size(connection) >= words.WORTH_COPYING:
+                    index.load(connection, self._word_copy_bytes)
+        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
+            logger.debug("no copy of the words: %s", type(error).__name__)
+
+    def _adopt(self, setting: ModelSetting) -> tuple[ModelSetting, signs.SignIndex | None]:
+        current = self._current
+        if setting == current[0]:
+            return current
+        if setting.dims is None:
+            index = None
+        elif self.database.in_memory:
+            index = signs.SignIndex(setting.words, self._sign_index_bytes, self._vector_copy_bytes)
+        else:
+            index = signs.shared_index(
+                self.database.identity,
+                setting.generation,
+                setting.words,
+                self._sign_index_bytes,
+                self._vector_copy_bytes,
+            )
+        self._current = (setting, index)
+        return setting, index
+
+    def purge(self) -> bool:
+        """`Database.purge`, of the words of deleted rows too; and nothing of what is gone stays in this
+        object either."""
+        self.erase_keywords()
+        emptied = self.database.purge()
+        self.census = Census()
+        with self.read() as snapshot:
+            self._words.drop(snapshot.connection)
+            self.up_to_date_signs(snapshot.connection)
+        return emptied
+
+    def purge_if_sound(self) -> tuple[bool, bool]:
+        """Purge the file. Return whether it was written anew, and whether the WAL is empty.
+
+        SQLite cannot write a damaged file anew. Its deleted rows were zeroed when they were deleted
+        (``secure_delete``), and a search through the bytes tells whether that was enough.
+        """
+        try:
+            return True, self.purge()
+        except DatabaseError as error:
+            if not isinstance(error.__cause__, apsw.CorruptError):
+                raise
+            logger.warning("purge_of_damaged_file path=%s", self.database.path)
+            return False, self.database.empty_wal()
+
+    def erase_keywords(self) -> None:
+        """Take the words of deleted rows out of the keyword index, by merging its parts. FTS5's own
+        ``secure-delete`` does nothing for an index without content (tests/sqlite/test_purge.py)."""
+        for _ in range(2):  # a merge under way has rows in it from before they were deleted
+            self._merge_keywords()
+            with self.read() as snapshot:
+                if not keywords.holds_deleted(snapshot.connection):
+                    return
+
+    def pack_signs(self) -> None:
+        """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""
+        with self.database.read() as connection:
+            if signs.tail_length(connection) < signs.PACK_AFTER:
+                return
+        with self.database.write() as connection:
+            model = read_model(connection)  # of the file as it is now, not as last seen
+            if model.dims is not None:
+                signs.pack(connection, model.words)
+            keywords.trim_log(connection)
+        # Much was written since the last time: searches by words have many small parts to look into.
+        self._merge_keywords()
+
+    def _merge_keywords(self) -> None:
+        """All parts that the keyword index has now become one, in many small transactions."""
+        merging = begin = True
+        while merging:
+            began = time.monotonic()
+            with self.database.write() as connection:
+                merging = keywords.merge(connection, begin=begin)
+            begin = False
+            # Half of the time for the writers, who would else wait for all of it: a lock that is
+            # taken again at once is rarely given to another thread.
+            time.sleep(time.monotonic() - began)
+
+
+class Snapshot:
+    """Reads of one moment. Valid inside ``with engine.read()`` only."""
+
+    def __init__(self, engine: Engine, connection: Connection) -> None:
+        self.engine = engine
+        self.connection = connection
+        self._selected: tuple[CompiledScope, Selection] | None = None
+        self._setting: ModelSetting | None = None
+        self._index: signs.SignIndex | None = None
+
+    def selection(self, scope: CompiledScope) -> Selection:
+        """One for both arms of a search, or for a listing."""
+        if self._selected is None or self._selected[0] is not scope:
+            selection = Selection(self.connection, self.engine.census, scope)
+            self._selected = (scope, selection)
+        return self._selected[1]
+
+    def _signs(self) -> signs.SignIndex | None:
+        """The sign index as of this snapshot."""
+        if self._setting is None:
+            self._setting, self._index = self.engine.up_to_date_signs(self.connection)
+        return self._index
+
+    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+        """See `scopes.compile_scope`; without a condition that every item of the file meets."""
+        if scope.statuses == ("active",) and scope.known_at is None and not self._has_inactive():
+            scope = replace(scope, statuses=None)
+        return compile_scope(scope, alive_at_us=alive_at_us)
+
+    def _has_inactive(self) -> bool:
+        row = self.connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM item WHERE status <> 'active')"
+        ).fetchone()
+        return bool(row[0])
+
+    def nearest(
+        self,
+        scope: CompiledScope,
+        query: Floats,
+        limit: int,
+        *,
+        overfetch: int,
+        exact: bool = False,
+        rough: bool = False,
+    ) -> tuple[Ids, Floats]:
+        """See `candidates.nearest`."""
+        index = self._signs()
+        if index is None:
+            return candidates.NOTHING
+        self.engine.searched(self.model(), index)
+        return candidates.nearest(
+            self.connection,
+            index,
+            scope,
+            query,
+            limit,
+            overfetch=overfetch,
+            selection=self.selection(scope),
+            exact=exact,
+            rough=rough,
+        )
+
+    def keyword(
+        self,
+        scope: CompiledScope,
+        match: str,
+        limit: int,
+        *,
+        weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
+        forms: Sequence[str] = (),
+        complete: bool = False,
+    ) -> tuple[Ids, Floats]:
+        """See `keyword_search.search`."""
+        selection, residual = self.selection(scope), scope.residual
+        ids, scores = keyword_search.search(
+            self.connection,
+            self.engine.census,
+            scope,
+            match,
+            limit if residual is None else 1 << 60,
+            weights=weights,
+            forms=forms,
+            selection=selection,
+            complete=complete,
+            copy=self.engine.copied_words(self.connection),
+        )
+        if residual is None or selection.items is not None:  # which have passed it
+            return ids[:limit], scores[:limit]
+        passing = (n for n, item in enumerate(ids.tolist()) if residual(self.value(item)))
+        best = list(islice(passing, limit))
+        return ids[best], scores[best]
+
+    def value(self, item: int) -> dict[str, Any]:
+        """Value of an item that exists."""
+        row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
+        value: dict[str, Any] = from_json(row[0])
+        return value
+
+    def cosines(self, query: Floats, ids: Ids) -> Floats:
+        """See `candidates.cosines`."""
+        return candidates.cosines(self.connection, query, ids)
+
+    def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
+        """As `cosines`, right to about 0.002 where that is faster."""
+        index = self._signs()
+        found = None if index is None else index.cosines(query, ids)
+        return self.cosines(query, ids) if found is None else found
+
+    def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+        """See `candidates.without_vectors`."""
+        return candidates.without_vectors(
+            self.connection, scope, self.selection(scope), known, limit
+        )
+
+    def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+        """See `vectors.cached`."""
+        return vectors.cached(self.connection, hashes)
+
+    def model(self) -> ModelSetting:
+        """The embedding model of the file, as of this snapshot."""
+        self._signs()
+        return self._setting or self.engine.model
+
+    def stats(self) -> Stats:
+        """Counts and sizes."""
+
+        def count(sql: str) -> int:
+            return int(self.connection.execute(sql).fetchone()[0])
+
+        kinds = self.connection.execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1")
+        model = read_model(self.connection)
+        return Stats(
+            items=count("SELECT count(*) FROM item"),
+            namespaces=count("SELECT count(DISTINCT namespace) FROM item"),
+            vectors=count("SELECT count(*) FROM vector"),
+            keywords=count("SELECT count(*) FROM keyword_docsize"),
+            history=count("SELECT count(*) FROM history"),
+            by_kind=dict(kinds.fetchall()),
+            file_bytes=count(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ),
+            model=model.model,
+            dims=model.dims,
+        )

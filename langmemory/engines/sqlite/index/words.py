@@ -1,0 +1,491 @@
+"""The keyword index in memory: which rows hold a word, and how often, as plain arrays.
+
+FTS5 takes about a microsecond for every row it scores, more than half of a hybrid search. A process
+that searches often copies the words of the index (five bytes for each word of a row) and scores rows
+with numpy, by the same formula. One `WordIndex` is shared by all stores of a process on one file. It
+can be dropped at any time: FTS5 is the truth, and answers for what was written since the copy.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import log
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.namespaces import ids_below
+from langmemory.engines.sqlite.index.vectors import Floats, Ids, highest
+from langmemory.ids import distinct
+from langmemory.types import Namespace
+
+K1: Final = 1.2
+B: Final = 0.75
+"""As in FTS5's bm25()."""
+LEAST_IDF: Final = 1e-6
+"""What FTS5 gives a word that more than half of the rows hold."""
+
+SCORED_ROWS: Final = 1_000
+"""Rows worth scoring in one search. In a larger scope only rows with one of the query's rarest words
+are scored, as many words as together stand in so many rows. Of 43,000 memories in one namespace a
+recall had R@10 .813 with 300, .816 with 600, .820 with 1,000, .821 with 3,000 or all."""
+FEWEST_WORDS: Final = 2
+"""Words of the file that may bring a row however frequent they are."""
+
+SEARCHES_BEFORE_COPY: Final = 64
+"""Searches by words after which a process is taken to go on searching."""
+SEARCHES_BETWEEN_COPIES: Final = 500
+"""So many must come before a copy that is no longer used is made anew: to make it takes as long as they
+gain by it, in files of any size."""
+WORTH_COPYING: Final = 1_000
+"""Items below which FTS5 is as fast."""
+CHANGED_SHARE: Final = 20
+"""The copy is used until one of so many of its rows has changed, or `CHANGED_FLOOR`."""
+CHANGED_FLOOR: Final = 500
+BYTES_A_WORD: Final = 5
+BYTES_A_TOKEN: Final = 24
+"""For each distinct word: texts full of numbers and addresses have many."""
+BYTES_A_ROW: Final = 20
+READ_AT_ONCE: Final = 10_000
+"""Occurrences read between two pauses, in which other threads search (about 2 ms)."""
+PAUSE_SECONDS: Final = 0.002
+MOST_OFTEN: Final = 15
+"""Occurrences of a word in one column beyond which they are not counted."""
+KEPT_ROWS: Final = 1 << 19
+"""Rows of namespaces that are kept (4 bytes each), so that a search need not look for them again …"""
+KEPT_NAMESPACES: Final = 1_000
+"""… of so many namespaces at most: to count the rows of more takes longer than to look for them."""
+
+Rows = NDArray[np.int32]
+_NO_ROWS: Final[Rows] = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of n rows of the keyword index, as they were at one moment."""
+
+    seq: int
+    """The last change that is in it."""
+    ids: Ids
+    """int64[n], ascending: items."""
+    norms: Floats
+    """float32[n]: what BM25 holds against the length of each row: K1 (1 - B + B length / mean)."""
+    hashes: NDArray[np.int64]
+    """int64[t], ascending: of the distinct tokens, by `hash`. That two of a million are the same
+    is as likely as one in forty million."""
+    starts: NDArray[np.int64]
+    """int64[t]: where the rows with each token begin in the next two …"""
+    ends: NDArray[np.int64]
+    """… and end."""
+    rows: Rows
+    """int32[p]: rows by token, ascending for each."""
+    often: NDArray[np.uint8]
+    """uint8[p]: how often it stands in the body (high four bits) and in the context."""
+    by_namespace: tuple[NDArray[np.int32], Rows]
+    """int32[n], ascending: namespaces; and the row of each."""
+    _below: dict[Namespace, Rows | None] = field(default_factory=dict)
+
+    def below(self, connection: Connection, namespace: Namespace) -> Rows | None:
+        """The rows in a namespace and below it, ascending; None when it is all of them.
+
+        Namespaces that were added since have no rows here.
+        """
+        if not namespace:
+            return None
+        try:
+            return self._below[namespace]
+        except KeyError:
+            pass
+        sorted_namespaces, by_namespace = self.by_namespace
+        ids = np.array(ids_below(connection, namespace), np.int32)
+        begin = np.searchsorted(sorted_namespaces, ids)
+        end = np.searchsorted(sorted_namespaces, ids, side="right")
+        parts = [by_namespace[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
+        found = np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))
+        rows = None if len(found) == len(self.ids) else found
+        kept = 0 if rows is None else len(rows)
+        known = [*self._below.values()]
+        if (
+            len(known) >= KEPT_NAMESPACES
+            or kept + sum(len(one) for one in known if one is not None) > KEPT_ROWS
+        ):
+            self._below.clear()
+        self._below[namespace] = rows
+        return rows
+
+    def of(self, items: Ids) -> Rows:
+        """The rows of some items (ascending), of those that have one."""
+        if not len(self.ids):
+            return np.empty(0, np.int32)
+        at = np.minimum(np.searchsorted(self.ids, items), len(self.ids) - 1)
+        rows: Rows = at[self.ids[at] == items].astype(np.int32)
+        return rows
+
+    def held(self, token: str) -> slice:
+        """Where the rows with a token stand."""
+        wanted = hash(token.encode()[:LONGEST_TOKEN])
+        place = int(self.hashes.searchsorted(wanted))
+        if place == len(self.hashes) or self.hashes[place] != wanted:
+            return slice(0, 0)
+        return slice(int(self.starts[place]), int(self.ends[place]))
+
+    def count(self, token: str) -> int:
+        """How many rows hold it."""
+        place = self.held(token)
+        return int(place.stop - place.start)
+
+    def having(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
+        """bool[m]: which of the tokens some row held."""
+        wanted = np.array([hash(token.encode()[:LONGEST_TOKEN]) for token in tokens], np.int64)
+        place = self.hashes.searchsorted(wanted)
+        return self.hashes.take(place, mode="clip") == wanted if len(self.hashes) else place > 0
+
+    def stands_in(self, scope: Rows, token: str) -> bool:
+        """Whether one of the rows in question (ascending) held a token."""
+        few, many = sorted((scope, self.rows[self.held(token)]), key=len)
+        at = many.searchsorted(few)
+        return bool(len(many)) and bool((many.take(at, mode="clip") == few).any())
+
+    def best(
+        self,
+        tokens: Sequence[str],
+        weights: tuple[float, float],
+        limit: int,
+        *,
+        scope: Rows | None,
+        gone: NDArray[np.bool_] | None,
+        complete: bool,
+    ) -> tuple[Ids, Floats, frozenset[str]]:
+        """Items by BM25: (int64[m], float32[m]), best first, ties by id; and the frequent tokens that
+        brought no rows.
+
+        Args:
+            tokens: Of the query; one that stands twice counts twice.
+            weights: Of body and context.
+            limit: How many at most.
+            scope: The rows in question, ascending; None: all.
+            gone: bool[n]: rows that do not count any more.
+            complete: Rows that only frequent tokens bring are wanted as well, where rare ones bring
+                fewer than ``limit``; else where they bring none.
+        """
+        held = {token: self.held(token) for token in dict.fromkeys(tokens)}
+        held = {token: place for token, place in held.items() if place.stop > place.start}
+        if not held or (scope is not None and not len(scope)):
+            return np.empty(0, np.int64), np.empty(0, np.float32), frozenset()
+        frequent: frozenset[str] = frozenset()
+        if scope is not None and len(scope) <= SCORED_ROWS:
+            found = self._scored(tokens, held, weights, _without(scope, gone))
+        else:
+            brought, frequent = self._brought(held, scope)
+            found = self._scored(tokens, held, weights, _without(brought, gone))
+            if frequent and len(found[0]) < (limit if complete else min(limit, 1)):
+                brought, frequent = self._brought(held, scope, rarest=False)
+                found = self._scored(tokens, held, weights, _without(brought, gone))
+        rows, scores = found
+        if len(rows) > limit:
+            kept = highest(scores, rows, limit)
+            rows, scores = rows[kept], scores[kept]
+        order = np.lexsort((rows, -scores))
+        return self.ids[rows[order]], scores[order], frequent
+
+    def _brought(
+        self, held: dict[str, slice], scope: Rows | None, *, rarest: bool = True
+    ) -> tuple[Rows, frozenset[str]]:
+        """Rows with one of the tokens, or with one of the rarest, and the other tokens."""
+        inside: NDArray[np.bool_] | None = None
+        if scope is not None:
+            inside = np.zeros(len(self.ids), np.bool_)
+            inside[scope] = True
+        parts: list[Rows] = []
+        scored = 0
+        ranked = sorted(held, key=lambda token: held[token].stop - held[token].start)
+        for place, token in enumerate(ranked):
+            rows = self.rows[held[token]]
+            if inside is not None:
+                rows = rows[inside[rows]]
+            scored += len(rows)
+            if rarest and len(parts) >= FEWEST_WORDS and scored > SCORED_ROWS:
+                return distinct(_NO_ROWS, *parts), frozenset(ranked[place:])
+            if len(rows):
+                parts.append(rows)
+        return distinct(_NO_ROWS, *parts), frozenset()
+
+    def _scored(
+        self,
+        tokens: Sequence[str],
+        held: dict[str, slice],
+        weights: tuple[float, float],
+        rows: Rows,
+    ) -> tuple[Rows, Floats]:
+        """Those of the rows (ascending) that hold a token, with their BM25."""
+        n = len(self.ids)
+        scores = np.zeros(len(rows), np.float32)
+        norms = self.norms.take(rows)
+        counted = _counted(*weights)
+        for token, place in held.items():
+            holding, often = self.rows[place], self.often[place]
+            weight = np.float32(idf(n, len(holding)) * (K1 + 1) * tokens.count(token))
+            if len(holding) < len(rows):
+                at = rows.searchsorted(holding)
+                here = rows.take(at, mode="clip") == holding
+                at, counts = at[here], counted.take(often[here])
+                scores[at] += weight * (counts / (counts + norms.take(at)))
+            else:
+                at = holding.searchsorted(rows)
+                counts = counted.take(often.take(at, mode="clip"))
+                counts[holding.take(at, mode="clip") != rows] = 0
+                scores += weight * (counts / (counts + norms))
+        hit = scores > 0
+        return rows[hit], scores[hit]
+
+
+def idf(rows: int, holding: int) -> float:
+    """FTS5's weight of a word that some of the rows hold: ln((N - n + 0.5) / (n + 0.5)), by Robertson
+    and Sparck Jones, but at least `LEAST_IDF`. ``holding`` may be of a moment when there were more."""
+    share = (rows - holding + 0.5) / (holding + 0.5)
+    return max(log(share), LEAST_IDF) if share > 1 else LEAST_IDF
+
+
+@lru_cache(maxsize=64)
+def _counted(body: float, context: float) -> Floats:
+    """float32[256]: what each value of `Words.often` counts."""
+    values = np.arange(256)
+    counted: Floats = ((values >> 4) * body + (values & 15) * context).astype(np.float32)
+    return counted
+
+
+def _without(rows: Rows, gone: NDArray[np.bool_] | None) -> Rows:
+    return rows if gone is None else rows[~gone[rows]]
+
+
+class Current(NamedTuple):
+    """What a snapshot may use of the copy."""
+
+    words: Words
+    changed: Ids
+    """int64[m], ascending: items that were written or deleted since; FTS5 knows these."""
+    gone: NDArray[np.bool_] | None
+    """bool[n]: their rows; None where there are none."""
+    seq: int
+    """The last change that was looked at."""
+
+    @property
+    def outdated(self) -> bool:
+        """Whether FTS5 alone is as fast as the copy and FTS5 for what changed."""
+        return len(self.changed) > max(len(self.words.ids) // CHANGED_SHARE, CHANGED_FLOOR)
+
+
+class WordIndex:
+    """The copy of one file. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._current: Current | None = None
+        self._dropped = 0
+        """The newest change at the last `drop`."""
+        self.next_copy = SEARCHES_BEFORE_COPY
+        self.searches = 0
+
+    def current(self, connection: Connection) -> Current | None:
+        """The copy and what has changed since, as of this connection's snapshot."""
+        self.searches += 1
+        current = self._current
+        if current is None:
+            return None
+        seen = _newest(connection)
+        if seen == current.seq:
+            return None if current.outdated else current
+        with self._lock:
+            if self._current is None or seen < self._current.words.seq:
+                return None  # a snapshot from before the copy
+            words, known, _, after_seq = self._current
+            if seen < after_seq:  # a snapshot from before the last one that was looked at
+                known, after_seq = known[:0], words.seq
+            changed = _changed(connection, after_seq)
+            if changed is None:
+                self._current = None
+                return None
+            changed = np.union1d(known, changed)
+            gone: NDArray[np.bool_] | None = None
+            rows = words.of(changed)
+            if len(rows):
+                gone = np.zeros(len(words.ids), np.bool_)
+                gone[rows] = True
+            current = Current(words, changed, gone, seen)
+            if seen > self._current.seq:
+                self._current = current
+            return None if current.outdated else current
+
+    def wanted(self) -> bool:
+        """Whether the copy is to be made, or made anew."""
+        current = self._current
+        return self.searches >= self.next_copy and (current is None or current.outdated)
+
+    def load(self, connection: Connection, budget_bytes: int) -> None:
+        """Make the copy of what this connection sees, if it fits into the budget: about half a second
+        for 100,000 items, in steps, so that searches go on meanwhile.
+
+        Args:
+            connection: One snapshot, that nobody else uses.
+            budget_bytes: For the copy.
+        """
+        words = read(connection, budget_bytes)
+        with self._lock:
+            if words is None or words.seq < self._dropped:
+                self._current = None
+                return
+            self._current = Current(words, np.empty(0, np.int64), None, words.seq)
+            self.next_copy = self.searches + SEARCHES_BETWEEN_COPIES
+
+    def drop(self, connection: Connection) -> None:
+        """Forget the copy, and one under way of what was before this connection's snapshot."""
+        with self._lock:
+            self._current = None
+            self._dropped = _newest(connection)
+
+
+def _newest(connection: Connection) -> int:
+    row = connection.execute("SELECT coalesce(max(seq), 0) FROM word_change").fetchone()
+    return int(row[0])
+
+
+def _changed(connection: Connection, after_seq: int) -> Ids | None:
+    """Items whose words changed after a point, ascending; None where that cannot be told."""
+    rows = connection.execute(
+        "SELECT seq, items FROM word_change WHERE seq > ? ORDER BY seq", (after_seq,)
+    ).fetchall()
+    if not rows:
+        return np.empty(0, np.int64)
+    if rows[0][0] != after_seq + 1 or any(items is None for _, items in rows):
+        return None
+    return np.unique(np.frombuffer(b"".join(items for _, items in rows), np.int64))
+
+
+_ITEMS = (
+    "SELECT group_concat(printf('%016x%016x%016x', id, namespace, depth), '' ORDER BY id) FROM ("
+    "SELECT k.id, coalesce(i.namespace, 0) AS namespace, "
+    "length(n.path) - length(replace(n.path, '.', '')) + 1 AS depth FROM keyword_docsize k "
+    "LEFT JOIN item i ON i.id = k.id LEFT JOIN namespace n ON n.id = i.namespace "
+    "WHERE k.id > ? ORDER BY k.id LIMIT ?)"
+)
+"""Rows of the index, their namespaces, and how many tokens name these."""
+_PLACES = (
+    "SELECT CAST(term AS BLOB), group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
+    "FROM temp.word_place WHERE col <> 'ns' GROUP BY term"
+)
+"""Token by token, without sorting, where it stands: item << 1, and 1 in the context. As bytes, since
+FTS5 may cut a token within a character."""
+LONGEST_TOKEN: Final = 32_768
+"""Bytes of a token that FTS5 keeps."""
+
+
+def _numbers(text: str | None) -> NDArray[np.int64]:
+    """Numbers of sixteen hexadecimal digits each: SQLite puts them together while other threads go on,
+    where rows would be made one by one."""
+    return np.frombuffer(bytes.fromhex(text or ""), ">i8").astype(np.int64)
+
+
+def read(connection: Connection, budget_bytes: int) -> Words | None:
+    """The words of the index; None where they are too many."""
+    connection.execute(
+        "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'col');"
+        "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
+    )
+    seq = _newest(connection)
+    most, tokens, items = connection.execute(
+        "SELECT coalesce(sum(doc), 0), count(*), (SELECT count(*) FROM keyword_docsize) "
+        "FROM temp.word WHERE col <> 'ns'"
+    ).fetchone()
+    if most * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
+        return None
+    ids, namespaces, lengths = _items(connection).T
+    hashes, ends = list[int](), [np.empty(0, np.int64)]
+    rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
+    end = 0
+    for some, places in _by_tokens(connection):
+        hashes += map(hash, some)
+        together = np.concatenate(places)
+        row = np.searchsorted(ids, together >> 1)
+        np.add.at(lengths, row, 1)
+        last = np.cumsum([len(one) for one in places])
+        new = np.ones(len(row), np.bool_)
+        np.not_equal(row[1:], row[:-1], out=new[1:])
+        new[last[:-1]] = True  # where the next token begins
+        begin = np.flatnonzero(new)
+        context = np.add.reduceat(together & 1, begin)
+        body = np.diff(begin, append=len(row)) - context
+        held = slice(end, end + len(begin))
+        rows[held] = row[begin]
+        often[held] = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
+        ends.append(end + np.cumsum(new)[last - 1])
+        end = held.stop
+    edges = np.concatenate(ends)
+    order = np.argsort(np.array(hashes, np.int64))
+    by_namespace = np.argsort(namespaces, kind="stable")
+    mean = lengths.mean() if len(ids) else 1.0
+    return Words(
+        seq=seq,
+        ids=ids.copy(),
+        norms=(K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32),
+        hashes=np.array(hashes, np.int64)[order],
+        starts=np.concatenate(([0], edges[:-1]))[: len(edges)][order],
+        ends=edges[order],
+        rows=rows[:end],
+        often=often[:end],
+        by_namespace=(
+            namespaces[by_namespace].astype(np.int32),
+            by_namespace.astype(np.int32),
+        ),
+    )
+
+
+def _items(connection: Connection) -> NDArray[np.int64]:
+    """int64[n, 3]: the rows of `_ITEMS`, read some at a time."""
+    parts, last = [np.empty((0, 3), np.int64)], -1
+    while True:
+        found = connection.execute(_ITEMS, (last, READ_AT_ONCE)).fetchone()
+        parts.append(_numbers(found[0]).reshape(-1, 3))
+        if len(parts[-1]) < READ_AT_ONCE:
+            return np.concatenate(parts)
+        last = int(parts[-1][-1, 0])
+
+
+def _by_tokens(
+    connection: Connection,
+) -> Iterator[tuple[list[bytes], list[NDArray[np.int64]]]]:
+    """All tokens with their places, some at a time, with pauses."""
+    tokens, places, size = list[bytes](), list[NDArray[np.int64]](), 0
+    for token, text in connection.execute(_PLACES):
+        tokens.append(token)
+        places.append(_numbers(text))
+        size += len(places[-1])
+        if size >= READ_AT_ONCE:
+            yield tokens, places
+            tokens, places, size = [], [], 0
+            time.sleep(PAUSE_SECONDS)
+    if tokens:
+        yield tokens, places
+
+
+_shared: weakref.WeakValueDictionary[tuple[int, str, int], WordIndex] = (
+    weakref.WeakValueDictionary()
+)
+_shared_lock = threading.Lock()
+
+
+def shared_index(file: str, generation: int) -> WordIndex:
+    """The process's copy of a file's words; ``generation`` tells it from another file of its name."""
+    key = (os.getpid(), file, generation)  # a fork copies locks as they are
+    with _shared_lock:
+        index = _shared.get(key)
+        if index is None:
+            index = _shared[key] = WordIndex()
+        return index

@@ -1,0 +1,1 @@
+"""Reading: the file as recall, formation and the graph see it."""

@@ -1,0 +1,80 @@
+"""Creating, checking and migrating a file. ``schema.sql`` is the truth; migrations lead to it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from langmemory.engines.sqlite.file.connection import (
+    APPLICATION_ID,
+    Connection,
+    Database,
+    refuse_checkpointer,
+)
+from langmemory.engines.sqlite.file.settings import initialise, schema_sql
+from langmemory.engines.sqlite.index import keywords
+from langmemory.errors import DatabaseError, SchemaVersionError
+
+
+def migrations() -> list[str]:
+    """SQL of the numbered migrations, in order; the first one creates version 1."""
+    folder = files("langmemory.engines.sqlite") / "migrations"
+    scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return [script.read_text("utf-8") for script in scripts]
+
+
+def version(connection: Connection) -> int:
+    """Schema version of the file; 0 for an empty one."""
+    return int(connection.pragma("user_version"))
+
+
+def setup(database: Database) -> bool:
+    """Bring the file to the current version. Cheap and safe to repeat, also from several processes.
+
+    Returns:
+        Whether the keyword index had lost its tables and is empty, until `keywords.found` is called.
+
+    Raises:
+        SchemaVersionError: The file is from a newer langmemory.
+        DatabaseError: The file is a SQLite database of something else.
+    """
+    steps = migrations()
+    with database.read() as connection:
+        _check(connection, database.path, len(steps))
+        if version(connection) == len(steps) and not keywords.shadow_tables_lost(connection):
+            database.schema_version = len(steps)
+            return keywords.lost(connection)
+    with database.write() as connection:
+        found = version(connection)  # another process may have been faster
+        _check(connection, database.path, len(steps))
+        if found == 0:
+            connection.execute(schema_sql())
+            keywords.set_default_rank(connection)
+            initialise(connection)
+        for script in steps[found:] if found else ():
+            connection.execute(script)
+        connection.pragma("user_version", len(steps))
+        connection.pragma("application_id", APPLICATION_ID)
+        if keywords.shadow_tables_lost(connection):
+            keywords.recreate(connection, schema_sql())
+        lost = keywords.lost(connection)
+    database.schema_version = len(steps)
+    return lost
+
+
+def _check(connection: Connection, path: str, newest: int) -> None:
+    found = version(connection)
+    application = int(connection.pragma("application_id"))
+    if application not in (0, APPLICATION_ID) or (
+        application == 0
+        and connection.execute("SELECT count(*) FROM sqlite_schema").get  # a foreign database
+    ):
+        raise DatabaseError(
+            f"{path} is a SQLite database of another application "
+            f"(application_id {application}). Name another file."
+        )
+    refuse_checkpointer(connection, path)
+    if found > newest:
+        raise SchemaVersionError(
+            f"{path} has schema version {found}, this langmemory knows up to {newest}. "
+            "Upgrade langmemory (pip install -U langgraph-langmemory)."
+        )

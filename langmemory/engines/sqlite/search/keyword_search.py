@@ -1,0 +1,460 @@
+"""The search by words: BM25 over the keyword index, of FTS5 or of its copy in memory."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, cast
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.namespaces import Bindings, find, holds_everything, inside
+from langmemory.engines.sqlite.index.census import Census
+from langmemory.engines.sqlite.index.vectors import Floats, Ids
+from langmemory.engines.sqlite.index.words import FEWEST_WORDS, K1, B, Current, Rows, idf
+from langmemory.engines.sqlite.scope.scopes import CompiledScope
+from langmemory.engines.sqlite.search.candidates import NOTHING
+from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.ids import are_in
+
+WIDE_SHARE: Final = 0.35
+"""Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
+scores a row 2.7 times slower with the namespace's term in the expression."""
+SCORED_ROWS: Final = 600
+"""As `words.SCORED_ROWS`, where FTS5 scores, which takes a microsecond a row. Of 43,000 memories in one
+namespace a search had R@10 .778 with 3,000, .796 with 500, .779 with 300."""
+RESCORED_ROWS: Final = 350
+"""The best of these by the rarest words, for which the other words count as well: R@10 .791, in two
+thirds of the time that all words of all these rows take."""
+SMALL_ROWS: Final = 250
+"""Rows of a namespace up to which `_bm25` scores them."""
+HEADROOM: Final = 2
+"""Ranked rows looked at for each wanted one when predicates decide afterwards."""
+
+EVERY: Final = 1 << 40
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
+_LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
+
+_Part = tuple[str, Sequence[str]]
+"""A quoted string of an expression, and its tokens."""
+Weights = tuple[float, float]
+"""Of the columns body and context."""
+DEFAULT_WEIGHTS: Final = (1.0, 0.5)
+"""Of the file's ``rank``, see `set_default_rank`."""
+Hits = list[tuple[int, float]]
+"""(item id, score), best first."""
+Found = tuple[Ids, Floats]
+"""Item ids and scores, int64[n] and float32[n], best first."""
+
+
+def search(
+    connection: Connection,
+    census: Census,
+    scope: CompiledScope,
+    match: str,
+    limit: int,
+    *,
+    weights: Weights = DEFAULT_WEIGHTS,
+    forms: Sequence[str] = (),
+    selection: Selection | None = None,
+    complete: bool = False,
+    copy: Current | None = None,
+) -> Found:
+    """Items in scope that match, with their BM25 > 0: best first.
+
+    Args:
+        connection: A reader.
+        census: Of this file.
+        scope: What may be found.
+        match: FTS5 expression: quoted strings joined by OR, without a column filter.
+        limit: How many at most.
+        weights: Of the columns.
+        forms: Words that are looked up as well, once, where the index does not take them for one of
+            those in ``match``.
+        selection: Of the scope, if there is one already.
+        complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
+            than ``limit``; else where they bring none.
+        copy: The index in memory, as of this reader's snapshot.
+    """
+    namespace = scope.scope.namespace
+    namespace_id = find(connection, namespace) if namespace else None
+    if not match or (namespace and namespace_id is None):
+        return NOTHING
+    selection = selection or Selection(connection, census, scope)
+    selected = selection.items
+    if selected is not None and not len(selected):
+        return NOTHING
+    parts: list[_Part] = []
+    if forms or copy is not None:
+        parts = _taken_apart(connection, match)
+    if forms:
+        parts += _other_forms(connection, parts, forms)
+        match = " OR ".join(text for text, _ in parts)
+    size = census.size(connection)
+    look_up = _LookUp(connection, census, size, match, weights, selected, complete)
+    best: Callable[[int], Found] = look_up.best
+    copied = False
+    if copy is not None and (tokens := _single(parts)) is not None:
+        rows = copy.words.below(connection, namespace) if selected is None else None
+        best, copied = partial(_best_copied, look_up, copy, tokens, rows), True
+    where, bindings = scope.where, scope.bindings
+    if namespace_id is not None:
+        token = f'ns : "n{namespace_id}"'
+        held = census.rows(connection, token, EVERY, size) if not copied else 0
+        if held <= size * WIDE_SHARE:
+            look_up.within, look_up.reach = f"{token} AND ", held
+        elif selected is None and not holds_everything(connection, namespace):
+            within, labels = inside("i.namespace", namespace)
+            where, bindings = f"{within} AND ({where})", (*labels, *bindings)
+    if selected is not None or where == "1":
+        return best(limit)
+    pool = limit * HEADROOM
+    while True:
+        ids, scores = best(pool)
+        kept = _kept(connection, ids, where, bindings)
+        found = ids[kept][:limit], scores[kept][:limit]
+        if len(found[0]) >= limit or len(ids) < pool:
+            if len(found[0]) or not len(ids) or look_up.complete:
+                return found
+            look_up.complete = True  # what the rare words bring is all out of reach
+            continue
+        look_up.selected = selection.after(int(kept.sum()), len(ids))
+        if look_up.selected is not None:
+            return best(limit) if len(look_up.selected) else NOTHING
+        pool = max(pool * 8, 1)
+
+
+def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> NDArray[np.bool_]:
+    """bool[n]: which of the items a condition holds for."""
+    if not len(ids):
+        return np.zeros(0, np.bool_)
+    rows = connection.execute(
+        f"SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE {where}",
+        (apsw.carray(ids), *bindings),
+    ).fetchall()
+    return are_in(ids, np.array([row[0] for row in rows], np.int64))
+
+
+def _taken_apart(connection: Connection, match: str) -> list[_Part]:
+    """The parts of an expression."""
+    return [
+        (part, tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
+        for part in _QUOTED.findall(match)
+    ]
+
+
+def _single(parts: Sequence[_Part]) -> list[str] | None:
+    """The tokens of the parts; None where one is more than a token."""
+    if any(len(tokens) != 1 or part.endswith("*") for part, tokens in parts):
+        return None
+    return [tokens[0] for _, tokens in parts]
+
+
+def _other_forms(
+    connection: Connection, parts: Sequence[_Part], forms: Sequence[str]
+) -> list[_Part]:
+    """Parts for those forms that are tokens of their own."""
+    known = {tuple(tokens) for _, tokens in parts}
+    further: list[_Part] = []
+    for form in forms:
+        tokens = tokenized(connection, form)
+        if len(tokens) == 1 and tuple(tokens) not in known:
+            known.add(tuple(tokens))
+            further.append((f'"{form}"', tokens))
+    return further
+
+
+def tokenized(connection: Connection, text: str) -> Sequence[str]:
+    if connection.tokenize is None:
+        # Of a connection of its own: a tokenizer holds its connection, which could never be freed if
+        # it held the tokenizer, since apsw 3.54 does not show that circle to the garbage collector.
+        connection.tokenize = apsw.Connection(":memory:").fts5_tokenizer(*TOKENIZER)
+    found: Any = connection.tokenize(
+        text.encode(),
+        apsw.FTS5_TOKENIZE_QUERY,
+        None,
+        include_offsets=False,
+        include_colocated=False,
+    )
+    return cast("Sequence[str]", found)
+
+
+class Texts:
+    """Texts that the index does not hold, for its questions."""
+
+    def __init__(self, connection: Connection, bodies: Sequence[str]) -> None:
+        """``bodies``: as the index would be given them."""
+        self._tokens = [tokenized(connection, body) for body in bodies]
+        self._counts = [Counter(tokens) for tokens in self._tokens]
+        self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
+
+    def scores(
+        self,
+        connection: Connection,
+        census: Census,
+        match: str,
+        *,
+        weight: float = 1.0,
+        forms: Sequence[str] = (),
+    ) -> Floats:
+        """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
+        tells; how long a text is, it is beside the others here.
+
+        Args:
+            connection: A reader.
+            census: Of the file.
+            match: As for `search`.
+            weight: Of the column body.
+            forms: As for `search`.
+        """
+        parts = _taken_apart(connection, match)
+        parts += _other_forms(connection, parts, forms)
+        size = census.size(connection)
+        found = np.zeros(len(self._tokens), np.float32)
+        lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
+        for text, tokens in parts:
+            counts = [self._count(n, tokens, begins=text.endswith("*")) for n in range(len(found))]
+            if not any(counts):
+                continue
+            rare = idf(size, max(census.rows(connection, _texts(text), EVERY, size), 1))
+            for n, count in enumerate(counts):
+                often = count * weight
+                found[n] += rare * often * (K1 + 1) / (often + lengths[n])
+        return found
+
+    def _count(self, text: int, wanted: Sequence[str], *, begins: bool) -> int:
+        """How often a word stands in a text, or some one after the other, or what begins so."""
+        if not begins and len(wanted) == 1:
+            return self._counts[text][wanted[0]]
+        tokens, length = self._tokens[text], len(wanted)
+        if begins:
+            return sum(tokens[n].startswith(wanted[0]) for n in range(len(tokens) if wanted else 0))
+        return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
+
+
+class _LookUp:
+    """One question to the index, asked the way that is fastest for what there is."""
+
+    __slots__ = (
+        "_census", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
+        "within",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        connection: Connection,
+        census: Census,
+        size: int,
+        match: str,
+        weights: Weights,
+        selected: Ids | None,
+        complete: bool,
+    ) -> None:
+        self._connection = connection
+        self._census = census
+        self._size = size
+        self.match = match
+        self.weights = weights
+        self.selected = selected
+        """The rows in question, if they are known."""
+        self.complete = complete
+        """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
+        self.within = ""
+        """Expression that a row has to match as well, with its AND; that of a namespace."""
+        self.reach = size
+        """Rows that match it."""
+
+    def best(self, limit: int) -> Found:
+        """The rows with the highest BM25."""
+        return _arrays(self._best(limit))
+
+    def _best(self, limit: int) -> Hits:
+        rows = self.reach if self.selected is None else min(self.reach, len(self.selected))
+        if rows <= SMALL_ROWS:
+            return self.scored(self.match, limit, ids=self.selected)
+        if self.selected is not None:
+            return self._ranked(self._all(), limit)
+        parts = self._split() if self.reach > SCORED_ROWS else None
+        if parts is None:
+            return self._ranked(self._all(), limit)
+        rare, frequent = parts
+        hits = self._ranked(f"{self.within}{_texts(rare)}", max(RESCORED_ROWS, limit))
+        if len(hits) < (limit if self.complete else min(limit, 1)):
+            return self._ranked(self._all(), limit)
+        best = np.array([item for item, _ in hits], np.int64)
+        further = dict(self.scored(frequent, EVERY, among=rare, ids=best))
+        hits = [(item, score + further.get(item, 0.0)) for item, score in hits]
+        hits.sort(key=lambda hit: (-hit[1], hit[0]))
+        return hits[:limit]
+
+    def _all(self) -> str:
+        return f"{self.within}{_texts(self.match)}"
+
+    def _split(self) -> tuple[str, str] | None:
+        """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
+        terms = _QUOTED.findall(self.match)
+        counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
+        rare: set[str] = set()
+        scored = known = 0
+        for term in sorted(counts, key=lambda one: counts[one]):
+            scored += counts[term]
+            if known >= FEWEST_WORDS and scored > SCORED_ROWS:
+                frequent = [one for one in terms if one not in rare]
+                return " OR ".join(one for one in terms if one in rare), " OR ".join(frequent)
+            rare.add(term)
+            known += counts[term] > 0  # a word in no row brings none, as far as was counted
+        return None
+
+    def _rows_with(self, term: str, limit: int) -> int:
+        expression = self.within + _texts(term)
+        return self._census.rows(self._connection, expression, limit, self._size)
+
+    def _ranked(self, expression: str, limit: int) -> Hits:
+        """By FTS5's own BM25."""
+        conditions, bindings = "", list[Any]()
+        if self.selected is not None:
+            # The plus keeps FTS5 from running the query anew for every id.
+            conditions += "AND +rowid IN (SELECT value FROM carray(?)) "
+            bindings.append(apsw.carray(np.ascontiguousarray(self.selected)))
+        if self.weights != DEFAULT_WEIGHTS:
+            conditions += "AND rank MATCH ? "
+            bindings.append("bm25(0.0, {:f}, {:f})".format(*self.weights))
+        # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
+        found = self._connection.execute(
+            "SELECT rowid, rank FROM keyword WHERE keyword MATCH ? "
+            f"{conditions}ORDER BY +rank LIMIT ?",
+            (expression, *bindings, limit),
+        )
+        return [(item, -score) for item, score in found]
+
+    def scored(
+        self,
+        match: str,
+        limit: int,
+        *,
+        among: str = "",
+        ids: Ids | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> Hits:
+        """By `_bm25`, which is told how many rows each word is in.
+
+        Args:
+            match: What is scored.
+            limit: Rows at most.
+            among: What a row has to match as well, without a score for it.
+            ids: The rows in question, if they are known.
+            counts: Rows with each word, if they are known.
+        """
+        if counts is None:
+            counts = [
+                self._census.rows(self._connection, _texts(term), EVERY, self._size)
+                for term in _QUOTED.findall(match)
+            ]
+        within = f"{self.within}{_texts(among)} AND " if among else self.within
+        condition, bindings = "", list[Any]()
+        if ids is not None:
+            # The plus keeps FTS5 from running the query anew for every id.
+            condition = "AND rowid >= ? AND +rowid IN (SELECT value FROM carray(?))"
+            bindings += int(ids.min()), apsw.carray(np.ascontiguousarray(ids))
+        if not self._connection.ranks:
+            self._connection.register_fts5_function(FUNCTION, _bm25)
+            self._connection.ranks = True
+        found: Hits = self._connection.execute(
+            f"SELECT rowid, {FUNCTION}(keyword, ?, ?, ?) FROM keyword "
+            f"WHERE keyword MATCH ? {condition}",
+            (
+                np.array(counts, np.int64).tobytes(),
+                *self.weights,
+                within + _texts(match),
+                *bindings,
+            ),
+        ).fetchall()
+        found.sort(key=lambda hit: (-hit[1], hit[0]))
+        return found[:limit]
+
+
+def _best_copied(
+    look_up: _LookUp, copy: Current, tokens: list[str], rows: Rows | None, limit: int
+) -> Found:
+    """As `_LookUp.best`, by the copy in memory, and by FTS5 for what was written since; ``rows`` are
+    those of the namespace, None: all."""
+    words, changed, gone, _ = copy
+    selected = look_up.selected
+    ids, scores, frequent = words.best(
+        tokens,
+        look_up.weights,
+        limit,
+        scope=rows if selected is None else words.of(selected),
+        gone=gone,
+        complete=look_up.complete,
+    )
+    if selected is not None and len(changed):
+        changed = changed[np.isin(changed, selected)]
+    if not len(changed):
+        return ids, scores
+    counts = [max(words.count(token), 1) for token in tokens]
+    # What brought no rows of the copy brings none of these: to walk through the rows with a
+    # frequent word, and to score those that changed, takes longer than all of a search.
+    among = ""
+    if frequent:
+        parts = zip(_QUOTED.findall(look_up.match), tokens, strict=True)
+        among = " OR ".join(part for part, token in parts if token not in frequent)
+    hits = look_up.scored(look_up.match, EVERY, among=among, ids=changed, counts=counts)
+    later = _arrays(hits)
+    ids = np.concatenate((ids, later[0]))
+    scores = np.concatenate((scores, later[1]))
+    order = np.lexsort((ids, -scores))[:limit]
+    return ids[order], scores[order]
+
+
+def _arrays(hits: Hits) -> Found:
+    if not hits:
+        return NOTHING
+    ids, scores = zip(*hits, strict=True)
+    return np.array(ids, np.int64), np.array(scores, np.float32)
+
+
+def _texts(match: str) -> str:
+    """The expression, kept to the texts."""
+    # Tokens of the ns column look like n7: only such a word has to be kept away from it.
+    return f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
+
+
+FUNCTION: Final = "langmemory_bm25"
+TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+"""Of the table, see ``schema.sql``."""
+
+
+def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
+    """What FTS5's ``bm25`` gives (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
+
+    FTS5 walks through all rows with a phrase, whatever the search is kept to, to learn how many they
+    are: two thirds of a search's time. Here they are given.
+
+    Args:
+        row: Of the keyword table.
+        arguments: Rows with each phrase, int64[phrases]; the weights of body and context.
+    """
+    counts, body_weight, context_weight = arguments
+    known = row.aux_data
+    if known is None:
+        rows = row.row_count
+        weights = [idf(rows, one) for one in np.frombuffer(counts, np.int64).tolist()]
+        first = row.phrase_count - len(weights)
+        per_token = K1 * B * rows / max(row.column_total_size(), 1)
+        known = row.aux_data = (list(enumerate(weights, first)), per_token)
+    weighed, per_token = known
+    length = K1 * (1 - B) + per_token * row.column_size()
+    score = 0.0
+    for phrase, weight in weighed:
+        _, body, context = row.phrase_locations(phrase)
+        if body or context:
+            often = len(body) * body_weight + len(context) * context_weight
+            score += weight * often * (K1 + 1) / (often + length)
+    return score

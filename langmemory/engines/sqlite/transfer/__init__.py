@@ -1,0 +1,1 @@
+"""Transfer: everything a file knows as plain rows, and back."""

@@ -1,0 +1,60 @@
+"""Words: the languages langmemory knows, and how text becomes searchable tokens.
+
+The storage engine writes keyword bodies with `index_text`; recall builds queries with
+`keyword_terms` and `match_expression`. No SQL, no models, no dependency on the rest of langmemory.
+"""
+
+from __future__ import annotations
+
+from langmemory.languages.chinese import CHINESE
+from langmemory.languages.courtesies import WORLDWIDE
+from langmemory.languages.english import ENGLISH
+from langmemory.languages.german import GERMAN
+from langmemory.languages.language import Edge, Language, Question, Unit, primary
+from langmemory.languages.matching import (
+    LANGUAGES,
+    detect_language,
+    is_correction,
+    keyword_terms,
+    match_expression,
+    register,
+    word_forms,
+)
+from langmemory.languages.passages import passages, sentence_starts
+from langmemory.languages.spanish import SPANISH
+from langmemory.languages.writing import (
+    SIGNS,
+    compared,
+    index_text,
+    is_unspaced,
+    split_words,
+    without_marks,
+)
+
+__all__ = [
+    "CHINESE",
+    "ENGLISH",
+    "GERMAN",
+    "LANGUAGES",
+    "SIGNS",
+    "SPANISH",
+    "WORLDWIDE",
+    "Edge",
+    "Language",
+    "Question",
+    "Unit",
+    "compared",
+    "detect_language",
+    "index_text",
+    "is_correction",
+    "is_unspaced",
+    "keyword_terms",
+    "match_expression",
+    "passages",
+    "primary",
+    "register",
+    "sentence_starts",
+    "split_words",
+    "without_marks",
+    "word_forms",
+]

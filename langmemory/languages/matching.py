@@ -1,0 +1,138 @@
+"""From a query to words worth searching for, and to an FTS5 expression that cannot be hijacked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from langmemory.languages.chinese import CHINESE
+from langmemory.languages.english import ENGLISH
+from langmemory.languages.german import GERMAN
+from langmemory.languages.language import Language
+from langmemory.languages.spanish import SPANISH
+from langmemory.languages.writing import (
+    as_indexed,
+    is_single,
+    is_unspaced,
+    split_words,
+    without_marks,
+)
+
+LANGUAGES: dict[str, Language] = {
+    language.code: language for language in (ENGLISH, GERMAN, SPANISH, CHINESE)
+}
+"""By code, in order of preference where two claim a query equally."""
+
+MAX_TERMS = 64
+"""A query is cut to its first so many distinct words: more cost time and drown the rare ones."""
+
+
+def register(language: Language) -> None:
+    """Adds a language, or replaces the one of the same code, for this process."""
+    LANGUAGES[language.code] = language
+
+
+def detect_language(text: str) -> Language:
+    """The registered language whose stop words and phrases occur most, where two have as many the
+    one whose words for times do, or which is written without spaces as the text is; the first when
+    none do."""
+    words = split_words(text[:2000])
+    unspaced = is_unspaced(text[:2000])
+
+    def hits(language: Language) -> tuple[int, int]:
+        count = sum(word in language.stop_words for word in words)
+        times = sum(word in language.temporal_words for word in words)
+        if unspaced and language.phrases:
+            if language.never and re.search(language.never, text):
+                return 0, 0
+            count += sum(phrase in text for phrase in language.phrases)
+            times = 1 + sum(word in text for word in language.temporal_words)
+        return count, times
+
+    return max(LANGUAGES.values(), key=hits)
+
+
+def is_correction(text: str) -> bool:
+    """Whether somebody rejects, corrects or complains of what they were just told.
+
+    Asked in every registered language, as such texts are too short to tell theirs.
+    """
+    folded = text.casefold()
+    return any(
+        re.search(pattern, folded) for one in LANGUAGES.values() for pattern in one.corrections
+    )
+
+
+def keyword_terms(
+    query: str, language: Language | None = None, *, limit: int = MAX_TERMS
+) -> tuple[str, ...]:
+    """Distinct words of a query worth looking up, in order, at most ``limit``.
+
+    Stop words of the query's language are left out, unless nothing else would be left.
+    """
+    language = language or detect_language(query)
+    spoken = query
+    if language.phrases and is_unspaced(query):
+        for phrase in language.phrases:
+            spoken = spoken.replace(phrase, " ")
+    words = dict.fromkeys(w for w in split_words(spoken) if w not in language.stop_words)
+    if not words:
+        words = dict.fromkeys(split_words(query))
+    return tuple(words)[:limit]
+
+
+SHORTEST_STEM = 4
+"""Letters that are left of a word without its ending; one less where the ending has three."""
+MAX_FORMS = 256
+"""Forms of all words of a query."""
+
+
+def word_forms(terms: Iterable[str], language: Language) -> tuple[str, ...]:
+    """Other forms and spellings of the terms in their language, at most `MAX_FORMS`."""
+    forms: dict[str, None] = {}
+    for term in terms:
+        if is_unspaced(term) or not term.isalpha():
+            continue
+        found = {term, *_inflected(without_marks(term), language.endings)}
+        for letter, spelling in language.spellings.items():
+            found.add(term.replace(letter, spelling))
+            # Marks are nothing to the keyword index: "kuche" finds "Küche".
+            bare = without_marks(letter)
+            found |= {form.replace(spelling, bare) for form in list(found) if spelling in form}
+        forms |= dict.fromkeys(sorted(found - {term}))
+    return tuple(forms)[:MAX_FORMS]
+
+
+def _inflected(word: str, endings: tuple[str, ...]) -> list[str]:
+    """The word with every ending in place of its own."""
+    for ending in sorted(endings, key=len, reverse=True):
+        stem = word.removesuffix(ending)
+        if word.endswith(ending) and len(stem) >= SHORTEST_STEM - (len(ending) >= 3):
+            return [stem + other for other in endings]
+    return []
+
+
+def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
+    """FTS5 expression that matches any of the terms or phrases; empty when there are none.
+
+    Every term is a quoted string, so that no character of it is syntax; a single character of an
+    unspaced script becomes a prefix query (see `index_text`). The caller puts the expression in
+    parentheses behind its own column filter.
+    """
+    parts = []
+    for term in terms:
+        quoted = _quote(term)
+        if quoted:
+            parts.append(quoted + "*" if is_single(term) else quoted)
+    # As the words stand in the index: runs without spaces as pairs.
+    parts.extend(filter(None, (_quote(" ".join(split_words(phrase))) for phrase in phrases)))
+    return " OR ".join(parts)
+
+
+def _quote(text: str) -> str:
+    """As an FTS5 string; empty when it holds nothing the tokenizer would keep. Lone surrogates,
+    which are no text, are left out."""
+    if not any(character.isalnum() for character in text):
+        return ""
+    clean = text.replace("\0", " ").replace('"', '""').encode("utf-8", "ignore").decode()
+    return f'"{as_indexed(clean)}"'

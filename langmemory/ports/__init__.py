@@ -1,0 +1,1 @@
+"""Ports: what recall and formation ask of an engine, as protocols and plain values."""

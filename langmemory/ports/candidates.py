@@ -1,0 +1,218 @@
+"""The seam between recall and an engine: what recall asks for, in arrays, and nothing more.
+
+A `CandidateSource` is bound to one `Scope`: namespace, kinds, statuses, viewer, validity, time
+window, exclusions and the value filter are predicates of every query it makes, so that nothing out
+of scope ever leaves the engine. All calls are synchronous and read one consistent snapshot;
+async callers run the whole pipeline in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.ids import indexes
+from langmemory.languages import Question
+from langmemory.types import Memory
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+UNKNOWN_TIME = int(np.iinfo(np.int64).min)
+"""A time nobody set, where times are int64 microseconds since 1970 UTC."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeywordQuery:
+    """One look-up in the keyword index."""
+
+    match: str
+    """FTS5 expression made of quoted strings only (`languages.match_expression`), never empty; the
+    source puts it in parentheses behind its namespace term and the filter ``{body context}``."""
+    forms: tuple[str, ...] = ()
+    """Other forms of its words, which are looked up as well."""
+    body_weight: float = 1.0
+    context_weight: float = 0.5
+    """BM25 column weights."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimQuery:
+    """A question for what memories claim."""
+
+    text: str
+    terms: Sequence[str]
+    """Its words worth looking up."""
+    names: Iterable[str]
+    """What in it may be a name, as it is spelled; not looked at while there is no graph."""
+    speakers: Iterable[str]
+    """Whom it may mean by "I"."""
+    asks: Collection[Question]
+    now: int
+    """When it is asked, or the end of the time it asks about, microseconds: what was announced for a day
+    before holds."""
+
+
+class Found(NamedTuple):
+    """Ids with a score each, best first."""
+
+    ids: Ids
+    """int64[n], distinct."""
+    scores: Floats
+    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `entity`, `claims`."""
+
+    def among(self, ids: Ids) -> Floats:
+        """float32[m]: the score of each of m ids, 0 for what was not found."""
+        score = np.zeros(len(ids), np.float32)
+        if len(ids):
+            at = indexes(ids, self.ids)
+            score[at[at >= 0]] = self.scores[at >= 0]
+        return score
+
+
+class Edges(NamedTuple):
+    """One step along the graph, or between a memory and what it was derived from."""
+
+    ids: Ids
+    """int64[m]: memories reached; one may be reached several times."""
+    origins: NDArray[np.int64]
+    """int64[m]: index into the ids asked about."""
+    weights: Floats
+    """float32[m], 0..1: less where many memories speak of what connects the two."""
+    labels: Sequence[str]
+    """One readable step for each, e.g. ``"Ada -works_at-> Initech"``; empty unless it is explained."""
+    related: NDArray[np.bool_]
+    """bool[m]: whether a person or thing connects the two; the others are evidence of each other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """Facets of n items as columns."""
+
+    ids: Ids
+    thread: NDArray[np.int64]
+    """Number of the thread, the same within a file for the same thread; -1 for none."""
+    position: NDArray[np.int64]
+    """0-based place in the thread; -1 for none."""
+    speaker: Sequence[str | None]
+    said_at: NDArray[np.int64]
+    """``valid_at``, or ``created_at`` where nobody set it."""
+    tokens: Sequence[bytes | None]
+    """Token ids of the text in the static table, native uint16, in order; None without a table."""
+    importance: Floats
+    confidence: Floats
+    status: Sequence[str]
+    invalid_at: NDArray[np.int64]
+    """`UNKNOWN_TIME` where nobody set it, as in the next."""
+    expired_at: NDArray[np.int64]
+
+
+class Uses(NamedTuple):
+    """What few presets ask about n items."""
+
+    accessed_at: NDArray[np.int64]
+    """Last access, or ``created_at`` where there was none."""
+    access_count: NDArray[np.int64]
+    priority: Sequence[str]
+
+
+class CandidateSource(Protocol):
+    """Read access to the memories of one scope. Ids out of scope or unknown are passed over."""
+
+    def dense(self, vector: Floats, limit: int) -> Found:
+        """The items closest to a float32[dims], L2-normalised vector, by cosine."""
+        ...
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        """The best items for the words, by BM25 (sign turned positive)."""
+        ...
+
+    def window(self, since: int, until: int, limit: int) -> Ids:
+        """The latest items said in ``[since, until)``, microseconds."""
+        ...
+
+    def cosines(self, vector: Floats, ids: Ids) -> Floats:
+        """float32[n]: cosine of each item to the vector; 0 for an item without one."""
+        ...
+
+    def vectors(self, ids: Ids) -> Floats:
+        """float32[n, dims]: the items' (first) vectors; zero for an item without one."""
+        ...
+
+    def rows(self, ids: Ids) -> Rows:
+        """Facets of these items, in any order."""
+        ...
+
+    def uses(self, ids: Ids) -> Uses:
+        """What is asked of items that are there, in their order."""
+        ...
+
+    def at(self, places: Ids) -> Rows:
+        """Facets of the items at these places, ``thread << 32 | position`` as in `Rows`, in any
+        order; there may be none at a place."""
+        ...
+
+    def edges(self, ids: Ids, fan_out: int) -> Edges:
+        """Memories one edge from these, either direction, at most ``fan_out`` for each; empty
+        while there is no graph."""
+        ...
+
+    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+        """What was derived from what, where either is among the ids: int64[m] derived memories,
+        int64[m] their sources."""
+        ...
+
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        """What took the place of something that was derived from the ids and holds no more: int64[m]
+        of the ids, int64[m] what holds now. None where an earlier time is asked about."""
+        ...
+
+    def outdated(self, ids: Ids) -> Ids:
+        """Those of the ids that something was derived from, of which all has given way since."""
+        ...
+
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+        """Memories that speak of people and things with these names, as a query spells them: those
+        of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer
+        memories speak of the same. Names that nobody has are passed over, and ``names`` is not
+        looked at while there is no graph."""
+        ...
+
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
+        """Memories that claim what a query asks of whom it names, at most ``limit``; where it asks what
+        was before, what the claims were derived from that hold no longer. Scores are 0..1, the more
+        of its terms a claim meets."""
+        ...
+
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
+        """Which of the ids claim of one subject what has one value at a time, or may have: int64[m]
+        those of which it was so earlier, int64[m] those of which it was so later. ``now`` as in
+        `ClaimQuery`."""
+        ...
+
+    def memories(self, ids: Ids) -> list[Memory]:
+        """The items themselves, in any order."""
+        ...
+
+
+@runtime_checkable
+class WordSource(Protocol):
+    """A `CandidateSource` that knows its words, so that mistyped ones can be told."""
+
+    def known(self, words: Sequence[str]) -> Mapping[str, str]:
+        """Those of the words (lower case, letters only, without marks) that something in the namespace
+        holds, each with its token in the keyword index. What is out of scope for another reason
+        counts as well."""
+        ...
+
+    def holds(self, word: str) -> bool:
+        """Whether something in scope holds a word that is known: only then it may be shown."""
+        ...
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        """The words as the keyword index has them: their stems."""
+        ...
