@@ -81,9 +81,9 @@ class DatabaseConfig(Section):
     vector_copy_bytes: int = Field(
         default=64 * MIB,
         ge=0,
-        description="Bytes of memory for a copy of the vectors at a byte a dimension, made by a "
-        "process that goes on searching; without one (0, or too many vectors) a search is about a "
-        "third slower.",
+        description="Bytes of memory for a copy of the vectors: of up to 16,384 at four bytes a dimension, "
+        "made at the first search, of more at one byte, made by a process that goes on searching. "
+        "Without one (0, or too many vectors) searches are slower.",
     )
     word_copy_bytes: int = Field(
         default=128 * MIB,
