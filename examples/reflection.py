@@ -14,7 +14,7 @@ ANNA = ("memories", "anna")
 
 def main(store: MemoryStore) -> None:
     reflector = build_reflection_graph(store)  # pass model=… for more than rules find
-    quiet = Debounce(quiet_seconds=0)  # in earnest half a minute after the last turn
+    quiet = Debounce(debounce_seconds=0)  # in earnest half a minute after the last turn
     with ReflectionExecutor(reflector, store=store, debounce=quiet) as executor:
         chat = build_chat_graph(NoModel(), store=store, reflection=executor)
         for day, said in enumerate(("I live in Lyon.", "We moved to Porto.")):

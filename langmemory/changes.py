@@ -19,7 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.types import Kind, Namespace, Priority, Privacy, RunKind, Status
 
 

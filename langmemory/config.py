@@ -72,7 +72,7 @@ class DatabaseConfig(Section):
     readers: int = Field(
         default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
     )
-    sign_index_bytes: int = Field(
+    quantized_index_bytes: int = Field(
         default=256 * MIB,
         ge=0,
         description="Bytes of memory for the vectors' sign bits, per file and process; "
@@ -252,13 +252,13 @@ class ReflectionConfig(Section):
         ge=1,
         description="Tokens of conversation, approximately, that one call of the model reads.",
     )
-    quiet_seconds: float = Field(
+    debounce_seconds: float = Field(
         default=30,
         ge=0,
         le=CENTURY_SECONDS,
         description="Seconds after the last turn of a conversation until it is reflected.",
     )
-    longest_wait_seconds: float = Field(
+    max_debounce_seconds: float = Field(
         default=600,
         ge=0,
         le=CENTURY_SECONDS,
@@ -271,13 +271,13 @@ class ReflectionConfig(Section):
         description="Attempts until a failing job is given up (`langmemory jobs` retries it); with "
         "the delays below, about two hours.",
     )
-    first_retry_seconds: float = Field(
+    retry_initial_seconds: float = Field(
         default=15,
         gt=0,
         le=CENTURY_SECONDS,
         description="Seconds until a failed job is tried again; doubled after each further failure.",
     )
-    longest_retry_seconds: float = Field(
+    retry_max_seconds: float = Field(
         default=3_600,
         gt=0,
         le=CENTURY_SECONDS,
@@ -297,7 +297,7 @@ class ReflectionConfig(Section):
         description="Seconds a job of a worker that died is left alone; a living one renews its "
         "lease three times in them.",
     )
-    longest_run_seconds: float = Field(
+    job_timeout_seconds: float = Field(
         default=3_600,
         gt=0,
         le=CENTURY_SECONDS,
@@ -310,7 +310,7 @@ class ReflectionConfig(Section):
         le=DAY_SECONDS,
         description="Seconds between two looks for jobs of other processes.",
     )
-    keep_days: float = Field(
+    retention_days: float = Field(
         default=7, gt=0, description="Days that done and replaced jobs are kept."
     )
 

@@ -302,7 +302,7 @@ def _last_human(messages: Sequence[AnyMessage]) -> int:
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
     """What people said and is to be kept for the end of the run; None when there is nothing new.
 
-    Before a run it is what earlier ones left unremembered, because they failed. The person's last
+    Before a run it is what earlier ones left pending_messages, because they failed. The person's last
     message is not among it: other middleware may yet take out of it what the model is not to see.
     """
     messages, internal = state["messages"], internal_of(state)
@@ -393,7 +393,7 @@ def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict
     kept = internal_of(remembered)
     if not said or "remembered_id" not in kept:
         return {}
-    waiting = [one for one in said if one.id in kept.get("unremembered", ())]
+    waiting = [one for one in said if one.id in kept.get("pending_messages", ())]
     return with_internal(remembered, said=waiting)
 
 

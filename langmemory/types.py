@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from langmemory.moments import moment
+from langmemory.timestamps import moment
 
 Namespace = tuple[str, ...]
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "events", "files", "ids", "labels", "moments", "plurals"}),
+    frozenset({"errors", "events", "files", "ids", "labels", "timestamps", "pluralize"}),
     frozenset({"types", "languages", "redaction"}),
     frozenset({"config", "changes"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas"}),

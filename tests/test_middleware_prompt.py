@@ -146,8 +146,8 @@ def test_keys_of_the_application_are_its_own(store: MemoryStore) -> None:
     class Own(AgentState[Any]):
         said: NotRequired[str]
         cited: NotRequired[int]
-        voices: NotRequired[Annotated[str, lambda before, new: before + new]]
-        abandoned: NotRequired[bool]
+        message_speakers: NotRequired[Annotated[str, lambda before, new: before + new]]
+        discarded_branches: NotRequired[bool]
         remembered_id: NotRequired[float]
         remembered_in: NotRequired[str]
         texts: NotRequired[str]
@@ -158,11 +158,11 @@ def test_keys_of_the_application_are_its_own(store: MemoryStore) -> None:
         state_schema=Own,
         checkpointer=InMemorySaver(),
     )
-    own = {"said": "yes", "cited": 3, "voices": "a", "abandoned": True, "remembered_id": 0.5,
-           "remembered_in": "x", "texts": "t"}  # fmt: skip
+    own = {"said": "yes", "cited": 3, "message_speakers": "a", "discarded_branches": True,
+           "remembered_id": 0.5, "remembered_in": "x", "texts": "t"}  # fmt: skip
     for _ in range(2):
         state = agent.invoke({**asking(), **own}, run())
-    assert {name: state[name] for name in own} == {**own, "voices": "aa"}
+    assert {name: state[name] for name in own} == {**own, "message_speakers": "aa"}
     keys = set(agent.get_state(run()).values) - set(own)
     assert keys == {
         "messages", "memory_block", "core_memory", "recalled", "recall_trace", "memory_usage",
@@ -177,14 +177,14 @@ def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
         said: list[Any]
         memory_texts: dict[str, str]
         remembered_id: str
-        voices: list[Any]
+        message_speakers: list[Any]
 
     said = [HumanMessage("I am Anna.", id="1"), AIMessage("Hello.", id="2")]
     store.remember(ANNA, said, thread_id="new", owner="anna")
     saver = InMemorySaver()
     old = StateGraph(Earlier).add_node("old", lambda _: {
         "messages": said, "said": [], "memory_texts": {"MemoryMiddleware": "x"},
-        "remembered_id": "2", "voices": [{"who": "anna", "ids": ["1"]}],
+        "remembered_id": "2", "message_speakers": [{"who": "anna", "ids": ["1"]}],
     }).add_edge(START, "old").add_edge("old", END)  # fmt: skip
     old.compile(checkpointer=saver).invoke({"messages": []}, run())
     agent = create_agent(

@@ -16,7 +16,7 @@ from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import read_any_bytes
 from langmemory.errors import ConfigError
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
     from langmemory.cli.conversation import Conversation

@@ -17,7 +17,7 @@ import typer
 from langmemory.cli.target import DbOption, JsonOption, Target
 from langmemory.cli.terminal import json_text, printable
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
-from langmemory.plurals import counted, memories
+from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.config import Config, ModelsConfig

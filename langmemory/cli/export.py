@@ -20,7 +20,7 @@ from langmemory.cli.target import DbOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text, printable
 from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 
 def export(

@@ -16,7 +16,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import json_text, printable
 from langmemory.errors import ConfigError
-from langmemory.plurals import counted, memories
+from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.types import Forgotten

@@ -23,7 +23,7 @@ from langmemory.cli.terminal import json_text
 from langmemory.cli.values import count, picture
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.files import create_file
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen

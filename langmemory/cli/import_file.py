@@ -16,7 +16,7 @@ import typer
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
 from langmemory.errors import ConfigError, ImportFormatError
-from langmemory.plurals import counted, memories
+from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.importers import Format, ImportedMessage

@@ -14,7 +14,7 @@ from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text, printable
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 
 def journal(

@@ -20,7 +20,7 @@ from langmemory.cli.target import (
     check_span,
 )
 from langmemory.cli.terminal import json_text
-from langmemory.plurals import memories
+from langmemory.pluralize import memories
 
 if TYPE_CHECKING:
     from rich.text import Text

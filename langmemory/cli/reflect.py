@@ -11,7 +11,7 @@ import typer
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
 from langmemory.cli.terminal import json_text
 from langmemory.errors import ExtractionError
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from langmemory.cli.target import (
     check_span,
 )
 from langmemory.cli.terminal import json_text
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 
 def search(

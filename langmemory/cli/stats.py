@@ -8,7 +8,7 @@ import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
 from langmemory.cli.terminal import json_text
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 
 def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:

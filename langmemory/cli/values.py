@@ -15,7 +15,7 @@ from typing import get_args
 
 import typer
 
-from langmemory import moments
+from langmemory import timestamps
 from langmemory.types import Kind
 
 DAY = re.compile(r"\d{4}-?(\d{2}-?\d{2}|W\d{2}(-?\d)?)")
@@ -26,7 +26,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def moment(text: str) -> datetime:
     """A day or a time; without a zone it is UTC."""
-    at = moments.moment(text)
+    at = timestamps.moment(text)
     if at is None:
         raise typer.BadParameter(f"{text!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30.")
     return at

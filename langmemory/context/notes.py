@@ -18,7 +18,7 @@ from langgraph.store.base import Item
 from langmemory.context.escape import one_line
 from langmemory.context.phrases import validity
 from langmemory.context.tokens import ELLIPSIS
-from langmemory.moments import moment
+from langmemory.timestamps import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from langmemory.moments import moment
+from langmemory.timestamps import moment
 
 STATES: Final = frozenset(
     {"lives_in", "works_at", "works_as", "works_for", "studies_at", "married_to", "engaged_to",

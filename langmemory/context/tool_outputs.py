@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import tool_call_ids
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 TRIMMED_CHARS = 800
 """What is left of a trimmed output: three quarters from its beginning, the rest from its end."""

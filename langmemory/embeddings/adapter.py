@@ -34,7 +34,7 @@ from langmemory.embeddings.mock import MockEmbedder
 from langmemory.embeddings.private_loop import wait_for
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError, with_extra
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 logger = logging.getLogger("langmemory.embeddings")
 

@@ -17,7 +17,7 @@ from langmemory.evals.calibration import BINS
 from langmemory.evals.corpus import CHAIN, Label
 from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Report, Split, SystemReport
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.types import Granularity
 
 HEADLINE: Mapping[Granularity, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from langmemory.importers.json_stream import iterate_array
 from langmemory.importers.message import ROLES, ImportedMessage, MessageReader
-from langmemory.moments import moment
+from langmemory.timestamps import moment
 
 CONTENT_TYPES = ("text", "multimodal_text", "code")
 """What was said. Reasoning, browsing and profile entries have types of their own."""

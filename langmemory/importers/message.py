@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
-from langmemory.moments import moment
+from langmemory.timestamps import moment
 
 Role = Literal["user", "assistant", "system", "tool"]
 

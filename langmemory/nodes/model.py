@@ -20,7 +20,7 @@ from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_resul
 from langmemory.context.turns import turn_starts
 from langmemory.nodes.state import value_of
 from langmemory.nodes.strip_citations import StripCitations
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 
 DEFAULT_PROMPT = """\
 You are a helpful assistant with a long-term memory. What you remember about the person you talk \

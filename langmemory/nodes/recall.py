@@ -32,6 +32,7 @@ from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
+from langmemory.nodes.speakers import Voice, heard, speaker_of
 from langmemory.nodes.state import (
     INTERNAL,
     InternalState,
@@ -41,7 +42,6 @@ from langmemory.nodes.state import (
     value_of,
 )
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
-from langmemory.nodes.voices import Voice, heard, speaker_of
 from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import goes_on, is_idle
 from langmemory.stores.recalling import check_kinds, check_min_score
@@ -76,13 +76,13 @@ class _Question:
     """What of the conversation the model will see."""
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
-    voices: list[Voice]
+    message_speakers: list[Voice]
     asked: str | None
     """Key of the person's last message. Where it is stored, it was answered before: what was said
     after it then is of a branch that somebody left, by asking for another answer."""
     fork: _Fork | None
     internal: InternalState
-    abandoned: list[str]
+    discarded_branches: list[str]
     """Keys of what was said in branches of the thread that somebody left."""
 
     def without(self, keys: Iterable[str]) -> _Question:
@@ -95,9 +95,9 @@ class _Question:
         return self.without(filter(None, keys))
 
     def leaving(self, fork: _Fork, keys: Iterable[str]) -> _Question:
-        known = fork.here.union(self.abandoned)
+        known = fork.here.union(self.discarded_branches)
         left = [key for key in keys if key not in known]
-        return replace(self.without(left), abandoned=[*self.abandoned, *left])
+        return replace(self.without(left), discarded_branches=[*self.discarded_branches, *left])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -303,7 +303,7 @@ class RecallNode(MemoryNode):
             messages, value_of(state, self.visible_key) if self.visible_key else None
         )
         internal = internal_of(state)
-        abandoned = internal.get("abandoned", [])
+        discarded_branches = internal.get("discarded_branches", [])
         remembered = internal.get("remembered_id")
         gated = self.min_score == "auto"
         request = RecallRequest(
@@ -311,7 +311,7 @@ class RecallNode(MemoryNode):
             namespace=self.namespace.resolve(scope),
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
-            exclude=_keys(window, scope).union(abandoned),
+            exclude=_keys(window, scope).union(discarded_branches),
             min_score=self.min_score,
             kinds=self.kinds,
             preset=self.preset,
@@ -342,8 +342,10 @@ class RecallNode(MemoryNode):
                 if scope.thread_id and scope.from_checkpoint
                 else None
             ),
-            abandoned=abandoned,
-            voices=heard(internal.get("voices", []), messages, speaker_of(scope)),
+            discarded_branches=discarded_branches,
+            message_speakers=heard(
+                internal.get("message_speakers", []), messages, speaker_of(scope)
+            ),
             internal=internal,
         )
 
@@ -396,8 +398,8 @@ class RecallNode(MemoryNode):
             "recall_trace": trace,
             INTERNAL: {
                 **question.internal,
-                "voices": question.voices,
-                "abandoned": question.abandoned,
+                "message_speakers": question.message_speakers,
+                "discarded_branches": question.discarded_branches,
             },
         }
 

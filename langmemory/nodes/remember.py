@@ -41,8 +41,8 @@ from langmemory.nodes.repeats import (
     stored_keys,
     without_stored,
 )
+from langmemory.nodes.speakers import Thread, speaker_of
 from langmemory.nodes.state import internal_of, value_of, with_internal
-from langmemory.nodes.voices import Thread, speaker_of
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
 from langmemory.types import Namespace, Privacy
 
@@ -198,11 +198,13 @@ class RememberNode(MemoryNode):
         before it that had no words until now. Unless what is said here is everybody's, those that
         somebody else's run brought wait for a run of theirs. None where there is nothing to remember."""
         messages = with_answer_of_tools(state, messages_of(state, self.messages_key))
-        thread = Thread.of(messages, internal_of(state).get("voices", []), speaker_of(scope))
+        thread = Thread.of(
+            messages, internal_of(state).get("message_speakers", []), speaker_of(scope)
+        )
         own_ids, last = thread.own_ids, self._known(state, "remembered_id")
         known = self._known(state, "remembered_words", {})
         wordless = (id for id in known if known[id] == NO_WORDS)
-        waiting = {*self._known(state, "unremembered", []), *wordless}
+        waiting = {*self._known(state, "pending_messages", []), *wordless}
         start = place_after(messages, last)
         turns: list[BaseMessage] = [
             message
@@ -309,8 +311,8 @@ class RememberNode(MemoryNode):
         }
         if cited is not None:
             kept["cited"] = cited
-        if said.others or internal_of(state).get("unremembered"):
-            kept["unremembered"] = said.others
+        if said.others or internal_of(state).get("pending_messages"):
+            kept["pending_messages"] = said.others
         usage_update = {} if cited is None else {"memory_usage": counts}
         return {**usage_update, **told, **with_internal(state, **kept)}
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.citations import Usage, tally
 from langmemory.context.disclosure import BlockState
-from langmemory.nodes.voices import Voice
+from langmemory.nodes.speakers import Voice
 from langmemory.types import Kind, Priority
 
 USAGE_LIMIT = 200
@@ -87,11 +87,11 @@ class EarlierState(TypedDict, total=False):
     """What versions before 0.2 kept at the top level. Checkpoints of theirs are read, nothing is written
     here any more; see `InternalState` for what each is."""
 
-    voices: list[Voice]
-    abandoned: list[str]
+    message_speakers: list[Voice]
+    discarded_branches: list[str]
     remembered_id: str
     remembered_words: dict[str, int]
-    unremembered: list[str]
+    pending_messages: list[str]
     remembered_in: str
     cited: list[Usage]
     condensed: dict[str, Condensing]
@@ -100,11 +100,11 @@ class EarlierState(TypedDict, total=False):
 class InternalState(EarlierState, total=False):
     """What the nodes need to know from one run to the next; it may change with any version.
 
-    ``voices``: whose words the messages are: one entry, unless several people share the thread.
-    ``abandoned``: keys of turns of this thread that were said in another branch, from an earlier
+    ``message_speakers``: whose words the messages are: one entry, unless several people share the thread.
+    ``discarded_branches``: keys of turns of this thread that were said in another branch, from an earlier
     checkpoint on. ``remembered_id``: id of the last message that is safely in the store.
     ``remembered_words``: by message id, a checksum of what it said when it was stored: it may be edited
-    since. ``unremembered``: ids of messages before it that are not stored: the run of whoever said them
+    since. ``pending_messages``: ids of messages before it that are not stored: the run of whoever said them
     failed, and somebody else spoke next; they are remembered when that person speaks again.
     ``remembered_in``: template of the namespace that these three speak of: graphs within this one share
     the key. ``cited``: what the memories that the last answer cited gain, unless the person's next

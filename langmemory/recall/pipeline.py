@@ -102,7 +102,7 @@ def run(
         granularity: "session" returns the best turn of each session, a session's score being its
             best turn's (MaxP, Dai and Callan 2019); "turn" every memory for itself.
         degraded: What went wrong before, to be told in the trace.
-        expander: Is asked for other words when what was found is below ``preset.low_signal``.
+        expander: Is asked for other words when what was found is below ``preset.expansion_threshold``.
         reranker: Has the last word on the order of the best ``preset.rerank_depth``.
         explain: Fills the explanations and the whole trace.
     """
@@ -119,7 +119,7 @@ def run(
 
     ranking = ranked(query, preset)
     expansions = ""
-    if expander and query.terms and _signal(ranking) < preset.low_signal:
+    if expander and query.terms and _signal(ranking) < preset.expansion_threshold:
         expansions, failure = expanded(text, expander)
         clock.lap("expansion")
         if failure:

@@ -196,7 +196,7 @@ class Preset(BaseModel):
         ge=0,
         description="Candidates that claim what a query asks of whom it names; 0 looks up none.",
     )
-    low_signal: float = Field(
+    expansion_threshold: float = Field(
         default=0.7,
         ge=0,
         le=1,

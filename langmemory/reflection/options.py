@@ -34,9 +34,9 @@ class _Configured:
 class Debounce(_Configured):
     """When the turns of a conversation are reflected."""
 
-    quiet_seconds: float = _DEFAULT.quiet_seconds
+    debounce_seconds: float = _DEFAULT.debounce_seconds
     """So long after its last turn."""
-    longest_wait_seconds: float = _DEFAULT.longest_wait_seconds
+    max_debounce_seconds: float = _DEFAULT.max_debounce_seconds
     """At the latest so long after the first turn that waits, however lively it is."""
 
 
@@ -46,18 +46,18 @@ class WorkOptions(_Configured):
 
     max_attempts: int = _DEFAULT.max_attempts
     """Attempts before a job is dead; with the delays below, about two hours."""
-    first_retry_seconds: float = _DEFAULT.first_retry_seconds
+    retry_initial_seconds: float = _DEFAULT.retry_initial_seconds
     """Delay after the first failure; doubled after each further one."""
-    longest_retry_seconds: float = _DEFAULT.longest_retry_seconds
+    retry_max_seconds: float = _DEFAULT.retry_max_seconds
     jitter: float = _DEFAULT.jitter
     """A delay is up to this share longer or shorter, so that many jobs do not return at once; 0–1."""
     lease_seconds: float = _DEFAULT.lease_seconds
     """How long a job of a worker that died is left alone; a living one renews it three times."""
-    longest_run_seconds: float = _DEFAULT.longest_run_seconds
+    job_timeout_seconds: float = _DEFAULT.job_timeout_seconds
     """A job that runs longer is given up: its lease is not renewed any more."""
     poll_seconds: float = _DEFAULT.poll_seconds
     """How often jobs of other processes are looked for."""
-    keep_days: float = _DEFAULT.keep_days
+    retention_days: float = _DEFAULT.retention_days
     """How long done and replaced jobs are kept."""
 
     def retry_delay_us(self, attempts: int, chance: float) -> int | None:
@@ -68,7 +68,7 @@ class WorkOptions(_Configured):
         if attempts >= self.max_attempts:
             return None
         delay = min(  # a power that a float still holds
-            self.first_retry_seconds * 2.0 ** min(attempts - 1, 60), self.longest_retry_seconds
+            self.retry_initial_seconds * 2.0 ** min(attempts - 1, 60), self.retry_max_seconds
         )
         return round(delay * (1 + self.jitter * (2 * chance - 1)) * 1_000_000)
 

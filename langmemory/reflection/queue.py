@@ -82,8 +82,8 @@ def turns_job(kind: str, namespace: Namespace, thread_id: str | None, debounce: 
         thread=thread_id,
         payload=payload,
         config={},
-        wait_seconds=debounce.quiet_seconds,
-        longest_wait_seconds=debounce.longest_wait_seconds,
+        wait_seconds=debounce.debounce_seconds,
+        max_debounce_seconds=debounce.max_debounce_seconds,
     )
 
 

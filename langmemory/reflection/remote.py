@@ -91,7 +91,7 @@ class RemoteReflectionExecutor:
             thread_id = RunScope.of(None, config).thread_id
         namespace = self.namespace
         if isinstance(payload, tuple):
-            namespace, after_seconds = payload, self._debounce.quiet_seconds
+            namespace, after_seconds = payload, self._debounce.debounce_seconds
             payload = {"namespace": list(payload)}
             if thread_id is not None:
                 payload["thread_id"] = str(thread_id)

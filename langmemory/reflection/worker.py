@@ -113,7 +113,7 @@ class Worker:
         """
         due_by = None
         if until_idle:
-            self._jobs.hurry(self.kind)
+            self._jobs.run_now(self.kind)
             due_by = self._jobs.clock()
         self._thread = threading.Thread(
             target=self._work, args=(due_by,), name=f"langmemory-{self.kind}", daemon=True
@@ -206,7 +206,7 @@ class Worker:
         now = self._jobs.clock()
         if abs(now - self._tidied_us) > TIDY_EVERY_US:  # also when the clock was put back
             self._tidied_us = now
-            self._jobs.tidy(round(self._options.keep_days * 86_400_000_000))
+            self._jobs.tidy(round(self._options.retention_days * 86_400_000_000))
         if self._observer is not None:
             self._observer.looked()
         return begun
@@ -243,7 +243,7 @@ class Worker:
         self._renewed = now
         with self._lock:
             claims = list(self._leased.values())
-        hung = {job.id for job, since in claims if now - since > self._options.longest_run_seconds}
+        hung = {job.id for job, since in claims if now - since > self._options.job_timeout_seconds}
         lost = [job for job, _ in claims if job.id in hung]
         if len(claims) > len(lost):
             kept = [job for job, _ in claims if job.id not in hung]

@@ -11,7 +11,7 @@ from langmemory.engines.sqlite.records import standing
 from langmemory.engines.sqlite.writing.verbatim import Turn
 from langmemory.formation.batch import digest
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.types import Namespace
 
 WHY: Final[Mapping[Confidence, str]] = {

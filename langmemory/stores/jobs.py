@@ -101,10 +101,10 @@ class Jobs:
             for job in claims:
                 jobs.release(connection, job, self.clock())
 
-    def hurry(self, kind: str) -> None:
-        """See `jobs.hurry`."""
+    def run_now(self, kind: str) -> None:
+        """See `jobs.run_now`."""
         with self._engine.write() as connection:
-            jobs.hurry(connection, kind, self.clock())
+            jobs.run_now(connection, kind, self.clock())
 
     def retry(self, ids: Sequence[int] | None = None) -> list[int]:
         """Dead jobs are pending again, as if new; None means all. Those it was."""

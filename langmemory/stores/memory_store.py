@@ -39,7 +39,7 @@ from langmemory.errors import (
     DatabaseError,
     ForgettingError,
 )
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander

@@ -24,7 +24,7 @@ def queued(run: Run, tmp_path: Path) -> Run:
     with MemoryStore(tmp_path / "memory.db") as store:
         for quiet, thread in ((0, "monday"), (86_400 * 3, "tuesday")):
             queue = TurnQueue(
-                store, debounce=Debounce(quiet_seconds=quiet, longest_wait_seconds=1e6)
+                store, debounce=Debounce(debounce_seconds=quiet, max_debounce_seconds=1e6)
             )
             queue.submit(("memories", "me"), thread_id=thread)
         options = WorkOptions(max_attempts=1)

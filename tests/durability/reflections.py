@@ -33,7 +33,7 @@ TALLY = "tally"
 """A memory of each person that counts the reflections: one applied twice would be seen."""
 
 QUICK = WorkOptions(
-    max_attempts=1_000, first_retry_seconds=0.02, lease_seconds=0.3, poll_seconds=0.02
+    max_attempts=1_000, retry_initial_seconds=0.02, lease_seconds=0.3, poll_seconds=0.02
 )
 SAID_AT = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ ALWAYS_ON = {
     *("name", "weights", "spreads", "intent_weights"),  # by signal and facet, not as a whole
     *("depth", "radius", "context_decay", "session_best", "period_lag_days", "rerank_depth"),
     *("flat_share", "flat_spread", "flat_turns"),
-    *("fusion", "rrf_k", "low_signal", "profile", "half_life_days"),
+    *("fusion", "rrf_k", "expansion_threshold", "profile", "half_life_days"),
     *("hop_decay", "hop_fan_out", "hop_beam", "hop_limit"),
 }
 """Options that say how a stage works, not whether."""

@@ -189,7 +189,7 @@ def test_an_edit_while_a_job_waits_is_read_with_it(store: MemoryStore) -> None:
         edit(store, key, "I live in Bonn.")
         late = executor.submit(JOB, after_seconds=3_600)
         edit(store, key, NEW)
-        store.jobs.hurry(executor.name)
+        store.jobs.run_now(executor.name)
         late.result(timeout=30)
     assert facts(store) == AFTER
 

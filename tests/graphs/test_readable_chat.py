@@ -170,7 +170,9 @@ def test_the_state_shows_what_studio_is_for(store: MemoryStore) -> None:
         "messages", "memory_block", "recalled", "recall_trace", "core_memory", "budget",
         "memory_usage", "memory_internal", "summarized_messages",
     }  # fmt: skip
-    assert {"remembered_id", "voices", "abandoned"} <= set(state["memory_internal"])
+    assert {"remembered_id", "message_speakers", "discarded_branches"} <= set(
+        state["memory_internal"]
+    )
     assert 0 < state["memory_block"]["frame_tokens"] < state["memory_block"]["tokens"]
     assert state["memory_block"]["frame_tokens"] <= 35
 
@@ -188,9 +190,9 @@ def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
             "remembered_id": "2",
             "remembered_words": {},
             "remembered_in": "memories/{user_id}",
-            "unremembered": ["1"],
-            "voices": [{"who": "eve", "ids": ["1"]}],
-            "abandoned": ["x"],
+            "pending_messages": ["1"],
+            "message_speakers": [{"who": "eve", "ids": ["1"]}],
+            "discarded_branches": ["x"],
         }
 
     saver = InMemorySaver()
@@ -209,9 +211,9 @@ def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
     )
     state = graph.invoke(asking("I am Anna."), run())
     internal = state["memory_internal"]
-    assert internal["unremembered"] == ["1"]
-    assert internal["abandoned"] == ["x"]
-    assert [one["who"] for one in internal["voices"]] == ["eve", "anna"]
+    assert internal["pending_messages"] == ["1"]
+    assert internal["discarded_branches"] == ["x"]
+    assert [one["who"] for one in internal["message_speakers"]] == ["eve", "anna"]
     said = [item.value["content"] for item in store.search(ANNA, limit=99)]
     assert "My PIN is 1234." not in said
     assert {"I am Anna.", "Hello."} <= set(said)

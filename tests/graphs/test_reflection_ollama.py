@@ -32,7 +32,7 @@ from tests.reflection.clock import Clock
 from tests.seeds import seeds
 
 LENA = ("memories", "lena")
-NOW = Debounce(quiet_seconds=0)
+NOW = Debounce(debounce_seconds=0)
 RUN: Any = {"configurable": {"user_id": "lena", "thread_id": "t1"}}
 SAID = "I live in Hamburg."
 
@@ -129,7 +129,7 @@ class Conversation:
             self.jobs,
             performer(graph, self.store, run_async=mode == "async"),
             kind="reflection",
-            options=WorkOptions(max_attempts=3, first_retry_seconds=10, jitter=0),
+            options=WorkOptions(max_attempts=3, retry_initial_seconds=10, jitter=0),
         )
 
     def job(self) -> Job:
@@ -300,7 +300,7 @@ def test_an_executor_says_why_it_gave_up(
     server.always(fault)
     with OllamaServer() as gone:
         url = server.url if fault else gone.url
-    options = WorkOptions(max_attempts=2, first_retry_seconds=0.01, poll_seconds=0.01)
+    options = WorkOptions(max_attempts=2, retry_initial_seconds=0.01, poll_seconds=0.01)
     graph = reflection(store, url)
     with (
         OllamaServer() as well,

@@ -250,7 +250,7 @@ async def test_what_a_failed_run_left_is_remembered_when_that_person_speaks_agai
     assert of(store, *ANNA) == ["Anna again.", "Fine.", "My dog is called Wanda."]
     assert of(store, "memories", "eve") == ["Eve again.", "Fine.", "Fine.", "I am Eve."]
     assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
-    assert state["memory_internal"]["unremembered"] == []
+    assert state["memory_internal"]["pending_messages"] == []
 
 
 def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> None:
@@ -262,7 +262,10 @@ def test_a_thread_that_loses_its_end_keeps_people_apart(store: BaseStore) -> Non
     state = speak(graph, EVE, "Again, please.")
     assert of(store, "memories", "eve") == ["Again, please.", "Fine.", "Fine.", "I am Eve."]
     assert of(store, *ANNA) == ["Fine.", "My desk is 1234."]
-    assert [voice["who"] for voice in state["memory_internal"]["voices"]] == ["anna", "eve"]
+    assert [voice["who"] for voice in state["memory_internal"]["message_speakers"]] == [
+        "anna",
+        "eve",
+    ]
 
 
 def test_a_thread_that_loses_somebodys_last_turn_keeps_people_apart(store: BaseStore) -> None:

@@ -295,7 +295,7 @@ def test_a_graph_does_not_stream_what_rerankers_and_expanders_say(source: Memory
     def node(state: MessagesState) -> dict[str, Any]:
         ranked = GenericFakeChatModel(messages=iter([AIMessage("[1, 0]")]))
         worded = GenericFakeChatModel(messages=iter([AIMessage("Ben's animal")]))
-        preset = BALANCED.model_copy(update={"low_signal": 1.0})
+        preset = BALANCED.model_copy(update={"expansion_threshold": 1.0})
         expander, reranker = expansion_by(worded), by_chat_model(ranked)
         found = ask(source, "Ben's pet", preset=preset, expander=expander, reranker=reranker)
         assert found.trace.degraded == ()

@@ -75,7 +75,7 @@ def kept(store: MemoryStore, user: str = "anna") -> set[str]:
 def test_a_namespace_without_a_thread_is_reflected_whole(store: MemoryStore) -> None:
     """Submitted outside a run, a namespace alone stands for all that is new in it."""
     payloads: list[Any] = []
-    now = Debounce(quiet_seconds=0)
+    now = Debounce(debounce_seconds=0)
     with ReflectionExecutor(
         payloads.append, store=store, name="keep", debounce=now, options=OFTEN
     ) as executor:
@@ -212,7 +212,7 @@ def test_what_was_waiting_is_done_by_the_next_process(path: Path) -> None:
         for job in again.jobs.listed(("pending",)):
             assert job.lane == "kept.anna"
         stranger = ReflectionExecutor(reflector(), store=again, name="other", options=OFTEN)
-        again.jobs.hurry("keep")
+        again.jobs.run_now("keep")
         time.sleep(0.2)
         assert kept(again) == set()
         stranger.shutdown()
@@ -397,7 +397,7 @@ def test_a_retry_goes_on_under_the_same_future(store: MemoryStore) -> None:
             raise TimeoutError
         return "fine"
 
-    quickly = WorkOptions(poll_seconds=0.05, first_retry_seconds=0.05)
+    quickly = WorkOptions(poll_seconds=0.05, retry_initial_seconds=0.05)
     executor = ReflectionExecutor(reflector(fails), store=store, options=quickly)
     assert executor.submit({"n": 1}, ANNA).result(10) == "fine"
     with pytest.raises(TypeError, match="final"):
@@ -487,7 +487,7 @@ def test_remember_node_hands_turns_over(store: MemoryStore, path: Path) -> None:
     through a queue that finds the graph's store, for a worker elsewhere."""
     seen: list[Any] = []
     executor = ReflectionExecutor(
-        reflector(seen.append), store=store, debounce=Debounce(quiet_seconds=60), options=OFTEN
+        reflector(seen.append), store=store, debounce=Debounce(debounce_seconds=60), options=OFTEN
     )
     for reflection in (executor, TurnQueue()):
         builder = StateGraph(MessagesState)
@@ -497,7 +497,7 @@ def test_remember_node_hands_turns_over(store: MemoryStore, path: Path) -> None:
         for text in ("Hello", f"My name is Anna {type(reflection).__name__}"):
             graph.invoke({"messages": [HumanMessage(text)]}, ANNA)
     assert seen == []
-    store.jobs.hurry(executor.name)
+    store.jobs.run_now(executor.name)
     until(lambda: len(seen) == 1)
     assert seen == [{"namespace": ["kept", "anna"], "thread_id": "t"}]
     executor.shutdown()

@@ -63,7 +63,7 @@ def until_diary_says(path: Path, line: str) -> None:
 
 
 def remember(store: MemoryStore, *threads: str) -> None:
-    queue = TurnQueue(store, debounce=Debounce(quiet_seconds=60))
+    queue = TurnQueue(store, debounce=Debounce(debounce_seconds=60))
     for thread in threads:
         queue.submit(("memories", "anna"), thread_id=thread)
 
@@ -120,7 +120,7 @@ def test_a_forked_child_is_told_to_open_its_own(store: MemoryStore) -> None:
 def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path) -> None:
     """SIGTERM: the reflection under way is finished, the others are left for later."""
     remember(store, "a", "b")
-    store.jobs.hurry("reflection")
+    store.jobs.run_now("reflection")
     may_end = path.with_name("may_end")
     child = program("command_line", path, "--db", str(path), "worker", HELD=str(may_end))
     until_diary_says(path, "began a")
@@ -139,7 +139,7 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
 def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, path: Path) -> None:
     """Ctrl-C without grace: nothing is lost, and the next worker need not wait for a lease."""
     remember(store, "a")
-    store.jobs.hurry("reflection")
+    store.jobs.run_now("reflection")
     arguments = ("--db", str(path), "worker", "--grace", "0")
     child = program("command_line", path, *arguments, HELD="never")
     until_diary_says(path, "began a")

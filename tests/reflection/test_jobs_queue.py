@@ -76,7 +76,7 @@ def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
     jobs: Jobs, store: MemoryStore, clock: Clock
 ) -> None:
     """A job waits for quiet after the last turn, but never longer than the limit after the first."""
-    queue = TurnQueue(store, kind="test", debounce=Debounce(quiet_seconds=30))
+    queue = TurnQueue(store, kind="test", debounce=Debounce(debounce_seconds=30))
     queue._jobs = jobs
     queue.submit(PLACE, thread_id="t", keys=["a"])
     clock.forward(29)
@@ -131,7 +131,7 @@ def test_turns_that_could_not_be_queued_are_in_the_log(
 def test_the_configuration_says_when_and_how_often(tmp_path: Path, clock: Clock) -> None:
     """Section ``reflection`` of the store's configuration is what queue and executor go by where
     the application says nothing."""
-    settings = {"quiet_seconds": 5, "longest_wait_seconds": 8, "max_attempts": 1}
+    settings = {"debounce_seconds": 5, "max_debounce_seconds": 8, "max_attempts": 1}
     config = Config.model_validate({"reflection": settings})
     with MemoryStore(tmp_path / "configured.db", config=config) as store:
         queue = TurnQueue(store, kind="test")
@@ -304,7 +304,7 @@ def test_a_job_that_kills_its_workers_is_buried(jobs: Jobs, clock: Clock) -> Non
 def test_failures_are_retried_with_growing_delays_and_then_kept(jobs: Jobs, clock: Clock) -> None:
     """15, 30, 60 … seconds and a jitter between attempts, at most the longest; then the job is dead
     with its reason, and a retry begins as new."""
-    options = WorkOptions(max_attempts=5, longest_retry_seconds=100, jitter=0.1)
+    options = WorkOptions(max_attempts=5, retry_max_seconds=100, jitter=0.1)
     begun: list[int] = []
 
     def perform(job: Job) -> str:
@@ -465,19 +465,21 @@ def test_a_clock_that_was_wrong_for_a_while_puts_nothing_off(jobs: Jobs, clock: 
         {"lease_seconds": float("inf")},
         {"poll_seconds": float("nan")},
         {"jitter": 2},
-        {"quiet_seconds": float("nan")},
-        {"longest_wait_seconds": float("inf")},
+        {"debounce_seconds": float("nan")},
+        {"max_debounce_seconds": float("inf")},
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
     """The message names the option and its value."""
-    kind = Debounce if options.keys() <= {"quiet_seconds", "longest_wait_seconds"} else WorkOptions
+    kind = (
+        Debounce if options.keys() <= {"debounce_seconds", "max_debounce_seconds"} else WorkOptions
+    )
     with pytest.raises(ConfigError, match=next(iter(options))):
         kind(**options)
 
 
 def test_options_that_are_very_long_work(jobs: Jobs) -> None:
     """A job may be kept for longer than there are years, and tried more often than anybody counts."""
-    options = WorkOptions(max_attempts=100_000, keep_days=3e9)
-    assert jobs.tidy(round(options.keep_days * 86_400_000_000)) == 0
+    options = WorkOptions(max_attempts=100_000, retention_days=3e9)
+    assert jobs.tidy(round(options.retention_days * 86_400_000_000)) == 0
     assert options.retry_delay_us(5_000, 0.5) == 3_600_000_000

@@ -133,7 +133,7 @@ async def test_search_asks_the_servers_store(server: FakeServer) -> None:
 
 def test_remember_node_hands_turns_to_a_server(server: FakeServer) -> None:
     """After the quiet time, with what the reflection graph needs to find them."""
-    with connect(server, debounce=Debounce(quiet_seconds=60)) as executor:
+    with connect(server, debounce=Debounce(debounce_seconds=60)) as executor:
         node = RememberNode(
             ("memories", "{user_id}"),
             store=MemoryStore(":memory:", index=False),

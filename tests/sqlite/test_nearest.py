@@ -46,7 +46,7 @@ class File:
 
     def __init__(self, path: Path | str, dims: int, *, budget: int = 1 << 30) -> None:
         self.engine = Engine(
-            path, settings=DatabaseConfig(synchronous="normal", sign_index_bytes=budget)
+            path, settings=DatabaseConfig(synchronous="normal", quantized_index_bytes=budget)
         )
         self.dims = dims
         self.live: Live = {}

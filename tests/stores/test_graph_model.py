@@ -119,7 +119,7 @@ class Walk:
         self.dice = random.Random(seed)
         self.store = store
         self.world = World()
-        self.moments: list[tuple[datetime, World]] = []
+        self.timestamps: list[tuple[datetime, World]] = []
         self.runs = 0
         self.undoable: list[tuple[str, World]] = []
         self.private_to: dict[str, set[str | None]] = {}
@@ -130,7 +130,7 @@ class Walk:
             if told.privacy == "private":
                 self.private_to.setdefault(key, set()).add(told.owner)
         time.sleep(0.001)
-        self.moments.append((datetime.now(UTC), deepcopy(self.world)))
+        self.timestamps.append((datetime.now(UTC), deepcopy(self.world)))
         time.sleep(0.001)
 
     def _do(self, *changes: Change) -> None:
@@ -233,7 +233,7 @@ class Walk:
                 self.world = before
 
     def check(self, viewer: str | None, as_of: datetime | None, moment: int | None) -> None:
-        known_at, world = (None, self.world) if moment is None else self.moments[moment]
+        known_at, world = (None, self.world) if moment is None else self.timestamps[moment]
         graph = self.store.graph(NS, viewer=viewer, as_of=as_of, known_at=known_at)
         for past in (False, True):
             model = Model(self, world, viewer, as_of, known_at, past=past)
@@ -381,5 +381,5 @@ def test_the_graph_is_what_was_applied(seed: int) -> None:
                 for viewer in (None, *OWNERS, ""):
                     for as_of in (None, day(walk.dice.randrange(400))):
                         walk.check(viewer, as_of, None)
-                        walk.check(viewer, as_of, walk.dice.randrange(len(walk.moments)))
+                        walk.check(viewer, as_of, walk.dice.randrange(len(walk.timestamps)))
         assert problems(store) == []

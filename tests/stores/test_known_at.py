@@ -60,7 +60,7 @@ class State:
 class Past:
     """Every state there ever was, by the moment after it began: what ``known_at`` has to give back."""
 
-    moments: list[datetime] = field(default_factory=list)
+    timestamps: list[datetime] = field(default_factory=list)
     states: list[dict[str, State]] = field(default_factory=list)
     vague: set[tuple[int, str]] = field(default_factory=set)
     """Moments and keys of which two lives tell, one that was here and one an import brought, or that
@@ -75,7 +75,7 @@ class Past:
             if imported and (key not in before or before[key].item != state.item):
                 self.vague |= {(n, key) for n in range(len(self.states))}
         self.states.append(now)
-        self.moments.append(datetime.now(UTC))
+        self.timestamps.append(datetime.now(UTC))
 
     def forget(self, items: set[int], owner: str | None = None) -> None:
         for n, there in enumerate(self.states):
@@ -214,7 +214,7 @@ def test_what_was_there_then(seed: int) -> None:
                 imported = step(store, past, number)
             past.note(store, imported=imported)
         assert problems(store) == []
-        for moment, then in enumerate(past.moments):
+        for moment, then in enumerate(past.timestamps):
             vague = {key for n, key in past.vague if n == moment}
             for viewer in VIEWERS:
                 found = recalled(store, known_at=then, viewer=viewer)
@@ -228,7 +228,7 @@ def test_what_was_there_then(seed: int) -> None:
                 continue
             for old in past.known(moment, None).values():  # found by its own words, too
                 assert store.recall(old, NS, limit=1, known_at=then).results[0].text == old
-        nothing = recalled(store, known_at=past.moments[0] - timedelta(days=1))
+        nothing = recalled(store, known_at=past.timestamps[0] - timedelta(days=1))
         assert nothing == {}
 
 

@@ -54,7 +54,7 @@ class Engine:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
         self.database = Database(path, settings=settings)
-        self._sign_index_bytes = settings.sign_index_bytes
+        self._sign_index_bytes = settings.quantized_index_bytes
         self._vector_copy_bytes = settings.vector_copy_bytes
         self._word_copy_bytes = settings.word_copy_bytes
         try:

@@ -12,9 +12,9 @@ from typing import Any
 from langmemory.formation.batch import Batch
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
 from langmemory.languages import split_words
-from langmemory.moments import moment
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.ports.facts import normalised as normalised_text
+from langmemory.timestamps import moment
 from langmemory.types import Privacy
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)

@@ -36,7 +36,7 @@ from langmemory.formation.planning.writing import (
     summary_memory,
 )
 from langmemory.formation.rereading import Rereading, renewed
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.ports.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 
 

@@ -22,7 +22,7 @@ from langmemory.formation.planning.comparison import supersedes_known, which_hol
 from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.ports.facts import CoreSuggestion
 from langmemory.types import Entity, Namespace
 

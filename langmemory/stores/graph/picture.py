@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.files import create_file
-from langmemory.plurals import counted
+from langmemory.pluralize import counted
 from langmemory.stores.graph.layout import places
 from langmemory.stores.graph.subgraph import MISSING, Subgraph
 from langmemory.types import Edge

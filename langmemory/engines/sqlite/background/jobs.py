@@ -71,7 +71,7 @@ class NewJob:
     config: dict[str, Any]
     wait_seconds: float = 0
     """How long it is to wait."""
-    longest_wait_seconds: float | None = None
+    max_debounce_seconds: float | None = None
     """How long the jobs it replaces and itself may have waited together; None has no limit."""
 
 
@@ -99,8 +99,8 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
             if not attempts:  # one that failed has had its turn: the wait starts anew
                 since = min(since, created)
     due = now_us + _us(max(job.wait_seconds, 0))
-    if job.longest_wait_seconds is not None:
-        due = min(due, max(now_us, since + _us(job.longest_wait_seconds)))
+    if job.max_debounce_seconds is not None:
+        due = min(due, max(now_us, since + _us(job.max_debounce_seconds)))
     row = connection.execute(
         "INSERT INTO job (kind, lane, thread, payload, config, created_at, due_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
@@ -235,7 +235,7 @@ def release(connection: Connection, job: Job, now_us: int) -> bool:
     )
 
 
-def hurry(connection: Connection, kind: str, now_us: int) -> None:
+def run_now(connection: Connection, kind: str, now_us: int) -> None:
     """Every pending job of a kind is due now."""
     connection.execute(
         "UPDATE job SET due_at = min(due_at, ?) WHERE state = 'pending' AND kind = ?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
-from langmemory.moments import EPOCH
+from langmemory.timestamps import EPOCH
 
 MICROSECOND = timedelta(microseconds=1)
 FIRST_US = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND

@@ -30,8 +30,8 @@ from langmemory.engines.sqlite.writing.naming import speaker_of
 from langmemory.engines.sqlite.writing.wording import turn_body
 from langmemory.errors import InvalidValueError
 from langmemory.languages import index_text
-from langmemory.moments import moment
 from langmemory.redaction import Redactor, redact_credentials, redacted
+from langmemory.timestamps import moment
 from langmemory.types import Namespace
 
 Message = BaseMessage | Mapping[str, Any] | tuple[str, str]

@@ -32,14 +32,14 @@ class Thread:
     who: str
     """Whose run it is; empty when it does not say."""
     speakers: list[str]
-    """n: of each message, who said it, or whom it answers: by the voices, else ``who``."""
+    """n: of each message, who said it, or whom it answers: by `message_speakers`, else ``who``."""
     own_ids: frozenset[str | None]
     """Ids of the messages that nobody else said, and that answer nobody else. A message is anybody's
     where its run, or this one, did not say for whom it was."""
 
     @classmethod
-    def of(cls, messages: list[AnyMessage], voices: Sequence[Voice], who: str) -> Thread:
-        known, speaker = _speakers(voices), who
+    def of(cls, messages: list[AnyMessage], message_speakers: Sequence[Voice], who: str) -> Thread:
+        known, speaker = _speakers(message_speakers), who
         speakers = []
         for message in messages:
             if is_human(message):
@@ -58,10 +58,12 @@ def speaker_of(scope: RunScope) -> str:
     return str(scope.value("user_id") or scope.value(AUTHENTICATED) or "")
 
 
-def heard(voices: Sequence[Voice], messages: Sequence[AnyMessage], who: str) -> list[Voice]:
-    """The voices with what is new in `messages`, which is `who`'s. What is not among the messages
+def heard(
+    message_speakers: Sequence[Voice], messages: Sequence[AnyMessage], who: str
+) -> list[Voice]:
+    """Return `message_speakers` with the new ones of `messages`, which `who` said. What is not among these
     any more is left out."""
-    known = _speakers(voices)
+    known = _speakers(message_speakers)
     now: list[Voice] = []
     for message in messages:
         if is_human(message) and message.id:
@@ -72,6 +74,6 @@ def heard(voices: Sequence[Voice], messages: Sequence[AnyMessage], who: str) -> 
     return now
 
 
-def _speakers(voices: Sequence[Voice]) -> dict[str, str]:
+def _speakers(message_speakers: Sequence[Voice]) -> dict[str, str]:
     """Who said the message of an id."""
-    return {id: voice["who"] for voice in voices for id in voice["ids"]}
+    return {id: voice["who"] for voice in message_speakers for id in voice["ids"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langmemory.plurals import counted, memories
+from langmemory.pluralize import counted, memories
 
 
 @pytest.mark.parametrize(
