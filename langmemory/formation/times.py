@@ -29,11 +29,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langmemory.formation.dates.languages import TIME_WORDS
 from langmemory.formation.dates.parsing import parse
 from langmemory.formation.dates.scanning import is_all, scan
 from langmemory.formation.dates.spans import Prefer, Span
-from langmemory.formation.dates.words import Role
+from langmemory.formation.dates.words import TIME_WORDS, Role
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
 from langmemory.formation.tense import tense
 from langmemory.formation.wording import PAST_CUES

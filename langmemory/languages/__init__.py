@@ -6,10 +6,7 @@ The storage engine writes keyword bodies with `index_text`; recall builds querie
 
 from __future__ import annotations
 
-from langmemory.languages.chinese import CHINESE
 from langmemory.languages.courtesies import WORLDWIDE
-from langmemory.languages.english import ENGLISH
-from langmemory.languages.german import GERMAN
 from langmemory.languages.language import Edge, Language, Question, Unit, primary
 from langmemory.languages.matching import (
     LANGUAGES,
@@ -17,11 +14,11 @@ from langmemory.languages.matching import (
     is_correction,
     keyword_terms,
     match_expression,
-    register,
+    ordinary_words,
     word_forms,
 )
 from langmemory.languages.passages import passages, sentence_starts
-from langmemory.languages.spanish import SPANISH
+from langmemory.languages.tables import Topic, add_language
 from langmemory.languages.writing import (
     SIGNS,
     compared,
@@ -32,17 +29,15 @@ from langmemory.languages.writing import (
 )
 
 __all__ = [
-    "CHINESE",
-    "ENGLISH",
-    "GERMAN",
     "LANGUAGES",
     "SIGNS",
-    "SPANISH",
     "WORLDWIDE",
     "Edge",
     "Language",
     "Question",
+    "Topic",
     "Unit",
+    "add_language",
     "compared",
     "detect_language",
     "index_text",
@@ -50,9 +45,9 @@ __all__ = [
     "is_unspaced",
     "keyword_terms",
     "match_expression",
+    "ordinary_words",
     "passages",
     "primary",
-    "register",
     "sentence_starts",
     "split_words",
     "without_marks",

@@ -1,14 +1,13 @@
-"""What recall knows about one human language, as plain data.
+"""Words of one human language that steer a query: the topic ``words`` of its folder.
 
-A new language is one module with one `Language` value and a call of `register`; nothing else in
-langmemory has to change. All words are lower case (`str.casefold`), without punctuation.
+All words are lower case (`str.casefold`), without punctuation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 Question = Literal[
     "when",
@@ -182,25 +181,3 @@ def word_set(text: str) -> frozenset[str]:
 def ordered(text: str) -> tuple[str, ...]:
     """The words of a space-separated list, in order."""
     return tuple(text.split())
-
-
-def numbered(*names: str) -> dict[str, int]:
-    """Each name to its 1-based place; names of one place are separated by spaces."""
-    return {name: place for place, group in enumerate(names, start=1) for name in group.split()}
-
-
-def unit_words(**words: str) -> dict[str, Unit]:
-    """The words of space-separated lists, each to the unit the list stands for."""
-    units: dict[str, Unit] = {}
-    for unit in get_args(Unit):
-        units |= dict.fromkeys(words.get(unit, "").split(), unit)
-    return units
-
-
-def kinds(*groups: tuple[str, str]) -> dict[str, frozenset[str]]:
-    """Each word of a group's first part to the words of its second; a word may stand in several."""
-    members: dict[str, frozenset[str]] = {}
-    for names, things in groups:
-        for name in names.split():
-            members[name] = members.get(name, frozenset()) | word_set(things)
-    return members

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from langmemory.languages.chinese import CHINESE
-from langmemory.languages.english import ENGLISH
-from langmemory.languages.german import GERMAN
 from langmemory.languages.language import Language
-from langmemory.languages.spanish import SPANISH
+from langmemory.languages.tables import Topic
 from langmemory.languages.writing import (
     as_indexed,
     is_single,
@@ -18,18 +15,17 @@ from langmemory.languages.writing import (
     without_marks,
 )
 
-LANGUAGES: dict[str, Language] = {
-    language.code: language for language in (ENGLISH, GERMAN, SPANISH, CHINESE)
-}
+LANGUAGES: Mapping[str, Language] = Topic(Language, "words")
 """By code, in order of preference where two claim a query equally."""
 
 MAX_TERMS = 64
 """A query is cut to its first so many distinct words: more cost time and drown the rare ones."""
 
 
-def register(language: Language) -> None:
-    """Adds a language, or replaces the one of the same code, for this process."""
-    LANGUAGES[language.code] = language
+def ordinary_words(code: str) -> frozenset[str]:
+    """Return the stop words, words for times and months of a language; none of them is a name."""
+    language = LANGUAGES[code]
+    return language.stop_words | language.temporal_words | frozenset(language.months)
 
 
 def detect_language(text: str) -> Language:

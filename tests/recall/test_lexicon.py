@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from langmemory.languages import (
     LANGUAGES,
-    Language,
     compared,
     detect_language,
     index_text,
@@ -19,7 +18,6 @@ from langmemory.languages import (
     keyword_terms,
     match_expression,
     passages,
-    register,
     sentence_starts,
     word_forms,
 )
@@ -127,13 +125,6 @@ def test_no_query_is_syntax(fts: apsw.Connection, query: str) -> None:
     match = match_expression(keyword_terms(query), (query,))
     if match:
         fts.execute("SELECT count(*) FROM words WHERE words MATCH ?", (match,)).fetchall()
-
-
-def test_a_language_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A registered language is recognised and its stop words are left out."""
-    monkeypatch.setattr("langmemory.languages.matching.LANGUAGES", dict(LANGUAGES))
-    register(Language(code="nl", stop_words=frozenset(("waar", "het", "zijn"))))
-    assert keyword_terms("waar is het boek") == ("is", "boek")
 
 
 def test_sharp_s_is_found_in_both_spellings() -> None:

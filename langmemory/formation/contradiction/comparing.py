@@ -17,7 +17,7 @@ from langmemory.formation.contradiction.statements import (
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
 from langmemory.formation.wording import PAST_CUES, wording
-from langmemory.languages import ENGLISH, split_words
+from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
 
 _ARTICLES = frozenset(
@@ -330,7 +330,7 @@ def _names(statement: Statement, place: str) -> bool:
 
 
 def _is_country(place: str) -> bool:
-    return words_of(place) in ENGLISH.kinds.get("country", frozenset())
+    return words_of(place) in LANGUAGES["en"].kinds.get("country", frozenset())
 
 
 def _shared_role(subject: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from langmemory.formation.dates.spans import SpanUnit
-from langmemory.languages import LANGUAGES
+from langmemory.languages import LANGUAGES, Topic
 
 Role = Literal["at", "since", "until", "from_to"]
 """What a time does in its sentence: fix a moment, begin a state, end one, or both."""
@@ -26,17 +27,6 @@ class Form:
     needs: Literal["", "lead", "edge"] = ""
     """Too weak alone: it needs a preposition ("in" May), or a part ("the end of" the month)."""
     role: Role = "at"
-
-
-def form(
-    pattern: str,
-    step: int | None = None,
-    *,
-    year_step: int | None = None,
-    needs: Literal["", "lead", "edge"] = "",
-    role: Role = "at",
-) -> Form:
-    return Form(pattern=pattern, step=step, year_step=year_step, needs=needs, role=role)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,14 +150,6 @@ def one_of(words: Iterable[str]) -> str:
     return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) or "(?!)"
 
 
-def unit_words(**words: str) -> dict[str, SpanUnit]:
-    """``day="day days"`` and so on, by word."""
-    found: dict[str, SpanUnit] = {}
-    for unit, names in words.items():
-        found.update(dict.fromkeys(names.split(), unit))  # type: ignore[arg-type]
-    return found
-
-
 def compiled(words: TimeWords) -> tuple[tuple[Form, re.Pattern[str]], ...]:
     """The forms of a language as regular expressions that match at word boundaries."""
     # Not the 80 of "8-80", but the one of "mid-80s".
@@ -182,3 +164,22 @@ def compiled(words: TimeWords) -> tuple[tuple[Form, re.Pattern[str]], ...]:
 
 def _filled(pattern: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{([a-z]\w*)\}", lambda found: parts[found[1]], pattern)
+
+
+TIME_WORDS: Mapping[str, TimeWords] = Topic(TimeWords, "times")
+
+
+@lru_cache(maxsize=32)
+def forms(code: str) -> tuple[tuple[Form, re.Pattern[str]], ...]:
+    """The compiled forms of a language of `TIME_WORDS`."""
+    return compiled(TIME_WORDS[code])
+
+
+@lru_cache(maxsize=32)
+def anchor(code: str) -> str:
+    """What puts a day or a week in relation to the time that follows, with its names filled in."""
+    words = TIME_WORDS[code]
+    units = [name for name, unit in words.units.items() if unit in ("day", "week", "month", "year")]
+    number = rf"(?:(?P<n>\d{{1,3}}|{one_of(words.numbers)})\s+)?"
+    names = f"{number}(?P<anchor>{one_of([*units, *words.weekdays])}|{words.weekend})"
+    return words.anchor.replace("ANCHOR", names)

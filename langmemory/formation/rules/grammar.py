@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from langmemory.formation.dates.spans import Prefer
+from langmemory.languages import ordinary_words
 from langmemory.ports.facts import FactKind
 
 Times = Literal["bounds", "any", "must", "over", "long"]
@@ -60,10 +62,6 @@ class Rule:
     """The claim's object."""
 
 
-def rule(pattern: str, text: str, relation: str, **more: object) -> Rule:
-    return Rule(pattern=pattern, text=text, relation=relation, **more)  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grammar:
     """Patterns are case-sensitive regular expressions without groups, unless said otherwise."""
@@ -84,7 +82,7 @@ class Grammar:
     itself. Case-insensitive."""
     withdraws: str = r"(?!)"
     """A sentence with this takes back the one before it: "Just kidding." Case-insensitive."""
-    places: Sequence[str] = ()
+    places: tuple[str, ...] = ()
     """Places written without a capital that are read as if they had one: "moved to leeds"."""
     unclear: str
     """Nor does a clause with this, and what hangs on it: wishes, doubts, reports of what others say.
@@ -177,8 +175,10 @@ class Grammar:
     pet_name: str
     died: str
     """A sentence with this names no pet that somebody has. Case-insensitive."""
-    not_names: frozenset[str]
-    """Words with a capital that name nobody, case-folded."""
+    no_names: frozenset[str] = frozenset()
+    """Words with a capital that name nobody, beside `ordinary_words`, case-folded."""
+    names: frozenset[str] = frozenset()
+    """Ordinary words that are names, too: "Jan"."""
     no_allergens: str = r"(?!)"
     """What nobody is allergic to but in jest: "commitment". Case-insensitive."""
     not_things: str
@@ -202,6 +202,11 @@ class Grammar:
     not_places: frozenset[str] = frozenset()
     """Words with a capital that are neither places nor organisations, case-folded."""
 
+    @property
+    def not_names(self) -> frozenset[str]:
+        """Every word with a capital that names nobody, case-folded."""
+        return _not_names(self.code, self.spaced, self.no_names, self.names)
+
     def compiled(self, pattern: str) -> re.Pattern[str]:
         """A pattern of this grammar with its placeholders filled; white space may hold times."""
         parts = {
@@ -214,6 +219,13 @@ class Grammar:
             pattern = pattern.replace(found[0], parts[found[1]])
         gap = rf"(?:\s|{TIME}){'+' if self.spaced else '*'}"
         return re.compile(_SET_OR_SPACE.sub(lambda m: gap if m[0] == " " else m[0], pattern))
+
+
+@cache
+def _not_names(
+    code: str, spaced: bool, no_names: frozenset[str], names: frozenset[str]
+) -> frozenset[str]:
+    return (no_names | ordinary_words(code) if spaced else no_names) - names
 
 
 def one_of(words: Iterable[str]) -> str:

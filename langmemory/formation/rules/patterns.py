@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from langmemory.formation.rules.chinese import CHINESE
-from langmemory.formation.rules.english import ENGLISH
-from langmemory.formation.rules.german import GERMAN
 from langmemory.formation.rules.grammar import Gender, Grammar, Rule, one_of
-from langmemory.formation.rules.spanish import SPANISH
+from langmemory.languages import Topic
 
-GRAMMARS: dict[str, Grammar] = {
-    grammar.code: grammar for grammar in (ENGLISH, GERMAN, SPANISH, CHINESE)
-}
+GRAMMARS: Mapping[str, Grammar] = Topic(Grammar, "rules")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

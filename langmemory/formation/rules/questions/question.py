@@ -30,10 +30,6 @@ class Question:
     """What it may end with. Case-insensitive."""
 
 
-def question(asks: str, said: str, answer: Answer, **more: str) -> Question:
-    return Question(asks=asks, said=said, answer=answer, **more)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Asking:
     """How one asks and answers in a language. Regular expressions without groups, whatever the case

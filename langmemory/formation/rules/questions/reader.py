@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -12,15 +13,11 @@ from langmemory.formation.extraction.transcript import NO_PERSON, spoken
 from langmemory.formation.rules.clauses import plainly_said, sentences
 from langmemory.formation.rules.grammar import CAPITAL
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.questions.chinese import CHINESE
-from langmemory.formation.rules.questions.english import ENGLISH
-from langmemory.formation.rules.questions.german import GERMAN
 from langmemory.formation.rules.questions.question import Asking, Question
-from langmemory.formation.rules.questions.spanish import SPANISH
 from langmemory.formation.rules.reader import ARTICLES
-from langmemory.languages import LANGUAGES
+from langmemory.languages import LANGUAGES, Topic
 
-ASKING: dict[str, Asking] = {asking.code: asking for asking in (ENGLISH, GERMAN, SPANISH, CHINESE)}
+ASKING: Mapping[str, Asking] = Topic(Asking, "questions")
 
 MAX_ANSWER = 100
 """Characters of a turn that answers in a word or two."""

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import Patterns
-from langmemory.formation.rules.requests.chinese import CHINESE
-from langmemory.formation.rules.requests.english import ENGLISH
-from langmemory.formation.rules.requests.german import GERMAN
 from langmemory.formation.rules.requests.request import Manners, Request
-from langmemory.formation.rules.requests.spanish import SPANISH
 from langmemory.formation.rules.requests.things import CLAIMED
+from langmemory.languages import Topic
 from langmemory.ports.facts import Claim, Fact
 
-MANNERS: dict[str, Manners] = {
-    manners.code: manners for manners in (ENGLISH, GERMAN, SPANISH, CHINESE)
-}
+MANNERS: Mapping[str, Manners] = Topic(Manners, "requests")
 
 MAX_CHARACTERS = 1500
 """Longer turns are mostly pasted, and pasted guidelines are full of orders."""

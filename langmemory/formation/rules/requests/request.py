@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from langmemory.languages import ordinary_words
+
 Lasting = Literal["if said", "if alone", "always"]
 """When something asked for is meant for good: only where words say so, also where the turn has nothing
 else that it may belong to, or by its nature ("call me Bob"). "From now on" says so in any case, and
@@ -38,10 +40,6 @@ class Request:
     ends: bool = False
     """Takes back what was asked for."""
     importance: float = 0.7
-
-
-def request(pattern: str, text: str, relation: str, **more: object) -> Request:
-    return Request(pattern=pattern, text=text, relation=relation, **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +81,15 @@ class Manners:
     a heading, what is asked for may be meant for that."""
     same: Mapping[str, str] = field(default_factory=dict)
     """Objects by another word for them, case-folded."""
-    not_names: frozenset[str] = frozenset()
-    """What nobody is called, case-folded: "Call me ASAP"."""
+    no_names: frozenset[str] = frozenset()
+    """What nobody is called beside `ordinary_words`, case-folded: "Call me ASAP"."""
     placeholders: Mapping[str, str]
     requests: tuple[Request, ...]
+
+    @cached_property
+    def not_names(self) -> frozenset[str]:
+        """All words that nobody is called, case-folded."""
+        return self.no_names | ordinary_words(self.code) if self.spaced else self.no_names
 
     @cached_property
     def patterns(self) -> tuple[tuple[Request, re.Pattern[str]], ...]:

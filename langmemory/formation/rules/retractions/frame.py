@@ -8,7 +8,7 @@ live in Bonn" is read as ``S do not live in O``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 S, O, P, M = "§S", "§O", "§P", "§M"  # noqa: E741
@@ -28,14 +28,20 @@ class Ending:
     """It never was so, where somebody says nothing of a change."""
 
 
-def ending(
-    relations: str, *patterns: str, unsure: bool = False, never: bool = False
-) -> list[Ending]:
-    """The same for several patterns. Relations are separated by spaces."""
-    names = frozenset(relations.split())
-    return [
-        Ending(relations=names, pattern=pattern, unsure=unsure, never=never) for pattern in patterns
-    ]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endings:
+    """Several ways to say that a fact of these relations holds no more; see `Ending`."""
+
+    relations: frozenset[str]
+    patterns: tuple[str, ...]
+    unsure: bool = False
+    never: bool = False
+
+    def __iter__(self) -> Iterator[Ending]:
+        for pattern in self.patterns:
+            yield Ending(
+                relations=self.relations, pattern=pattern, unsure=self.unsure, never=self.never
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -80,7 +86,7 @@ class Frame:
     they are negated."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Placeholders of `endings` and `corrections`."""
-    endings: tuple[Ending, ...] = ()
+    endings: tuple[Endings, ...] = ()
     corrections: tuple[str, ...] = ()
     """Groups ``new`` and, where it is named, ``old``."""
     again: str = r"(?!)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
@@ -19,21 +19,17 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.retractions.chinese import CHINESE
 from langmemory.formation.rules.retractions.corrections import Corrected, corrected
-from langmemory.formation.rules.retractions.english import ENGLISH
 from langmemory.formation.rules.retractions.frame import Ending, Frame
-from langmemory.formation.rules.retractions.german import GERMAN
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
-from langmemory.formation.rules.retractions.spanish import SPANISH
 from langmemory.formation.rules.retractions.wording import no_longer
 from langmemory.formation.wording import CHANGE_CUES
-from langmemory.languages import split_words
+from langmemory.languages import Topic, split_words
 from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact
 
-FRAMES: dict[str, Frame] = {frame.code: frame for frame in (ENGLISH, GERMAN, SPANISH, CHINESE)}
+FRAMES: Mapping[str, Frame] = Topic(Frame, "retractions")
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
@@ -63,7 +59,7 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 def _compiled(code: str) -> tuple[tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
     """Return the patterns of a language that end a fact, and the one by which somebody is dead."""
     frame = FRAMES[code]
-    endings = tuple((one, frame.compiled(one.pattern)) for one in frame.endings)
+    endings = tuple((one, frame.compiled(one.pattern)) for group in frame.endings for one in group)
     return endings, frame.compiled(frame.died)
 
 
