@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.languages import LANGUAGES, Language
+from langmemory.languages.tables import folders
 from langmemory.recall.asked import JOINED_WORDS, LONG_CHARACTERS, asked_in
 
 QUESTION = "What is Emil allergic to?"
@@ -126,12 +128,16 @@ def test_what_only_looks_like_a_courtesy_stays(message: str) -> None:
     assert asked_in(message) == message
 
 
-def test_a_language_that_is_added_brings_its_courtesies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever a language is registered, what is polite in it is not asked from then on."""
+def test_a_language_that_is_added_brings_its_courtesies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever a language is added, what is polite in it is not asked from then on."""
     message = "Bedankt hoor, waar woont mijn zus?"
     assert asked_in(message) == message
-    dutch = Language(code="nl", courtesies={"bedankt": r"^\W*bedankt(?: hoor)?,?\s*"})
-    monkeypatch.setitem(LANGUAGES, "nl", dutch)
+    words = tmp_path / "nl" / "words.toml"
+    words.parent.mkdir()
+    words.write_text("[courtesies]\nbedankt = '^\\W*bedankt(?: hoor)?,?\\s*'\n")
+    monkeypatch.setitem(folders(), "nl", words.parent)
     assert asked_in(message) == "waar woont mijn zus?"
 
 

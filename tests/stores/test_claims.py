@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddEntity, Supersede
-from langmemory.formation.relations.questions import _WORDS, relations_asked
+from langmemory.formation.relations.data import WORDS
+from langmemory.formation.relations.questions import relations_asked
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.stores import MemoryStore
 from tests.graph_world import NAMESPACE, apply, day, fact
@@ -161,9 +162,10 @@ def test_what_another_confided_answers_nobody_else(store: MemoryStore) -> None:
 
 def test_every_relation_asked_for_is_one_that_is_kept() -> None:
     """The words of questions are of known relations, and no question is out of reach."""
-    assert not _WORDS.keys() - BY_NAME.keys()
-    for name, words in _WORDS.items():
-        assert all(name in relations_asked("", [word]) for word in words.split())
+    for words in WORDS.values():
+        assert not (words.asked.keys() | words.phrases.keys()) - BY_NAME.keys()
+        for name, asking in words.asked.items():
+            assert all(name in relations_asked("", [word]) for word in asking)
 
 
 def test_of_very_many_relations_those_with_most_of_the_words_are_followed(

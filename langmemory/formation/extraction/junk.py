@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import zip_longest
 from typing import Final, get_args
 
@@ -68,7 +69,7 @@ class _Patterns:
 
     @classmethod
     def of(cls, code: str, words: JunkWords) -> _Patterns:
-        end = "" if code == "zh" else r"(?!\w)"  # where words are not spaced, they do not end
+        end = r"(?!\w)" if words.spaced else ""
         language = LANGUAGES[code]
 
         def beginning(patterns: Sequence[str]) -> re.Pattern[str]:
@@ -80,14 +81,15 @@ class _Patterns:
             ),
             dangling=beginning(words.dangling),
             clock=beginning(words.clock),
-            clock_words=frozenset(words.clock_words.split())
-            | {*language.months, *language.weekdays},
+            clock_words=words.clock_words | {*language.months, *language.weekdays},
             meta=re.compile(rf"\W*(?:{'|'.join(words.meta)})", re.IGNORECASE),
             assistant=beginning([words.assistant]),
         )
 
 
-_PATTERNS = {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
+@cache
+def _patterns() -> dict[str, _Patterns]:
+    return {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
 
 
 def sift(extraction: Extraction, batch: Batch) -> Extraction:
@@ -223,7 +225,7 @@ def _form(text: str, said: _Said) -> str | None:
         return "a question"
     if _is_clock(text):
         return "a time of the moment"
-    if any(patterns.meta.match(text) for patterns in _PATTERNS.values()):
+    if any(patterns.meta.match(text) for patterns in _patterns().values()):
         return "about the conversation"
     if _RECALLED.search(text):
         return "a recalled memory"
@@ -261,7 +263,7 @@ def _unsupported(fact: Fact, said: _Said) -> str | None:
         return "no evidence"
     if roles <= _TOOLS:
         return "only a tool says so"
-    names = {patterns.assistant for patterns in _PATTERNS.values()} | said.assistants
+    names = {patterns.assistant for patterns in _patterns().values()} | said.assistants
     named = any(name.match(fact.text) for name in names)
     if "assistant" in roles and fact.kind in _COMMITMENTS and named:
         return None
@@ -285,7 +287,7 @@ def _dangles(text: str, said: _Said) -> bool:
         return False  # "Ella" is also a name, "US" and "IT" are no pronouns
     if _CLAUSE.match(text):
         return False
-    patterns = _PATTERNS.get(detect_language(text).code, _PATTERNS["en"])
+    patterns = _patterns().get(detect_language(text).code, _patterns()["en"])
     return patterns.dangling.match(text) is not None
 
 
@@ -294,7 +296,7 @@ def _is_small_talk(text: str, names: frozenset[str]) -> bool:
     if len(text) > SMALL_TALK_CHARS:
         return False
     bare = re.sub(r"\w+", lambda word: "" if word[0].casefold() in names else word[0], text)
-    return any(patterns.small_talk.match(bare) for patterns in _PATTERNS.values())
+    return any(patterns.small_talk.match(bare) for patterns in _patterns().values())
 
 
 def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
@@ -303,7 +305,7 @@ def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
 
 def _is_clock(text: str) -> bool:
     """Whether a text says what time or day it is at the moment, and nothing else."""
-    for code, patterns in _PATTERNS.items():
+    for code, patterns in _patterns().items():
         begun = patterns.clock.match(text)
         if begun is None:
             continue

@@ -53,11 +53,6 @@ class Relation:
         return self.values in ("one", "usually one")
 
 
-def phrases(text: str) -> frozenset[str]:
-    """The phrases of a list separated by semicolons."""
-    return frozenset(snake(phrase) for phrase in text.split(";") if phrase.strip())
-
-
 def snake(text: str) -> str:
     """A phrase as one lower-case word: "is married to" → ``is_married_to``.
 
