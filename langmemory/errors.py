@@ -100,3 +100,7 @@ class ModelUnavailableError(LangMemoryError):
 
 class JobFailedError(LangMemoryError):
     """A job in the background was given up; the message says why, `langmemory jobs` retries it."""
+
+
+class TurnsReadError(StalePlanError):
+    """Another run has learned from some of the turns since this one looked: it is to gather anew."""

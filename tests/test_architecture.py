@@ -17,10 +17,11 @@ PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "events", "files", "ids", "labels", "timestamps", "pluralize"}),
-    frozenset({"types", "languages", "redaction"}),
+    frozenset({"types", "languages", "redaction", "values", "arguments"}),
     frozenset({"config", "changes"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
+    frozenset({"messages"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
@@ -126,6 +127,18 @@ def imported_packages(module: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module.split(".")[0])
     return found
+
+
+def test_only_the_store_and_the_doctor_know_an_engine() -> None:
+    """Nodes, tools, reflection, importers and graphs are written against ports and plain values."""
+    allowed = {"engines", "stores"}
+    assert [
+        module
+        for module in modules()
+        if part_of(module) not in allowed
+        and module != DOCTOR
+        and "engines" in imported_parts(module)
+    ] == []
 
 
 def test_sql_stays_in_its_folder() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from langmemory.engines.sqlite.transfer.records import TYPES
-from langmemory.engines.sqlite.transfer.transfer import ITEM_TYPES
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import iterate_lines
+from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 
-ROW_TYPES = ITEM_TYPES | TYPES
+ROW_TYPES = ITEM_TYPES | RECORD_TYPES
 
 
 def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
-from langmemory.engines.sqlite.writing import verbatim
+from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.changing import archived
@@ -559,7 +559,7 @@ def _turns(
     """Key and value of each message, as MemoryStore has them, for a store that has no facets."""
     facets = {"owner": conversation.owner, "privacy": conversation.privacy}
     thread_id, now = conversation.thread_id, datetime.now(UTC)
-    turns = verbatim.turns(
+    turns = turns_of(
         messages,
         thread_id=thread_id,
         at=None,
@@ -570,7 +570,7 @@ def _turns(
     for place, turn in enumerate(turns):
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))
-        yield turn.key, {"kind": "episodic", **verbatim.turn_value(thread_id, apart, facets)}
+        yield turn.key, {"kind": "episodic", **turn_value(thread_id, apart, facets)}
 
 
 def _others(

@@ -20,8 +20,8 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
-from langmemory.engines.sqlite.writing.verbatim import ROLES, nameless
 from langmemory.errors import InvalidValueError
+from langmemory.messages import ROLES, nameless
 from langmemory.nodes.state import value_of
 
 

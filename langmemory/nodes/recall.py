@@ -13,13 +13,13 @@ from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, Item
 
+from langmemory.arguments import whole_number
 from langmemory.context.citations import Citations, check_citations
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
-from langmemory.engines.sqlite.reading.operations import whole_number
-from langmemory.engines.sqlite.writing.verbatim import turn_key
+from langmemory.messages import turn_key
 from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,

@@ -20,9 +20,9 @@ from langgraph.store.base import BaseStore, SearchItem
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected, text_of
-from langmemory.engines.sqlite.writing import verbatim
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.languages import is_correction
+from langmemory.messages import turns_of
 from langmemory.nodes.access import (
     UNNAMED,
     Conversation,
@@ -437,7 +437,7 @@ def _storable(turn: BaseMessage) -> BaseMessage:
     end this run and every later one: half of an emoji that some client cut in two, or a ``timestamp``
     that is none of ours (seconds or ISO 8601)."""
     try:
-        verbatim.turns([turn], thread_id="-", at=None, now=datetime.now(UTC))
+        turns_of([turn], thread_id="-", at=None, now=datetime.now(UTC))
     except InvalidValueError as error:
         log.warning("turn_repaired message_id=%s error=%s", turn.id, type(error).__name__)
         whole = turn.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
@@ -261,3 +261,25 @@ def normalised(text: str) -> str:
 def fingerprint(text: str) -> bytes:
     """SHA-256 of the normalised text."""
     return hashlib.sha256(normalised(text).encode()).digest()
+
+
+class SnapshotKnowledge(Knowledge, Protocol):
+    """`Knowledge` of a store, read in snapshots, with its embedder."""
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Embed texts that `nearest` will be asked about, in one call of the embedder.
+
+        Raises:
+            EmbeddingError: The embedder failed.
+        """
+
+    def similar(self, name: str, others: Sequence[str]) -> list[float]:
+        """Return the cosines of a name to others; 0 where names are not compared."""
+        ...
+
+    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
+        """Return facts of this speaker and owner that hold, the latest first."""
+        ...
+
+    def release(self) -> None:
+        """Give the snapshot back; the next read takes another."""

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-from langmemory.engines.sqlite.background.jobs import Enqueued
 from langmemory.errors import ClosedStoreError, JobFailedError
+from langmemory.ports.jobs import Enqueued
 from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker

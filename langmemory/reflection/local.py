@@ -15,11 +15,11 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.store.base import BaseStore
 
 from langmemory.config import CENTURY_SECONDS
-from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import current_runtime
 from langmemory.nodes.speakers import speaker_of
+from langmemory.ports.jobs import Enqueued, NewJob, lane_of
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
 from langmemory.reflection.payload import labels_of, packed, packed_config

@@ -18,9 +18,9 @@ from langchain_core.messages import BaseMessage, ToolMessage, message_to_dict, m
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
-from langmemory.engines.sqlite.file.values import to_json
 from langmemory.errors import InvalidValueError
 from langmemory.types import Namespace
+from langmemory.values import to_json
 
 MESSAGE: Final = "__message__"
 """Key of a dict that stands for a LangChain message."""

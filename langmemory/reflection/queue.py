@@ -11,9 +11,9 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
-from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob, lane_of
 from langmemory.errors import ConfigError
 from langmemory.nodes.node import current_runtime
+from langmemory.ports.jobs import Enqueued, NewJob, lane_of
 from langmemory.reflection.options import Debounce
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Namespace

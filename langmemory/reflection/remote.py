@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from langchain_core.runnables import RunnableConfig
 
-from langmemory.engines.sqlite.file.namespaces import to_path
 from langmemory.nodes.namespaces import RunScope
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
@@ -173,4 +172,4 @@ def reflection_thread(assistant: str, namespace: Namespace, thread_id: Any) -> s
     of two namespaces may have the same name."""
     if not thread_id:
         return str(uuid.uuid4())
-    return str(uuid.uuid5(THREADS, "\n".join((assistant, to_path(namespace), str(thread_id)))))
+    return str(uuid.uuid5(THREADS, "\n".join((assistant, ".".join(namespace), str(thread_id)))))

@@ -22,9 +22,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, GetOp
 
 from langmemory.changes import ChangeSet
-from langmemory.engines.sqlite.changes.run import TurnsReadError
-from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
-from langmemory.errors import ConfigError, EntityNameError, ExtractionError, StalePlanError
+from langmemory.errors import (
+    ConfigError,
+    EntityNameError,
+    ExtractionError,
+    StalePlanError,
+    TurnsReadError,
+)
 from langmemory.formation import rereading, times
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups as grouped
@@ -51,7 +55,7 @@ from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.ports.facts import EXTRACTION_FAILED, Extraction
+from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
 from langmemory.reflection.events import (
     CONTRADICT,
     EXTRACT,
@@ -411,7 +415,7 @@ class Steps:
 
     def _knowledge(
         self, namespace: Namespace, config: RunnableConfig
-    ) -> AbstractContextManager[StoreKnowledge]:
+    ) -> AbstractContextManager[SnapshotKnowledge]:
         store, _ = self._run(config)
         return store.knowledge(namespace)
 

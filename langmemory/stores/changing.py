@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from langmemory.arguments import whole_number
 from langmemory.changes import (
     Change,
     ChangeSet,
@@ -36,7 +37,6 @@ from langmemory.engines.sqlite.file.times import from_us
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.engines.sqlite.reading.graph_view import GraphView
 from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, came_after, knowledge
-from langmemory.engines.sqlite.reading.operations import whole_number
 from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.records import history, items, reviews, runs
 from langmemory.engines.sqlite.scope.scopes import compile_scope

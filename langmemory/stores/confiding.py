@@ -8,9 +8,9 @@ from typing import Final
 from langmemory.changes import ChangeSet, Facets, UpdateMemory
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.records import standing
-from langmemory.engines.sqlite.writing.verbatim import Turn
 from langmemory.formation.batch import digest
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
+from langmemory.messages import Turn
 from langmemory.pluralize import counted
 from langmemory.types import Namespace
 

@@ -13,11 +13,11 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import ArrayLike
 
+from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.reading.operations import whole_number
 from langmemory.engines.sqlite.records import items, labels, standing, usage
 from langmemory.engines.sqlite.search import candidates
 from langmemory.engines.sqlite.writing.naming import Names, unnumbered

@@ -15,7 +15,6 @@ from langmemory.engines.sqlite.file.connection import Connection, clear_errors
 from langmemory.engines.sqlite.file.namespaces import find
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.settings import newest_forgetting, note_remaining, remaining
-from langmemory.engines.sqlite.file.values import from_json, readable_text
 from langmemory.engines.sqlite.forgetting import concerned, forget, remains
 from langmemory.engines.sqlite.forgetting.concerned import Concerned
 from langmemory.engines.sqlite.reading.searching import now_us
@@ -26,6 +25,7 @@ from langmemory.errors import ConfigError, DatabaseError, ForgettingError
 from langmemory.formation.entities.spelling import normalised
 from langmemory.languages import is_unspaced
 from langmemory.types import Forgotten, Namespace
+from langmemory.values import from_json, readable_text
 
 logger = logging.getLogger("langmemory.stores")
 

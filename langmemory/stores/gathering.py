@@ -13,14 +13,14 @@ from langmemory.engines.sqlite.background.reflected import TurnRow
 from langmemory.engines.sqlite.file import namespaces, threads
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import from_us, to_us
-from langmemory.engines.sqlite.file.values import readable_text
 from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.records import history, runs
-from langmemory.engines.sqlite.writing.naming import speaker_of
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
+from langmemory.messages import speaker_of
 from langmemory.stores.base import SQLiteBaseStore
 from langmemory.types import Namespace, Privacy
+from langmemory.values import readable_text
 
 BATCH_TOKENS = 2_000
 """Of what was said, by the approximate counter: enough to understand a conversation by, and little

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+from langmemory.arguments import whole_number
 from langmemory.engines.sqlite.background import jobs
-from langmemory.engines.sqlite.background.jobs import Enqueued, NewJob
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.reading.operations import whole_number
 from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
 from langgraph.store.base import TTLConfig
 
+from langmemory import arguments, messages
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.engines.sqlite.file.connection import Connection, is_damage
@@ -31,7 +32,6 @@ from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig
 from langmemory.engines.sqlite.writing.naming import Names, unnumbered
 from langmemory.engines.sqlite.writing.usage import UsageCounts
 from langmemory.engines.sqlite.writing.usage import write as write_counts
-from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import (
     ClosedStoreError,
     ConfigError,
@@ -39,6 +39,7 @@ from langmemory.errors import (
     DatabaseError,
     ForgettingError,
 )
+from langmemory.messages import Message, as_list, turns_of
 from langmemory.pluralize import counted
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.asked import asked_in
@@ -268,7 +269,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         privacy: Privacy = "shared",
     ) -> Remembered:
         """`remember` without blocking the loop."""
-        said, facets = verbatim.listed(messages), {"owner": owner, "privacy": privacy}
+        said, facets = as_list(messages), {"owner": owner, "privacy": privacy}
 
         def prepared() -> tuple[_Remembering, list[items.Write]]:
             remembering = self._remembering(namespace, said, thread_id, at, facets)
@@ -301,14 +302,14 @@ class MemoryStore(Changing, Conversing, Gathering):
         for name, given in (("thread_id", thread_id), ("owner", facets["owner"])):
             if not isinstance(given, str | None):
                 raise ConfigError(f"{name} is {given!r:.80}; it must be a string.")
-        operations.check_time("at", at)
+        arguments.check_time("at", at)
         if facets["privacy"] not in get_args(Privacy):
             raise ConfigError(
                 f"privacy is {facets['privacy']!r}; allowed are {', '.join(get_args(Privacy))}."
             )
         if at is not None and at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
-        turns = verbatim.turns(
+        turns = turns_of(
             messages,
             thread_id=thread_id,
             at=at,
@@ -464,8 +465,8 @@ class MemoryStore(Changing, Conversing, Gathering):
             as_of: What was true in the world at this time; None: what is now.
             known_at: What the system believed at this time; None: what it believes now.
         """
-        operations.check_time("as_of", as_of)
-        operations.check_time("known_at", known_at)
+        arguments.check_time("as_of", as_of)
+        arguments.check_time("known_at", known_at)
         return Graph(
             self._engine,
             self._check_namespace(namespace),
@@ -730,7 +731,7 @@ class _Remembering:
     namespace: Namespace
     thread_id: str
     drafts: list[Draft]
-    turns: list[verbatim.Turn]
+    turns: list[messages.Turn]
     redacted: Mapping[str, int]
     owner: str | None
     """Whose turns they are, where it is a rule's to say that some are private."""

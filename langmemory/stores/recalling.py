@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
 
+from langmemory.arguments import check_time, whole_number
 from langmemory.config import Config
 from langmemory.context.tokens import count_text
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.index.vectors import Floats
 from langmemory.engines.sqlite.reading.as_of import Past, PastSource
-from langmemory.engines.sqlite.reading.operations import check_time, whole_number
 from langmemory.engines.sqlite.reading.source import SnapshotSource
 from langmemory.errors import ConfigError
 from langmemory.ports.candidates import CandidateSource

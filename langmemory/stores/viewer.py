@@ -18,8 +18,8 @@ from langmemory.config import Config
 from langmemory.context.citations import Usage
 from langmemory.engines.sqlite.reading import operations
 from langmemory.engines.sqlite.writing.indexing import IndexConfig
-from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import OwnershipError
+from langmemory.messages import Message
 from langmemory.redaction import Redactor
 from langmemory.stores.graph.graph import Graph
 from langmemory.stores.recalling import RecallOptions

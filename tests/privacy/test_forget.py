@@ -29,12 +29,12 @@ from langmemory.changes import (
 )
 from langmemory.config import load_config
 from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.background.jobs import NewJob
 from langmemory.engines.sqlite.file.connection import Database
 from langmemory.engines.sqlite.forgetting import forget
 from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
+from langmemory.ports.jobs import NewJob
 from langmemory.reflection import LocalReflectionExecutor
 from langmemory.stores import MemoryStore, forgetting
 from langmemory.stores.journal import JournalFiles

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.engines.sqlite.background.jobs import NewJob
 from langmemory.errors import ClosedStoreError
+from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
 from tests.reflection.processes import drain
 

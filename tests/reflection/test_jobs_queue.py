@@ -15,8 +15,9 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
-from langmemory.engines.sqlite.background.jobs import NewJob, claimable
+from langmemory.engines.sqlite.background.jobs import claimable
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
 from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState

@@ -18,7 +18,7 @@ from langmemory.config import DatabaseConfig
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.settings import read_model, write_model
-from langmemory.engines.sqlite.file.values import leaves, to_json
+from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index import signs, vectors
 from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
 from langmemory.engines.sqlite.index.vectors import Floats
@@ -26,6 +26,7 @@ from langmemory.engines.sqlite.records import items, removal
 from langmemory.engines.sqlite.records.items import Write
 from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.types import Namespace, Scope
+from langmemory.values import to_json
 from tests.seeds import examples
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]

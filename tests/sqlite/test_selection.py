@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.settings import read_model, write_model
-from langmemory.engines.sqlite.file.values import leaves, to_json
+from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.vectors import Floats
 from langmemory.engines.sqlite.records import items
@@ -28,6 +28,7 @@ from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sqlite.search import candidates, selection
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
+from langmemory.values import to_json
 
 DIMS = 24
 NAMESPACES: tuple[Namespace, ...] = (("a",), ("a", "b"), ("a", "c"), ("z",))

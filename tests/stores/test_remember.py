@@ -23,10 +23,10 @@ from langchain_core.messages import (
 
 from langmemory.context import disclose, mark_injected
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.writing import verbatim
 from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
+from langmemory.messages import turns_of
 from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
@@ -403,13 +403,13 @@ async def test_a_long_message_does_not_hold_up_the_loop(
 ) -> None:
     """What somebody pasted is taken apart and embedded in a thread, while the loop goes on."""
     opened = threading.Event()
-    take_apart = verbatim.turns
+    take_apart = turns_of
 
     def gated(*args: Any, **options: Any) -> Any:
         assert opened.wait(60), "the loop did not come round"
         return take_apart(*args, **options)
 
-    monkeypatch.setattr(verbatim, "turns", gated)
+    monkeypatch.setattr("langmemory.stores.memory_store.turns_of", gated)
     book = HumanMessage("Call me Ishmael. " * 2_000, id="book")
     remembering = asyncio.create_task(store.aremember(NS, iter([book]), thread_id="t"))
     await asyncio.sleep(0)

@@ -29,8 +29,9 @@ from langmemory.changes import (
 from langmemory.context.citations import Usage
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.records import items
-from langmemory.engines.sqlite.transfer import records, transfer
+from langmemory.engines.sqlite.transfer import transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
+from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.stores import MemoryStore, base
 from tests.stores.embedders import WordEmbeddings
 
@@ -284,7 +285,7 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
         with pytest.raises(ImportFormatError, match=f"up to version {transfer.VERSION}. Upgrade"):
             store.import_rows(rows)
         assert store.stats().items == 0
-    types = transfer.ITEM_TYPES | records.TYPES
+    types = ITEM_TYPES | RECORD_TYPES
     assert transfer.VERSION == 4
     assert types == {
         "meta", "item", "history", "run", "entity", "link", "alias", "evidence", "mention", "edge",

@@ -12,12 +12,13 @@ import numpy as np
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
 from langmemory.engines.sqlite.file.settings import read_model
-from langmemory.engines.sqlite.file.values import from_json, leaves
+from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.index.signs import SignIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.engines.sqlite.records.history import GONE
 from langmemory.engines.sqlite.records.removal import RESTORABLE
+from langmemory.values import from_json
 
 DAMAGED: Final = "damaged:"
 """Begins a problem with one row."""

@@ -19,7 +19,6 @@ from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.engines.sqlite import schema
 from langmemory.engines.sqlite.file.connection import Connection, Database, clear_errors
 from langmemory.engines.sqlite.file.settings import ModelSetting, read_model, remaining
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.index import keywords, signs, vectors, words
 from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.vectors import Floats, Ids
@@ -28,6 +27,7 @@ from langmemory.engines.sqlite.search import candidates, keyword_search
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.types import Scope, Stats
+from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 

@@ -16,13 +16,12 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
-from langmemory.engines.sqlite.writing import verbatim
-from langmemory.engines.sqlite.writing.verbatim import Message
 from langmemory.errors import ConfigError
 from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
 from langmemory.formation.batch import Turn
 from langmemory.formation.extraction.transcript import transcript
 from langmemory.formation.prompts import prompt
+from langmemory.messages import Message, turns_of
 from langmemory.reflection.managers.proposals import Changes, Permits, Proposals
 from langmemory.reflection.managers.schemas import (
     ExtractedMemory,
@@ -196,5 +195,5 @@ def conversation(messages: Sequence[Message]) -> str:
     now = datetime.now(UTC)
     return transcript(
         Turn(key=turn.key, text=turn.text, role=turn.role, speaker=turn.speaker, said_at=turn.at)
-        for turn in verbatim.turns(messages, thread_id="-", at=None, now=now)
+        for turn in turns_of(messages, thread_id="-", at=None, now=now)
     )

@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from langmemory.engines.sqlite.writing import verbatim
 from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.prompts import prompt
+from langmemory.messages import as_list
 from langmemory.reflection.managers.memory_manager import conversation
 
 QUERY_CHARS = 2_000
@@ -44,6 +44,6 @@ def asked(input: Mapping[str, Any], *, limit: int, instructions: str = "") -> Qu
 
 def said(input: Mapping[str, Any]) -> list[str]:
     """The conversation's own words: the last message, and the end of all of it."""
-    messages = verbatim.listed(input.get("messages") or ())
+    messages = as_list(input.get("messages") or ())
     last, whole = conversation(messages[-1:]), conversation(messages)
     return list(dict.fromkeys(text[-QUERY_CHARS:] for text in (last, whole) if text))

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import to_path
 from langmemory.engines.sqlite.file.times import from_us, maybe_datetime
-from langmemory.engines.sqlite.file.values import from_json, to_json
-from langmemory.types import Job, JobState, Namespace
+from langmemory.ports.jobs import Enqueued, NewJob
+from langmemory.types import Job, JobState
+from langmemory.values import from_json, to_json
 
 COLUMNS: Final = (
     "id, kind, lane, thread, payload, config, state, created_at, due_at, attempts, worker, "
@@ -49,39 +48,6 @@ BROUGHT: Final = f"json_remove(payload, {_WHOSE_PATHS})"
 """What a job says beyond whose turns are to be read."""
 READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
 """Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
-
-
-def lane_of(kind: str, namespace: Namespace | None, who: str = "") -> str:
-    """The path of the namespace that a job is about; of one that does not say, its kind and who it is
-    for. What is forgotten with a person goes by it."""
-    return to_path(namespace or tuple(filter(None, (kind, who))))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewJob:
-    """Work for later."""
-
-    kind: str
-    """Which workers take it."""
-    lane: str
-    """Jobs of one lane, see `lane_of`, run one after the other, whatever their kind."""
-    thread: str | None
-    """It replaces a pending job of this kind, lane and thread; None replaces nothing."""
-    payload: dict[str, Any]
-    config: dict[str, Any]
-    wait_seconds: float = 0
-    """How long it is to wait."""
-    max_debounce_seconds: float | None = None
-    """How long the jobs it replaces and itself may have waited together; None has no limit."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Enqueued:
-    """Where a new job stands."""
-
-    id: int
-    replaced: tuple[int, ...]
-    """Jobs whose place it takes."""
 
 
 def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:

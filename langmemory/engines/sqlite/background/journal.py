@@ -11,8 +11,9 @@ import apsw
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path
 from langmemory.engines.sqlite.file.rows import id_array
-from langmemory.engines.sqlite.file.values import LONG, LeafValue, from_json
+from langmemory.engines.sqlite.file.values import LONG, LeafValue
 from langmemory.types import Namespace
+from langmemory.values import from_json
 
 KEYS: Final = ("fact/", "summary/")
 """Begin the keys of what pages tell of."""

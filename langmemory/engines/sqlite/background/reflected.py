@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.types import Namespace
+from langmemory.values import from_json
 
 _TURN: Final = (
     # The plus: to start from a thread, not from all turns of the file.

@@ -18,7 +18,7 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.engines.sqlite.background import reflected
-from langmemory.engines.sqlite.changes.run import ChangeRun, TurnsReadError, Unchanged
+from langmemory.engines.sqlite.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sqlite.file.times import to_us
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.engines.sqlite.records import evidence, removal
@@ -26,7 +26,7 @@ from langmemory.engines.sqlite.records.items import AT_FIRST, ENDED, Write, find
 from langmemory.engines.sqlite.records.removal import was_deleted
 from langmemory.engines.sqlite.records.revisions import column
 from langmemory.engines.sqlite.writing import verbatim
-from langmemory.errors import ChangeError
+from langmemory.errors import ChangeError, TurnsReadError
 from langmemory.types import HistoryAction
 
 

@@ -13,12 +13,8 @@ from langmemory.engines.sqlite.records import history, runs
 from langmemory.engines.sqlite.records.evidence import Withdrawn
 from langmemory.engines.sqlite.records.items import Write, following
 from langmemory.engines.sqlite.records.revisions import column, revise
-from langmemory.errors import ChangeError, StalePlanError
+from langmemory.errors import ChangeError
 from langmemory.types import HistoryAction
-
-
-class TurnsReadError(StalePlanError):
-    """Another run has learned from some of the turns since this one looked: it is to gather anew."""
 
 
 class Unchanged(Exception):

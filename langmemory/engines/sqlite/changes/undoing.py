@@ -11,7 +11,6 @@ from langmemory.engines.sqlite.changes.applying import some
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import intern
 from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.engines.sqlite.records import (
     dependants,
@@ -29,6 +28,7 @@ from langmemory.engines.sqlite.writing.indexing import Draft, Indexing
 from langmemory.engines.sqlite.writing.reindexing import Stored, redrafted, reindexed
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
 from langmemory.types import Applied, Run
+from langmemory.values import from_json
 
 
 @dataclass(kw_only=True, slots=True)

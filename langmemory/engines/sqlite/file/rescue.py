@@ -16,7 +16,7 @@ import apsw
 
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
 from langmemory.engines.sqlite.file.settings import schema_sql
-from langmemory.engines.sqlite.file.values import from_json
+from langmemory.values import from_json
 
 TABLES: Final = (
     "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",

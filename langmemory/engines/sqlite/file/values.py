@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 import hashlib
 import json
 import math
-import uuid
-from collections.abc import Iterator, Mapping
-from datetime import date, datetime, time
-from decimal import Decimal
-from pathlib import PurePath
+from collections.abc import Mapping
 from typing import Any, Final
-
-import numpy as np
-
-from langmemory.errors import DamagedTextError, InvalidValueError
 
 LONG_STRING: Final = 64
 """Longer strings are not worth a place of their own in the index: a filter that asks for one reads
@@ -24,169 +14,11 @@ the items. Sentences in it would cost every put a random page."""
 LONG: Final = b"long"
 """What stands in the index for a long string."""
 
-MAX_DEPTH: Final = 200
-"""How deep a value may nest; Python's own JSON reader gives up somewhere below 1,000."""
 
 ELEMENT: Final = "."
 """Ends the path of a list's elements. No filter key ends so, and no other leaf."""
 
 LeafValue = int | float | str | bytes
-
-
-def to_json(value: Mapping[str, Any]) -> str:
-    """The value as JSON text.
-
-    What JSON has no word for is written as LangGraph's SqliteStore writes it: dates and times in
-    ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects;
-    numbers of numpy, which embedders score with, as numbers.
-
-    Raises:
-        InvalidValueError: A key is not a string, something cannot be written without loss, or an
-            object within it nests too deep.
-    """
-    try:
-        text = _ENCODER.encode(value)
-        if not text.isascii():
-            text.encode("utf-8")  # lone surrogates
-    except InvalidValueError:
-        raise
-    except RecursionError as error:
-        raise InvalidValueError(
-            f"The value nests deeper than {MAX_DEPTH} levels, within an object it holds. Store it "
-            "flatter, or as a string."
-        ) from error
-    except UnicodeEncodeError as error:
-        raise InvalidValueError(
-            f"The value holds half of a surrogate pair, in {error.object[: error.start][-40:]!r} and what "
-            "follows. Repair it, for example with text.encode('utf-8', 'replace').decode()."
-        ) from error
-    except (TypeError, ValueError) as error:
-        raise InvalidValueError(
-            f"The value cannot be stored as JSON: {error}. Store only JSON types, datetimes, UUIDs, "
-            "enums, dataclasses or pydantic models."
-        ) from error
-    return text
-
-
-def from_json(text: str) -> Any:
-    """What `to_json` wrote. Integers of any size keep their digits."""
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        raise DamagedTextError(
-            f"A stored text is no JSON any more: the file is damaged at character {error.pos} of it. Run "
-            "`langmemory doctor`: it names the row, and `langmemory doctor --rescue FILE` brings out "
-            "the others."
-        ) from error
-
-
-def as_json(value: object) -> Any:
-    """What stands in JSON for a value that JSON has no word for.
-
-    Raises:
-        InvalidValueError: Nothing does.
-    """
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, uuid.UUID | PurePath | Decimal):
-        return str(value)
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, np.generic):
-        return value.item()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, set | frozenset):
-        raise InvalidValueError(f"A set ({value!r:.80}) has no JSON form. Store a list instead.")
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(mode="json")
-    raise InvalidValueError(
-        f"A {type(value).__name__} ({value!r:.80}) has no JSON form. Convert it before storing."
-    )
-
-
-_DECODER: Final = json.JSONDecoder()
-_ENCODER: Final = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), default=as_json
-)  # json.dumps would make one for every value
-
-
-def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
-    """Whether the value is made of JSON's own types alone, so that writing and reading it changes
-    nothing. json.dumps would turn the key 1 into "1" without a word, so keys must be strings.
-
-    Raises:
-        InvalidValueError: A key is not a string, and where it stands; or the value is too deep.
-    """
-    kind = type(value)
-    if kind in SCALARS:
-        return True
-    if depth > MAX_DEPTH:
-        raise InvalidValueError(
-            f"The value nests deeper than {MAX_DEPTH} levels, at {where:.80}… Store it flatter, or "
-            "as a string."
-        )
-    if kind is dict or isinstance(value, Mapping):
-        plain = kind is dict
-        for key, inner in value.items():
-            if type(key) is not str:
-                if not isinstance(key, str):
-                    raise InvalidValueError(
-                        f"The key {key!r} in {where} is a {type(key).__name__}. "
-                        "Keys must be strings."
-                    )
-                plain = False
-            if type(inner) not in SCALARS:
-                plain = check_keys(inner, f"{where}.{key}", depth + 1) and plain
-        return plain
-    if kind is list or isinstance(value, list | tuple):
-        plain = kind is list
-        for inner in value:
-            if type(inner) not in SCALARS:
-                plain = check_keys(inner, f"{where}[]", depth + 1) and plain
-        return plain
-    return False
-
-
-SCALARS: Final = frozenset((str, int, float, bool, type(None)))
-"""JSON's own types that hold no others."""
-
-
-TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")
-"""Where applications keep the sentence itself, in order of preference."""
-
-
-def readable_text(value: Mapping[str, Any]) -> str:
-    """The sentence in a value, for people, for the keyword index and for the embedded model.
-
-    ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
-    else its scalar leaves in order, with their names.
-    """
-    inner: Any = value
-    content = value.get("content")
-    if isinstance(content, Mapping) and set(value) <= {"kind", "content"}:
-        inner = content
-    for name in TEXT_FIELDS:
-        found = inner.get(name)
-        if isinstance(found, str) and found.strip():
-            return found
-    return "\n".join(
-        f"{path}: {leaf}" if path else str(leaf) for path, leaf in _scalars(inner, "") if leaf != ""
-    )
-
-
-def _scalars(value: Any, path: str) -> Iterator[tuple[str, object]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _scalars(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _scalars(inner, path)
-    elif value is not None:
-        yield path, value
 
 
 def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:

@@ -18,7 +18,6 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, find, intern, lineage, to_path
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.settings import read_model
-from langmemory.engines.sqlite.file.values import from_json, to_json
 from langmemory.engines.sqlite.forgetting.concerned import Concerned, id_set, number
 from langmemory.engines.sqlite.forgetting.heirs import hand_on
 from langmemory.engines.sqlite.index.signs import without
@@ -26,6 +25,7 @@ from langmemory.engines.sqlite.index.vectors import SLOT_BITS
 from langmemory.engines.sqlite.records import history, removal
 from langmemory.engines.sqlite.records.runs import UNDO
 from langmemory.types import Namespace
+from langmemory.values import from_json, to_json
 
 
 class _Place(NamedTuple):

@@ -7,9 +7,10 @@ from typing import Any
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.file.values import from_json, leaves, to_json
+from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.forgetting.concerned import Concerned
 from langmemory.engines.sqlite.records.items import Batch
+from langmemory.values import from_json, to_json
 
 
 def hand_on(connection: Connection, concerned: Concerned) -> None:

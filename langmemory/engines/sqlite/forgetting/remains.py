@@ -19,8 +19,8 @@ from langmemory.engines.sqlite.file.connection import Connection, Database
 from langmemory.engines.sqlite.file.namespaces import Bindings
 from langmemory.engines.sqlite.file.rescue import rescued
 from langmemory.engines.sqlite.file.rows import id_array
-from langmemory.engines.sqlite.file.values import from_json, readable_text, to_json
 from langmemory.languages import SIGNS, index_text
+from langmemory.values import from_json, readable_text, to_json
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")

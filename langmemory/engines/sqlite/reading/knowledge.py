@@ -16,7 +16,7 @@ from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.file import namespaces
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import maybe_datetime
-from langmemory.engines.sqlite.file.values import TEXT_FIELDS, from_json, leaf_value
+from langmemory.engines.sqlite.file.values import leaf_value
 from langmemory.engines.sqlite.graph import graph, graph_rows
 from langmemory.engines.sqlite.graph.graph import EdgeRow
 from langmemory.engines.sqlite.index.vectors import Floats, Ids
@@ -31,6 +31,7 @@ from langmemory.formation.contradiction.statements import key_of
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.ports.facts import Claim, KnownFact, fingerprint, normalised
 from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
+from langmemory.values import TEXT_FIELDS, from_json
 
 DERIVED: Final[tuple[Kind, ...]] = tuple(
     kind for kind in get_args(Kind) if kind not in ("episodic", "core")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from heapq import nsmallest
 from typing import Any, Final
 
@@ -27,12 +25,12 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from langmemory.arguments import whole_number
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import from_path, occupied, to_path
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.index.vectors import Floats, Ids
 from langmemory.engines.sqlite.records.items import NAMED
 from langmemory.engines.sqlite.scope.ownership import visible_to
@@ -40,11 +38,10 @@ from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.errors import ConfigError
 from langmemory.labels import label_of
 from langmemory.types import Namespace, Scope
+from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.store")
 
-NO_LIMIT: Final = 1 << 40
-"""More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
 
 Ranked = tuple[Ids, Floats]
 Ranker = Callable[[Snapshot, SearchOp, Scope], Ranked]
@@ -142,27 +139,6 @@ def check_query(query: object) -> None:
     """Raises ConfigError for what is no text."""
     if not isinstance(query, str):
         raise ConfigError(f"query is {query!r:.80}; it must be a string.")
-
-
-def whole_number(name: str, value: Any) -> int:
-    """A limit or the like as SQLite takes it: `NO_LIMIT` at most.
-
-    Raises:
-        ConfigError: It is no whole number from 0 on, as True is none.
-    """
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, 0 or more.")
-    return min(number, NO_LIMIT)
-
-
-def check_time(name: str, value: object) -> None:
-    """Raises ConfigError for what is neither a datetime nor None."""
-    if not isinstance(value, datetime | None):
-        raise ConfigError(f"{name} is {value!r:.80}; it must be a datetime.")
 
 
 def queries(batch: Batch) -> list[str]:

@@ -9,10 +9,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.arguments import NO_LIMIT
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.graph import graph, hops
 from langmemory.engines.sqlite.reading.claims import claims_asked, rivals_among
-from langmemory.engines.sqlite.reading.operations import NO_LIMIT
 from langmemory.engines.sqlite.records import items
 from langmemory.engines.sqlite.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.search import candidates, known_words

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable
 
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import to_path
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.records.items import Write
 from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.errors import OwnershipError
+from langmemory.values import from_json
 
 
 def claim(

@@ -12,9 +12,9 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import to_path
 from langmemory.engines.sqlite.file.rows import insert
 from langmemory.engines.sqlite.file.times import from_us, maybe_datetime
-from langmemory.engines.sqlite.file.values import from_json, to_json
 from langmemory.engines.sqlite.scope.ownership import open_past, open_run
 from langmemory.types import HistoryAction, HistoryEntry, Namespace
+from langmemory.values import from_json, to_json
 
 GONE: Final = ("delete", "expire", "forget")
 """Actions after which there is no item."""

@@ -17,7 +17,7 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path, intern, to_path
 from langmemory.engines.sqlite.file.rows import id_array, insert
 from langmemory.engines.sqlite.file.times import by_clock, from_us, maybe_datetime
-from langmemory.engines.sqlite.file.values import LeafValue, from_json, readable_text
+from langmemory.engines.sqlite.file.values import LeafValue
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.engines.sqlite.index import fingerprints, keywords, vectors
 from langmemory.engines.sqlite.index.vectors import Floats, Ids
@@ -25,6 +25,7 @@ from langmemory.engines.sqlite.records import history
 from langmemory.engines.sqlite.scope.filters import Condition
 from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.types import Memory, Namespace
+from langmemory.values import from_json, readable_text
 
 IndexFields = Literal[False] | list[str] | None
 """What of an item is indexed: the store's fields, nothing, or these paths."""

@@ -9,12 +9,12 @@ from langmemory.engines.sqlite.file import threads
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import to_path
 from langmemory.engines.sqlite.file.rows import insert
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.engines.sqlite.index import keywords, vectors
 from langmemory.engines.sqlite.records import history, runs
 from langmemory.engines.sqlite.records.items import AT_FIRST, FACETS, Batch, Write
 from langmemory.types import Namespace
+from langmemory.values import from_json
 
 
 def delete(

@@ -9,9 +9,9 @@ from typing import Any
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path
 from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.file.values import from_json, to_json
 from langmemory.engines.sqlite.scope.ownership import once_private, visible_to
 from langmemory.types import Namespace, Review
+from langmemory.values import from_json, to_json
 
 _COLUMNS = (
     "v.id, n.path, v.about, v.question, v.items, v.options, v.run, v.opened_at, v.decision, "

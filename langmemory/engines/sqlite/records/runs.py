@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path, to_path
 from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.file.values import from_json, to_json
 from langmemory.engines.sqlite.records.history import LIVES
 from langmemory.types import Namespace, Run, RunKind
+from langmemory.values import from_json, to_json
 
 UNDO: Final = "undo/"
 """Begins the id of the run that undoes a run; there is at most one."""

@@ -13,7 +13,6 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, find, from_path, holds_few
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.times import from_us, to_us
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.records import history
 from langmemory.engines.sqlite.records.items import AT_FIRST, memory, without_heir
 from langmemory.engines.sqlite.scope import past
@@ -21,6 +20,7 @@ from langmemory.engines.sqlite.scope.filters import matches
 from langmemory.engines.sqlite.scope.ownership import open_past, visible_to
 from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.types import Memory, Namespace, Scope
+from langmemory.values import from_json
 
 _OWN: Final = ("created_at", "updated_at", "access_count", "accessed_at")
 """Columns that every item has, beside those of `AT_FIRST`."""

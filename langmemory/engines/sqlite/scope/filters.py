@@ -12,16 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from langmemory.engines.sqlite.file.values import (
-    ELEMENT,
-    LONG,
-    MAX_DEPTH,
-    SCALARS,
-    as_json,
-    exact,
-    leaf_value,
-)
+from langmemory.engines.sqlite.file.values import ELEMENT, LONG, exact, leaf_value
 from langmemory.errors import InvalidFilterError, InvalidValueError
+from langmemory.values import MAX_DEPTH, SCALARS, as_json
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")

@@ -9,11 +9,11 @@ from typing import Any, Final, get_args
 
 from langmemory.engines.sqlite.file.namespaces import below, to_path
 from langmemory.engines.sqlite.file.times import to_us
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.scope import past
 from langmemory.engines.sqlite.scope.filters import Condition, Start, compile_filter, matches
 from langmemory.engines.sqlite.scope.ownership import READER, visible_to
 from langmemory.types import Kind, Scope
+from langmemory.values import from_json
 
 
 @dataclass(frozen=True, slots=True)

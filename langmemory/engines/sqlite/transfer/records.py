@@ -82,7 +82,6 @@ QUERIES: Final[Mapping[str, str]] = {
 }
 """Rows of each type, in an order in which an import finds what they name."""
 
-TYPES: Final = frozenset(QUERIES)
 RECORD: Final = frozenset({"run", "reflected", "usage", "removed"})
 """Types that tell what happened, not what is known."""
 FOR_VIEWERS: Final = frozenset({"evidence", "usage"})

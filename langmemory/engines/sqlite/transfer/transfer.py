@@ -23,7 +23,6 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path, intern, to_path
 from langmemory.engines.sqlite.file.settings import read_model
 from langmemory.engines.sqlite.file.times import from_us, to_us
-from langmemory.engines.sqlite.file.values import from_json, to_json
 from langmemory.engines.sqlite.records.history import (
     GONE,
     WITHDRAWN,
@@ -44,7 +43,9 @@ from langmemory.engines.sqlite.writing import verbatim
 from langmemory.engines.sqlite.writing.indexing import Draft, Indexing
 from langmemory.engines.sqlite.writing.reindexing import Stored, reindexed
 from langmemory.errors import ImportFormatError, LangMemoryError
+from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.types import HistoryAction, Namespace
+from langmemory.values import from_json, to_json
 
 Place = tuple[Namespace, str]
 
@@ -56,7 +57,6 @@ BATCH: Final = 500
 """Items, or rows beside them, written in one transaction by an import."""
 BATCH_CHARACTERS: Final = 4_000_000
 """Fewer items, if their values are this long together: embedding takes some forty bytes a character."""
-ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
 
 FACETS: Final = (
     "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
@@ -250,10 +250,10 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
     batch: list[Mapping[str, Any]] = []
     count = characters = 0
     for row in rows:
-        if not isinstance(row, Mapping) or str(row.get("type")) not in ITEM_TYPES | records.TYPES:
+        if not isinstance(row, Mapping) or str(row.get("type")) not in ITEM_TYPES | RECORD_TYPES:
             raise ImportFormatError(
                 f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is one "
-                f"of {', '.join(sorted(ITEM_TYPES | records.TYPES))}."
+                f"of {', '.join(sorted(ITEM_TYPES | RECORD_TYPES))}."
             )
         if row["type"] not in ("meta", "history"):
             if count == BATCH or characters >= BATCH_CHARACTERS:
@@ -387,7 +387,7 @@ def _write_rows(
         connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
     _write_history(connection, changes, items, known, lives_here, since)
     for row in rows:
-        if row["type"] in records.TYPES:
+        if row["type"] in RECORD_TYPES:
             records.import_row(connection, row, since)
     verbatim.refresh_around(connection, list(items.values()))
     return len(items)

@@ -17,13 +17,7 @@ from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.settings import ModelSetting
-from langmemory.engines.sqlite.file.values import (
-    check_keys,
-    from_json,
-    leaves,
-    readable_text,
-    to_json,
-)
+from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index.vectors import MAX_VECTORS, Floats
 from langmemory.engines.sqlite.records.items import IndexFields, Write
 from langmemory.engines.sqlite.writing.wording import fact_body, is_fact
@@ -32,6 +26,7 @@ from langmemory.languages import index_text, passages
 from langmemory.ports.facts import fingerprint
 from langmemory.recall import vocabulary
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
+from langmemory.values import check_keys, from_json, readable_text, to_json
 
 ANONYMOUS_MODEL: Final = "custom"
 """Model id of functions without a name; only their dims can be compared."""

@@ -15,11 +15,9 @@ from typing import Any, Final
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.records import standing
 from langmemory.formation.entities.spelling import normalised
-from langmemory.labels import label_of
+from langmemory.messages import ANONYMOUS, is_own
 from langmemory.types import Memory, Namespace
 
-ANONYMOUS: Final = frozenset({"user", "human"})
-"""What a speaker without a name is called; with an owner it is the owner."""
 _SUMMARY: Final = "archival"
 _DIGITS: Final = re.compile(r"\d+")
 _IN_WORD: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
@@ -33,18 +31,6 @@ _THE_USER: Final = (
     (re.compile("用户"), "{name}"),
 )
 """How facts call a speaker without a name, as the rules write it."""
-
-
-def is_own(namespace: Namespace, owner: str) -> bool:
-    """Whether a namespace is one person's: a label of it is their id."""
-    return owner in namespace or label_of(owner) in namespace
-
-
-def speaker_of(role: str, owner: str | None, namespace: Namespace) -> str:
-    """Return who says a message without a name: where several people share a namespace, its owner."""
-    if role.casefold() in ANONYMOUS and owner and not is_own(namespace, owner):
-        return owner
-    return role
 
 
 def unnumbered(memory: Memory) -> Memory:

@@ -14,7 +14,6 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import from_path
 from langmemory.engines.sqlite.file.settings import ModelSetting, read_model, write_model
 from langmemory.engines.sqlite.file.times import by_clock
-from langmemory.engines.sqlite.file.values import from_json
 from langmemory.engines.sqlite.index import keywords, vectors
 from langmemory.engines.sqlite.records.items import IndexFields
 from langmemory.engines.sqlite.writing import verbatim
@@ -27,6 +26,7 @@ from langmemory.engines.sqlite.writing.indexing import (
 )
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.types import Namespace
+from langmemory.values import from_json
 
 BATCH: Final = 256
 """Items embedded and written at a time."""

@@ -1,0 +1,33 @@
+"""Checks of arguments that public methods share."""
+
+from __future__ import annotations
+
+import operator
+from datetime import datetime
+from typing import Any, Final
+
+from langmemory.errors import ConfigError
+
+NO_LIMIT: Final = 1 << 40
+"""More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A limit or the like as SQLite takes it: `NO_LIMIT` at most.
+
+    Raises:
+        ConfigError: It is no whole number from 0 on, as True is none.
+    """
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, 0 or more.")
+    return min(number, NO_LIMIT)
+
+
+def check_time(name: str, value: object) -> None:
+    """Raises ConfigError for what is neither a datetime nor None."""
+    if not isinstance(value, datetime | None):
+        raise ConfigError(f"{name} is {value!r:.80}; it must be a datetime.")

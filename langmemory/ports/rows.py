@@ -1,0 +1,24 @@
+"""Rows of an export, by type."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
+"""Rows that are items, or tell of them and of the file."""
+RECORD_TYPES: Final = frozenset(
+    {
+        "alias",
+        "edge",
+        "entity",
+        "evidence",
+        "link",
+        "mention",
+        "reflected",
+        "removed",
+        "review",
+        "run",
+        "usage",
+    }
+)
+"""Rows of what was derived and what happened: runs, reviews, evidence, entities and others."""
