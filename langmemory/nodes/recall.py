@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -43,7 +42,7 @@ from langmemory.nodes.state import (
 )
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.recall.asked import asked_in
-from langmemory.recall.contentless import goes_on, is_idle
+from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.stores.recalling import check_kinds, check_min_score
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
@@ -53,7 +52,6 @@ QUERY_WORDS = 6
 QUERY_MESSAGES = 3
 """At most so many messages of the person make up the query."""
 
-_ASKED_BACK = re.compile(r"[?？؟][\W_]*$")
 
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
@@ -430,7 +428,7 @@ def says_nothing(messages: Sequence[AnyMessage]) -> bool:
     if last is None or not messages[last].text.strip() or not _asks_nothing(messages[last].text):
         return False
     before = next((one.text for one in reversed(messages[:last]) if one.text.strip()), "")
-    return not _ASKED_BACK.search(before)
+    return not ENDS_AS_QUESTION.search(before)
 
 
 def _asks_nothing(text: str) -> bool:

@@ -134,23 +134,17 @@ def is_personal(query: str, intent: Intent) -> bool:
     return False
 
 
-def gate(query: str, intent: Intent, ranking: Ranking, estimates: Floats) -> float:
-    """The lowest probability with which a memory is shown for a prompt, where nobody chose one; above 1
-    where none is."""
+def gate(query: str, ranking: Ranking, properties: Floats, estimates: Floats) -> float:
+    """Return the lowest probability with which a memory is shown for a prompt, where nobody chose one;
+    above 1 where none is shown. ``properties`` are its `features`."""
     best = float(estimates[ranking.order].max(initial=0))
-    question = asks(query)
-    if ranking.reading.named or is_personal(query, intent) or (question and _met_whole(ranking)):
+    named = dict(zip(WEIGHTS, properties.tolist(), strict=True))
+    question, met = asks(query), ranking.reading.met
+    # One memory has every word of a question of two words or more: its subject was talked about,
+    # however many memories share it.
+    met_whole = met is not None and len(met.shares) >= 2 and named["met_best"] >= WHOLE
+    if named["personal"] or (question and met_whole):
         needed = GATE
     else:
         needed = IMPERSONAL_GATE if question else REMARK_GATE
     return max(LOWEST, LOWEST_SHARE * best) if best >= needed else NOTHING
-
-
-def _met_whole(ranking: Ranking) -> bool:
-    """Whether one memory has every word of a query of two words or more: then its subject was talked
-    about, however many memories share it."""
-    met = ranking.reading.met
-    if met is None or len(met.shares) < 2:
-        return False
-    shares = met.shares @ np.where(ranking.reading.contentless, 0, met.matches)
-    return bool(shares.max(initial=0) >= WHOLE)

@@ -19,11 +19,14 @@ class Flat:
 
     depth: int
     """From each channel, then."""
-    share: float
+    share: float = 0.5
     """0..1: of the best score, what the last item found has at least."""
-    spread: float
-    """0..1: sessions among the items found, for each of them, from which there are many sessions."""
-    turns: int
+    spread: float = 0.6
+    """0..1: sessions among the items found, for each of them, from which there are many sessions. Of 1,700
+    questions to 5,600 turns in one namespace 16 of 100 are asked deeper: R@5 .544 -> .555, R@10
+    .639 -> .645. With more depth for all questions they have .564 and .640. Of questions to one
+    conversation none is, where R@10 would fall by .006."""
+    turns: int = 2000
     """Of the sessions found together, as far as they are known, from which these are long."""
 
     def holds(self, source: CandidateSource, found: Found) -> bool:

@@ -76,7 +76,7 @@ def choose(
     ranked = order
     if min_score is not None:
         order = order[scores[order] >= min_score]
-    folding = Folding(preset.fold_similarity)
+    folding = Folding(preset.dedupe_threshold)
     results, removed = _results(source, ranking, scores, order, limit, folding, alone)
     return Chosen(
         order=ranked,

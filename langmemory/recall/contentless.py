@@ -34,7 +34,7 @@ LONGEST_TOKENS: Final = 64
 LONGEST_IDLE_CHARACTERS: Final = 120
 """Of a message that asks for nothing."""
 
-_QUESTION = re.compile(r"[?？؟][\W_]*$")
+ENDS_AS_QUESTION = re.compile(r"[?？؟][\W_]*$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,7 +111,7 @@ def goes_on(message: str) -> bool:
     """Whether an idle message is a question that goes on from the one before it: "And hers?". One with
     a word of a greeting, thanks or assent ("All good?") is none."""
     words = split_words(message)
-    return bool(words and _QUESTION.search(message)) and not any(
+    return bool(words and ENDS_AS_QUESTION.search(message)) and not any(
         any(piece in message for piece in (*language.fillers, *language.phrases))
         if language.phrases
         else not language.fillers.isdisjoint(words)
@@ -121,7 +121,7 @@ def goes_on(message: str) -> bool:
 
 def asks(message: str) -> bool:
     """Whether a message is a question or a request, with a question mark or without."""
-    if _QUESTION.search(message):
+    if ENDS_AS_QUESTION.search(message):
         return True
     return any(_asks(message, language) for language in LANGUAGES.values())
 
@@ -143,7 +143,7 @@ def states(text: str) -> bool:
 
 
 def _states(sentence: str) -> bool:
-    if _QUESTION.search(sentence):
+    if ENDS_AS_QUESTION.search(sentence):
         return False
     return not any(
         _silent(sentence, language)

@@ -74,11 +74,6 @@ class Excerpts:
         return self._found[place]
 
 
-def best_start(text: str, query: str, characters: int) -> int:
-    """Return where the part of a text begins that meets a query best; see `Excerpts.start`."""
-    return Excerpts(query).start(text, characters)
-
-
 def _best(met: Interaction, starts: list[int], length: int, characters: int) -> int:
     """Where the best part of a text of this length begins, given how its pieces meet a query."""
     ends = [*starts[1:], length]

@@ -52,8 +52,8 @@ def hop(
     score: Floats,
     *,
     depth: int,
-    decay: float,
-    fan_out: int,
+    decay: float = 0.7,
+    fan_out: int = 8,
     beam: int = 16,
     limit: int = 40,
 ) -> Reached:

@@ -40,6 +40,7 @@ from langmemory.recall.later_first import HEAD, by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
+    PERIOD_LAG_DAYS,
     Pool,
     Ranking,
     Reading,
@@ -111,7 +112,7 @@ def run(
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     spelling, intent = _read(text, now, source, vocabulary)
     mode = mode if vector is not None else "keyword"
-    query = _query(spelling.text, intent, preset, vocabulary, mode)
+    query = _query(spelling.text, intent, vocabulary, mode)
     clock.lap("intent")
 
     def ranked(query: Query, preset: Preset) -> Ranking:
@@ -125,26 +126,26 @@ def run(
         if failure:
             degraded = (*degraded, failure)
         elif expansions:
-            query = _query(spelling.text, intent, preset, vocabulary, mode, expansions)
+            query = _query(spelling.text, intent, vocabulary, mode, expansions)
             ranking = ranked(query, preset)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
-    estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
+    estimates, lowest = _calibrated(query.text, intent, ranking, min_score)
     chosen = choose(source, ranking, estimates, preset, granularity, lowest, wanted)
     while chosen.crowded(wanted, len(ranking.contentless)) and (
         with_more := deeper(ranking, preset, limit)
     ):
         preset = with_more
         ranking = ranked(query, preset)
-        estimates, lowest = _calibrated(query.text, intent, ranking, preset, min_score)
+        estimates, lowest = _calibrated(query.text, intent, ranking, min_score)
         chosen = choose(source, ranking, estimates, preset, granularity, lowest, wanted)
     results, removed = chosen.results, chosen.removed
     bridge: list[str] = []
     if preset.second_look and vocabulary is not None and granularity == "turn" and results:
         bridge = bridging_terms(query.text, results, vocabulary, preset.second_look)
     if bridge:
-        further = _query(f"{query.text} {' '.join(bridge)}", intent, preset, vocabulary, mode)
+        further = _query(f"{query.text} {' '.join(bridge)}", intent, vocabulary, mode)
         again = ranked(further, preset)
-        likely, _ = _calibrated(query.text, intent, again, preset, min_score)
+        likely, _ = _calibrated(query.text, intent, again, min_score)
         more = choose(source, again, likely, preset, granularity, lowest, wanted)
         results = interleaved(results, more.results, wanted)
         clock.lap("second look")
@@ -203,7 +204,7 @@ def order(
     Arguments as for `run`. The cosine is 0 for an item without a vector.
     """
     spelling, intent = _read(text, now, source, vocabulary)
-    query = _query(spelling.text, intent, preset, vocabulary)
+    query = _query(spelling.text, intent, vocabulary)
     clock = _Clock()
     ranking = rank(
         query, intent, source, vector, now, preset, vocabulary, clock, limit, every_turn=True
@@ -227,19 +228,11 @@ def _read(
 def _query(
     text: str,
     intent: Intent,
-    preset: Preset,
     vocabulary: Vocabulary | None,
     mode: SearchMode = "hybrid",
     expansions: str = "",
 ) -> Query:
-    query = read_query(
-        text,
-        intent,
-        context_weight=preset.context_weight,
-        name_weight=preset.name_weight,
-        expansions=expansions,
-        vocabulary=vocabulary,
-    )
+    query = read_query(text, intent, expansions=expansions, vocabulary=vocabulary)
     return replace(query, keyword=None, kin_keyword=None) if mode == "semantic" else query
 
 
@@ -279,28 +272,19 @@ def rank(
     weights = weights_among(pool, intent, preset, len(query.terms))
     relevant = scoring.relevance(found, weights)
     clock.lap("signals")
-    wanted = {name for name, spread in preset.spreads.items() if spread}
-    wanted |= scoring.PROFILES.get(preset.profile, {}).keys()
-    asked = preset.profile == "task" or wanted & scoring.OF_USE
-    uses = source.uses(pool.rows.ids) if asked else None
+    wanted = {name for name, spread in preset.multiplier_ranges.items() if spread}
+    uses = source.uses(pool.rows.ids) if wanted & scoring.OF_USE else None
     properties = scoring.facets(
         pool.rows, uses, _micros(now), half_life_days=preset.half_life_days, wanted=wanted
     )
-    factors = scoring.multipliers(properties, preset.spreads)
+    factors = scoring.multipliers(properties, preset.multiplier_ranges)
     old = stale(pool.rows, at)
     of_now = "before" not in intent.asks and intent.horizon is None
     if preset.families and preset.stale_factor < 1 and of_now:
         old = np.maximum(old, are_in(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
         factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
-    if preset.profile == "measured":
-        score = relevant.copy()
-    else:
-        of_profile = scoring.PROFILES[preset.profile]
-        found |= {name: values for name, values in properties.items() if name in of_profile}
-        score = scoring.composite(relevant, properties, preset.profile)
-    if preset.profile == "task" and uses is not None:
-        factors["priority"] = scoring.priority_factors(uses.priority)
+    score = relevant.copy()
     for factor in factors.values():
         score *= factor
     own, folded = score, np.zeros(len(score), np.bool_)
@@ -381,7 +365,7 @@ def _look_up(
 ) -> _LookedUp:
     """Candidates of every channel but those ``without``, what surrounds them and what was made of
     them, and their words. ``now`` is as in `ClaimQuery`."""
-    window = searched(intent, preset.period_lag_days) if preset.window_channel else None
+    window = searched(intent, PERIOD_LAG_DAYS)
     # What is out of a bound takes places of what is within it.
     bounded = intent.edge is not None and intent.edge != "around"
     candidates = gather(
@@ -390,12 +374,7 @@ def _look_up(
         keyword=query.keyword,
         window=(_micros(window[0]), _micros(window[1])) if window else None,
         depth=max(preset.depth, limit, preset.flat_depth if bounded else 0),
-        flat=Flat(
-            depth=preset.flat_depth,
-            share=preset.flat_share,
-            spread=preset.flat_spread,
-            turns=preset.flat_turns,
-        ),
+        flat=Flat(depth=preset.flat_depth),
         kin=query.kin_keyword,
         kin_depth=preset.kin_depth,
         names=possible_names(query.text, intent),
@@ -412,7 +391,7 @@ def _look_up(
     pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
     if vocabulary is not None and not every_turn:
         pool = with_tokens(source, pool, vocabulary)
-    reading = read(source, pool, query, intent, vocabulary, preset, every_turn=every_turn)
+    reading = read(source, pool, query, intent, vocabulary, every_turn=every_turn)
     return _LookedUp(
         candidates=candidates,
         pool=pool,
@@ -424,14 +403,13 @@ def _look_up(
 
 
 def _calibrated(
-    text: str, intent: Intent, ranking: Ranking, preset: Preset, min_score: MinScore
+    text: str, intent: Intent, ranking: Ranking, min_score: MinScore
 ) -> tuple[Floats, float | None]:
     """The probability of each candidate, and the lowest with which one is returned."""
-    # The score of another profile counts what is no evidence, such as age.
-    score = ranking.score if preset.profile == "measured" else ranking.relevance
-    estimates = probability(score, features(text, intent, ranking))
+    properties = features(text, intent, ranking)
+    estimates = probability(ranking.score, properties)
     if min_score == "auto":
-        return estimates, gate(text, intent, ranking, estimates)
+        return estimates, gate(text, ranking, properties, estimates)
     return estimates, min_score
 
 
@@ -454,28 +432,17 @@ def _pool(
     first = fuse(
         {"keyword": pool.keyword, "dense": pool.dense},
         {"keyword": weights.keyword, "dense": weights.dense if vector is not None else 0.0},
-        method=preset.fusion,
-        rrf_k=preset.rrf_k,
     )
     best = np.argsort(-first, kind="stable")
     if preset.hop_depth:
         # Where the query names somebody, only what speaks of them leads on.
         named = are_in(pool.rows.ids[best], candidates.named.ids)
         start = (best[named] if named.any() else best)[: max(preset.context_depth, 10)]
-        hops = hop(
-            source,
-            pool.rows.ids[start],
-            first[start],
-            depth=preset.hop_depth,
-            decay=preset.hop_decay,
-            fan_out=preset.hop_fan_out,
-            beam=preset.hop_beam,
-            limit=preset.hop_limit,
-        )
+        hops = hop(source, pool.rows.ids[start], first[start], depth=preset.hop_depth)
         ids = np.array(list(hops.score), dtype=np.int64)
         pool = extended(source, pool, source.rows(ids), vector)
     if preset.context_depth:
-        pool = widened(source, pool, best[: preset.context_depth], vector, preset.radius)
+        pool = widened(source, pool, best[: preset.context_depth], vector)
     return pool, hops
 
 

@@ -1,4 +1,7 @@
-"""Presets: every constant of recall by name, as data that can be copied and changed."""
+"""Presets: the options of recall, as data that can be copied and changed.
+
+Constants of a single stage stand where that stage is: `ranking`, `candidates`, `hops`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from langmemory.errors import ConfigError
 from langmemory.languages import Question
-from langmemory.recall.fusion import RRF_K, Method
-from langmemory.recall.scoring import NEUTRAL, Profile
+from langmemory.recall.scoring import NEUTRAL
 
 Weight = float
 
@@ -116,44 +118,12 @@ class Preset(BaseModel):
         ge=0,
         le=MOST_CANDIDATES,
         description="Candidates from each channel where the scores of the words are flat and what they find "
-        "is of many sessions or of long ones; 0 is `depth` always.",
+        "is of many sessions or of long ones (see `Flat`); 0 is `depth` always.",
     )
-    flat_share: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Share of the best score by words that the last of `depth` candidates has where the "
-        "scores are flat.",
-    )
-    flat_spread: float = Field(
-        default=0.6,
-        ge=0,
-        le=1,
-        description="Sessions for each of `depth` candidates by words from which there are many. Of 1,700 "
-        "questions to 5,600 turns in one namespace 16 of 100 are asked deeper then: R@5 .544 -> .555, "
-        "R@10 .639 -> .645; all of them deeper have .564 and .640. Of questions to one conversation none "
-        "is, where R@10 would fall by .006.",
-    )
-    flat_turns: int = Field(
-        default=2000, ge=0, description="Turns of these sessions from which they are long."
-    )
-    context_weight: float = Field(
-        default=0.5, ge=0, description="BM25 weight of neighbouring turns."
-    )
-    name_weight: int = Field(
-        default=1, ge=1, le=4, description="BM25 weight of proper nouns in a query."
-    )
-    fusion: Method = Field(default="convex", description="How keyword and dense scores are joined.")
-    rrf_k: int = Field(default=RRF_K, ge=1)
     weights: SignalWeights = SignalWeights()
     context_depth: int = Field(
         default=20, ge=0, description="Best candidates whose neighbours join in."
     )
-    radius: int = Field(default=4, ge=1, le=10, description="Neighbouring turns on either side.")
-    context_decay: float = Field(
-        default=0.9, ge=0, le=1, description="Neighbour's weight per position."
-    )
-    session_best: int = Field(default=3, ge=1, description="Turns of a session that count for it.")
     session_share: float = Field(
         default=0.4,
         gt=0,
@@ -161,30 +131,10 @@ class Preset(BaseModel):
         description="Share of the results that one session takes at most, before those of others, where a "
         "question asks how something changed over time; 1 is no cap.",
     )
-    period_lag_days: float = Field(
-        default=14.0, gt=0, description="Days after a period that still count."
-    )
-    window_channel: bool = Field(
-        default=True, description="Fetch what was said in a fixed period, too."
-    )
-    document_tokens: tuple[float, float] = Field(
-        default=(32.0, 128.0),
-        description="Mean length of the candidates from which the weight of `lead` begins to go to "
-        "`keyword`, and at which all of it has, where none of them was said in a thread. In a long text "
-        "every word of a query meets something akin; BM25 knows lengths.",
-    )
-    document_terms: tuple[float, float] = Field(
-        default=(6.0, 16.0),
-        description="Words of a query from which, among documents, only words and vectors begin to count, "
-        "and at which nothing else does: a whole text that asks for others.",
-    )
     kin_depth: int = Field(
         default=40,
         ge=0,
         description="Candidates found by things of the kinds a query names; 0 looks up none.",
-    )
-    kin_match: float = Field(
-        default=0.6, ge=0, le=1, description="How well a thing meets the word for its kind."
     )
     entity_depth: int = Field(
         default=20,
@@ -213,9 +163,8 @@ class Preset(BaseModel):
         le=1,
         description="Score of what no longer holds, where the scope lets it through.",
     )
-    profile: Profile = "measured"
     half_life_days: float = Field(default=60.0, gt=0)
-    spreads: Mapping[str, float] = Field(
+    multiplier_ranges: Mapping[str, float] = Field(
         default={"importance": 0.1, "confidence": 0.1},
         description="Width of each facet's multiplier around 1, 0 to 1.",
     )
@@ -226,7 +175,7 @@ class Preset(BaseModel):
         le=1,
         description="1 ranks by relevance alone, R@10 .838 on the dev conversations; .9 has .839, .7 .818.",
     )
-    fold_similarity: float = Field(
+    dedupe_threshold: float = Field(
         default=1.0,
         gt=0,
         le=1,
@@ -249,14 +198,6 @@ class Preset(BaseModel):
         le=4,
         description="Steps from the best candidates over shared entities and evidence; 0 takes none.",
     )
-    hop_decay: float = Field(
-        default=0.7, gt=0, le=1, description="What a step leaves of the score it starts from."
-    )
-    hop_fan_out: int = Field(default=8, ge=1, description="Steps from one memory, at most.")
-    hop_beam: int = Field(
-        default=16, ge=1, description="Memories from which the next step is taken, at most."
-    )
-    hop_limit: int = Field(default=40, ge=1, description="Memories that hops reach, at most.")
 
     @field_validator("intent_weights")
     @classmethod
@@ -272,23 +213,16 @@ class Preset(BaseModel):
             raise ValueError("a weight is below 0, or none")
         return weights
 
-    @field_validator("document_tokens", "document_terms")
+    @field_validator("multiplier_ranges")
     @classmethod
-    def _ascending(cls, tokens: tuple[float, float]) -> tuple[float, float]:
-        if not 0 < tokens[0] < tokens[1] < inf:
-            raise ValueError(f"{tokens} are not two lengths above 0, the shorter first")
-        return tokens
-
-    @field_validator("spreads")
-    @classmethod
-    def _bounded(cls, spreads: Mapping[str, float]) -> Mapping[str, float]:
-        if unknown := sorted(spreads.keys() - NEUTRAL.keys()):
+    def _bounded(cls, ranges: Mapping[str, float]) -> Mapping[str, float]:
+        if unknown := sorted(ranges.keys() - NEUTRAL.keys()):
             raise ValueError(
                 f"no facet called {', '.join(unknown)}; there are {', '.join(NEUTRAL)}"
             )
-        if wrong := [name for name, spread in spreads.items() if not 0 <= spread <= 1]:
-            raise ValueError(f"the spread of {wrong[0]} is not within 0 and 1")
-        return spreads
+        if wrong := [name for name, width in ranges.items() if not 0 <= width <= 1]:
+            raise ValueError(f"the range of {wrong[0]} is not within 0 and 1")
+        return ranges
 
     def weights_for(self, asks: Iterable[Question]) -> dict[str, Weight]:
         """The signal weights of a query that asks for these."""

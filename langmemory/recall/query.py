@@ -49,15 +49,12 @@ def read_query(
     text: str,
     intent: Intent,
     *,
-    context_weight: float,
-    name_weight: int,
     expansions: str = "",
     vocabulary: Vocabulary | None = None,
 ) -> Query:
     """The query to ask; ``expansions`` are further words, which stand for every term.
 
-    Text in quotation marks is looked up as a phrase too. BM25 counts a phrase that stands n times
-    in an expression n times, so names stand ``name_weight`` times: rare proper nouns decide.
+    Text in quotation marks is looked up as a phrase too.
     """
     if vocabulary is None:
         terms = keyword_terms(text, intent.language)
@@ -69,9 +66,8 @@ def read_query(
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
     names: set[str] = set()
-    if name_weight > 1 or expansions:
+    if expansions:
         names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
-    asked = [term for term in terms for _ in range(name_weight if term in names else 1)]
     kin = dict(kin_of(terms, intent.language))
     further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()
     if further:
@@ -83,13 +79,13 @@ def read_query(
     def look_up(match: str, forms: tuple[str, ...] = ()) -> KeywordQuery | None:
         if not match:
             return None
-        return KeywordQuery(match=match, forms=forms, context_weight=context_weight)
+        return KeywordQuery(match=match, forms=forms)
 
     return Query(
         text=text,
         terms=terms,
         keyword=look_up(
-            match_expression(asked, intent.phrases), word_forms(terms, intent.language)
+            match_expression(terms, intent.phrases), word_forms(terms, intent.language)
         ),
         kin=kin,
         kin_keyword=look_up(match_expression(islice(akin, MAX_KIN))) if asks_kind else None,

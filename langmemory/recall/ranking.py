@@ -18,7 +18,7 @@ from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
 from langmemory.recall.derivation import Families
 from langmemory.recall.entities import possible_names
-from langmemory.recall.fusion import fuse, normalised
+from langmemory.recall.fusion import normalised, weighted_sum
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
@@ -36,6 +36,25 @@ OF_WHOLE_TEXTS = {"keyword": 0.9, "dense": 0.1}
 each of them, so late interaction tells nothing, and its mean vector little."""
 TOKEN_BYTES = 2
 """Of a token in `Rows.tokens`."""
+
+# Chosen on the first three dev conversations, see benchmarks/results/recall.md.
+RADIUS = 4
+"""Neighbouring turns on either side."""
+CONTEXT_DECAY = 0.9
+"""Weight of a neighbour per position of distance."""
+SESSION_BEST = 3
+"""Turns of a session that count for it."""
+PERIOD_LAG_DAYS = 14.0
+"""Days after a period that still count."""
+KIN_MATCH = 0.6
+"""How well a thing meets the word for its kind."""
+DOCUMENT_TOKENS = (32.0, 128.0)
+"""Mean length of the candidates from which the weight of `lead` begins to go to `keyword`, and at which
+all of it has, where none of them was said in a thread. In a long text every word of a query meets
+something akin; BM25 knows lengths."""
+DOCUMENT_TERMS = (6.0, 16.0)
+"""Words of a query from which, among documents, only words and vectors begin to count, and at which
+nothing else does: a whole text that asks for others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,15 +105,13 @@ def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
     return Pool(rows=rows, keyword=candidates.keyword[place], dense=candidates.dense[place])
 
 
-def widened(
-    source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None, radius: int
-) -> Pool:
+def widened(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None) -> Pool:
     """The pool and the neighbours of some of it, given by index."""
     place = context.places(pool.rows.thread, pool.rows.position)
     best = best[place[best] >= 0]
     if len(best) == 0:
         return pool
-    around = distinct((place[best, None] + np.arange(-radius, radius + 1)).ravel())
+    around = distinct((place[best, None] + np.arange(-RADIUS, RADIUS + 1)).ravel())
     return extended(source, pool, source.at(around[~are_in(around, place)]), vector)
 
 
@@ -203,7 +220,6 @@ def read(
     query: Query,
     intent: Intent,
     vocabulary: Vocabulary | None,
-    preset: Preset,
     *,
     every_turn: bool,
 ) -> Reading:
@@ -225,7 +241,7 @@ def read(
             texts,
             vocabulary,
             kin=_kin(query, vocabulary),
-            kin_match=preset.kin_match,
+            kin_match=KIN_MATCH,
             further=_further(vocabulary.encode(query.text), tokens),
         )
     if not every_turn:
@@ -274,7 +290,7 @@ def signals(
         found["dense"] = normalised(pool.dense)
     if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
         found["period"] = cues.within(
-            rows.said_at, spans, lag_days=preset.period_lag_days, edge=intent.edge
+            rows.said_at, spans, lag_days=PERIOD_LAG_DAYS, edge=intent.edge
         )
     if len(rows.ids) and ("now" in intent.asks or intent.asks_state):
         said_at = rows.said_at if families is None else families.said_at(rows.said_at)
@@ -282,10 +298,10 @@ def signals(
             said_at, half_life_days=preset.half_life_days, horizon=intent.horizon
         )
     if vocabulary is not None and texts is not None:
-        found |= _text_signals(texts, rows, reading, intent, vocabulary, preset, origins)
+        found |= _text_signals(texts, rows, reading, intent, vocabulary, origins)
     session = context.sessions(rows.thread, rows.said_at)
-    evidence = fuse(found, SESSION_EVIDENCE, method="sum")
-    found["session"] = context.session_evidence(evidence, session, best=preset.session_best)
+    evidence = weighted_sum(found, SESSION_EVIDENCE)
+    found["session"] = context.session_evidence(evidence, session, best=SESSION_BEST)
     if families is not None:
         found |= families.signals(found)
     return found
@@ -293,16 +309,18 @@ def signals(
 
 def weights_among(pool: Pool, intent: Intent, preset: Preset, terms: int = 0) -> dict[str, float]:
     """The signal weights of a query with so many terms among these candidates: those of the preset, of
-    what it asks for, and of documents as far as the candidates are some (see `Preset.document_tokens`)."""
+    what it asks for, and of documents as far as the candidates are some (see `DOCUMENT_TOKENS`)."""
     weights = preset.weights_for(intent.asks)
     rows = pool.rows
     if (rows.thread >= 0).any() or not any(rows.tokens) or not pool.keyword.any():
         return weights
+    if not weights["keyword"]:
+        return weights
     mean = sum(len(blob or b"") for blob in rows.tokens) / len(rows.tokens) / TOKEN_BYTES
-    long = _share(mean, preset.document_tokens)
+    long = _share(mean, DOCUMENT_TOKENS)
     moved = weights["lead"] * long
     weights |= {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
-    whole = _share(terms, preset.document_terms) if long else 0.0
+    whole = _share(terms, DOCUMENT_TERMS) if long else 0.0
     if not whole:
         return weights
     total = sum(weights.values())
@@ -323,7 +341,6 @@ def _text_signals(
     reading: Reading,
     intent: Intent,
     vocabulary: Vocabulary,
-    preset: Preset,
     origins: Ids | None,
 ) -> dict[str, Floats]:
     """The signals that come from token ids."""
@@ -333,14 +350,14 @@ def _text_signals(
     met = reading.met
     if met is None:
         return found
-    around = context.neighbour_index(rows.thread, rows.position, preset.radius)
+    around = context.neighbour_index(rows.thread, rows.position, RADIUS)
     asking = cues.questions(texts, vocabulary)
     found["statement"] = 1 - asking.astype(np.float32)
     overlap = met.shares @ met.matches
     found["overlap"] = np.where(reading.contentless, 0, overlap).astype(np.float32)
     found["related"] = met.related
     found["lead"], found["surroundings"] = context.surroundings(
-        met.matches, met.shares, around, decay=preset.context_decay, origins=origins
+        met.matches, met.shares, around, decay=CONTEXT_DECAY, origins=origins
     )
     found["answers"] = context.answers(overlap, asking, around[-1])
     return found

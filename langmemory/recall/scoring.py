@@ -8,32 +8,17 @@ recall (DESIGN §7).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Collection, Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.ports.candidates import Floats, Rows, Uses
 
-Profile = Literal["measured", "conversation", "task"]
-
 _DAY_US = 86_400_000_000
 _FREQUENT = 20
 """Accesses from which a memory counts as often used."""
-PRIORITY_FACTORS: Mapping[str, float] = {
-    "mandate": 2.0,
-    "guardrail": 1.5,
-    "reference": 1.0,
-    "archive": 1.0,
-}
-"""Of the ``task`` profile, as in the source design."""
-PROFILES: Mapping[str, Mapping[str, float]] = {
-    "conversation": {"relevance": 0.6, "recency": 0.2, "importance": 0.15, "frequency": 0.05},
-    "task": {"relevance": 0.4, "recency": 0.2, "importance": 0.2, "confidence": 0.2},
-}
-"""Composite scores of the source design, for comparison; `measured` ranks by relevance times
-bounded multipliers instead."""
 
 
 def relevance(signals: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
@@ -122,17 +107,3 @@ def multipliers(
         for name, spread in spreads.items()
         if spread
     }
-
-
-def composite(relevant: Floats, properties: Mapping[str, Floats], profile: Profile) -> Floats:
-    """Score of a profile of the source design; see `PROFILES`. `PRIORITY_FACTORS` multiply that of
-    ``task``."""
-    score = np.zeros_like(relevant)
-    for name, weight in PROFILES[profile].items():
-        score += np.float32(weight) * (relevant if name == "relevance" else properties[name])
-    return score
-
-
-def priority_factors(priority: Sequence[str]) -> Floats:
-    """`PRIORITY_FACTORS` of items, float32[n]."""
-    return np.array([PRIORITY_FACTORS[name] for name in priority], dtype=np.float32)

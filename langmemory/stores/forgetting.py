@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import unicodedata
 import uuid
@@ -26,8 +25,6 @@ from langmemory.formation.entities.spelling import normalised
 from langmemory.languages import is_unspaced
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
-
-logger = logging.getLogger("langmemory.stores")
 
 SAMPLES: Final = 5
 """Memories that a preview shows."""

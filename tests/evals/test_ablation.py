@@ -13,11 +13,13 @@ from langmemory.recall.ranking import Pool, weights_among
 from tests.recall.memory_source import NOW, MemorySource, memory
 
 ALWAYS_ON = {
-    *("name", "weights", "spreads", "intent_weights"),  # by signal and facet, not as a whole
-    *("depth", "radius", "context_decay", "session_best", "period_lag_days", "rerank_depth"),
-    *("flat_share", "flat_spread", "flat_turns"),
-    *("fusion", "rrf_k", "expansion_threshold", "profile", "half_life_days"),
-    *("hop_decay", "hop_fan_out", "hop_beam", "hop_limit"),
+    *(
+        "name",
+        "weights",
+        "multiplier_ranges",
+        "intent_weights",
+    ),  # by signal and facet, not as a whole
+    *("depth", "rerank_depth", "expansion_threshold", "half_life_days"),
 }
 """Options that say how a stage works, not whether."""
 

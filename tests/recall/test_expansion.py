@@ -52,7 +52,7 @@ def test_a_kind_is_met_by_a_thing_of_that_kind(query: str, text: str) -> None:
 def test_kinds_can_be_switched_off() -> None:
     """Without candidates for kin the keyword index is asked once."""
     source = MemorySource([memory(1, "We flew to Portugal."), *FILLER])
-    off = BALANCED.model_copy(update={"kin_depth": 0, "kin_match": 0.0})
+    off = BALANCED.model_copy(update={"kin_depth": 0})
     recall = ask(source, "Which countries?", vector=None, preset=off, explain=True)
     assert "kin" not in recall.trace.candidates
 

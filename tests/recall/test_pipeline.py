@@ -23,7 +23,6 @@ from langmemory.recall.explain import matched_words
 from langmemory.recall.intent import read_intent
 from langmemory.recall.query import read_query
 from langmemory.recall.rerank import by_chat_model, by_compressor
-from langmemory.recall.scoring import PROFILES, Profile
 from langmemory.types import Memory, Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
 
@@ -240,18 +239,16 @@ def test_explanations_are_complete(source: MemorySource) -> None:
 )
 def test_matched_words_stand_in_the_text(asked: str, text: str, words: tuple[str, ...]) -> None:
     """A word of one character, in a script without spaces, is matched within a word of the text."""
-    query = read_query(asked, read_intent(asked, NOW), context_weight=0.5, name_weight=1)
+    query = read_query(asked, read_intent(asked, NOW))
     assert matched_words(query, text) == words
 
 
-@pytest.mark.parametrize("profile", ["measured", "conversation", "task"])
-def test_an_explained_score_adds_up(source: MemorySource, profile: Profile) -> None:
-    """The rank score is the parts of the profile by their weights, times the multipliers."""
-    preset = BALANCED.model_copy(update={"profile": profile, "families": False})
-    weights = PROFILES.get(profile, {"relevance": 1.0})
+def test_an_explained_score_adds_up(source: MemorySource) -> None:
+    """The rank score is the relevance times the multipliers."""
+    preset = BALANCED.model_copy(update={"families": False})
     for result in ask(source, "What is Ben's pet called?", preset=preset, explain=True).results:
         assert result.explanation is not None
-        score = sum(weight * result.parts[name] for name, weight in weights.items())
+        score = result.parts["relevance"]
         score *= math.prod(result.explanation.multipliers.values())
         assert result.parts["rank"] == pytest.approx(score, rel=1e-4)
 
