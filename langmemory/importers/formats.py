@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.chatgpt import read_chatgpt
-from langmemory.importers.json_stream import NOT_UTF8, iterate_array
+from langmemory.importers.json_stream import NOT_UTF8, iterate_array, raw_lines
 from langmemory.importers.jsonl import read_jsonl
 from langmemory.importers.langgraph import STATE_KEYS, read_langgraph
 from langmemory.importers.message import ImportedMessage, fields_of
@@ -74,8 +74,8 @@ def _of_array(file: BinaryIO) -> Format:
 
 
 def _of_object(file: BinaryIO, head: str) -> Format:
-    lines = (line.removeprefix(codecs.BOM_UTF8) for line in file)
-    number, first_line = next((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+    lines = ((number, line.removeprefix(codecs.BOM_UTF8)) for number, line in raw_lines(file))
+    number, first_line = next((number, line) for number, line in lines if line.strip())
     try:
         first = json.loads(first_line)
     except UnicodeDecodeError:

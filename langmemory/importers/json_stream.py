@@ -12,6 +12,9 @@ from langmemory.errors import ImportFormatError
 CHUNK_BYTES = 1 << 16
 """First read of an array; doubled while one element does not fit, so that parsing stays linear."""
 
+MAX_BYTES = 16 * 1024 * 1024
+"""Size of one line or array element, at most: parsing takes about twenty times as much memory."""
+
 END = ""
 """What stands for a character where the file ends."""
 
@@ -22,8 +25,8 @@ UNREADABLE = (
 
 
 def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their 1-based line numbers; blank lines are skipped."""
-    for number, raw in enumerate(file, start=1):
+    """Yield the objects of a JSONL file with their 1-based line numbers; blank lines are skipped."""
+    for number, raw in raw_lines(file):
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if not line.strip():
             continue
@@ -43,6 +46,22 @@ def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"{file.name}, line {number}: {type(value).__name__}; expected a JSON object"
             )
         yield number, value
+
+
+def raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their 1-based numbers; one above `MAX_BYTES` is an error."""
+    lines = iter(lambda: file.readline(MAX_BYTES + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_BYTES:
+            raise _too_long(file, number, "this line")
+        yield number, line
+
+
+def _too_long(file: BinaryIO, line: int, named: str) -> ImportFormatError:
+    return ImportFormatError(
+        f"{file.name}, line {line}: {named} is longer than {MAX_BYTES // 1024**2} MiB, the most that is "
+        "read at once. Split the text into several messages and try again."
+    )
 
 
 def iterate_array(file: BinaryIO) -> Iterator[tuple[int, Any]]:
@@ -91,6 +110,7 @@ class _Window:
         self.peek()
         self._read_bytes = CHUNK_BYTES
         while True:
+            self._refuse_long_element()
             try:
                 value, end = self._json.raw_decode(self._text)
             except json.JSONDecodeError as error:
@@ -105,6 +125,11 @@ class _Window:
             line = self.line
             self._drop(end)
             return line, value
+
+    def _refuse_long_element(self) -> None:
+        """Stop where even the part of an element that was read is too long to go on."""
+        if self._read_bytes > MAX_BYTES and len(self._text) > MAX_BYTES:
+            raise _too_long(self.file, self.line, "this element")
 
     def _more(self) -> bool:
         raw = self.file.read(self._read_bytes)

@@ -459,3 +459,17 @@ def test_json_that_python_does_not_read_is_an_error_of_the_file(
     file = write(tmp_path / "bomb.json", form % ((row, bad) if form.count("%s") == 2 else bad))
     with pytest.raises(ImportFormatError, match=r"bomb\.json"):
         read(file)
+
+
+@pytest.mark.parametrize("start", ["", "["])
+def test_a_line_or_element_that_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    """An import refuses a line, or an element of an array, above the stated size, and names it."""
+    monkeypatch.setattr(json_stream, "MAX_BYTES", 1 << 20)
+    message = {"role": "user", "content": "x" * (3 << 20)}
+    text = json.dumps([message] if start else message)
+    with pytest.raises(
+        ImportFormatError, match=r"line 1: this (line|element) is longer than 1 MiB"
+    ):
+        read(write(tmp_path / "long.json", text))

@@ -10,6 +10,7 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.namespaces import below, from_path
 from langmemory.engines.sqlite.file.times import from_us
 from langmemory.engines.sqlite.scope.ownership import once_private, visible_to
+from langmemory.errors import DatabaseError
 from langmemory.types import Namespace, Review
 from langmemory.values import from_json, to_json
 
@@ -63,7 +64,7 @@ def find(connection: Connection, review_id: str) -> Review | None:
 def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, Any]]]:
     """The changes behind each option of a review that exists, as JSON."""
     row = connection.execute("SELECT options FROM review WHERE id = ?", (review_id,)).fetchone()
-    found: dict[str, list[dict[str, Any]]] = from_json(row[0])
+    found: dict[str, list[dict[str, Any]]] = _parsed(row[0], review_id)
     return found
 
 
@@ -78,7 +79,10 @@ def listed(
         where += " AND v.decision IS NULL"
     if viewer is not None:
         visible, secret = visible_to(viewer), once_private(viewer, "i.id")
-        where += f" AND NOT ({_HIDDEN.format(visible=visible.sql, secret=secret.sql)})"
+        hidden = _HIDDEN.format(visible=visible.sql, secret=secret.sql)
+        # A row that cannot be parsed raises the error that names it, below.
+        parsed = "json_valid(v.items) AND json_valid(v.options)"
+        where += f" AND NOT CASE WHEN {parsed} THEN ({hidden}) ELSE 0 END"
         bindings = (*bindings, *visible.bindings, *secret.bindings, viewer)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {where} ORDER BY v.opened_at, v.id", bindings
@@ -89,9 +93,19 @@ def listed(
 def _review(row: Sequence[Any]) -> Review:
     return Review(
         id=row[0], namespace=from_path(row[1]), about=row[2], question=row[3],
-        memories=tuple(from_json(row[4])), options=tuple(from_json(row[5])), run_id=row[6],
+        memories=tuple(_parsed(row[4], row[0])), options=tuple(_parsed(row[5], row[0])), run_id=row[6],
         opened_at=from_us(row[7]), decision=row[8],
     )  # fmt: skip
+
+
+def _parsed(stored: str, review_id: str) -> Any:
+    try:
+        return from_json(stored)
+    except ValueError as error:
+        raise DatabaseError(
+            f"Review {review_id!r} cannot be read: what is stored of it is no JSON. The file is damaged; "
+            "`langmemory doctor` reports more, and `--rescue FILE` writes out what can be read."
+        ) from error
 
 
 def decide(connection: Connection, review_id: str, option: str | None, run: str | None) -> None:
