@@ -35,7 +35,8 @@ def test_a_review_that_does_not_parse_is_named(
     values = {"items": '["a"]', "options": '{"add": []}', column: '{"add": ['}
     connection.execute(
         "INSERT INTO review (id, namespace, about, question, items, options, run, opened_at) "
-        "SELECT 'broken', id, 'core', 'Right?', :items, :options, 'run', 1 FROM namespace LIMIT 1",
+        "SELECT 'broken', id, 'core', 'Right?', :items, :options, 'run', 1 FROM namespace "
+        "ORDER BY length(path) DESC LIMIT 1",
         values,
     )
     connection.close()
