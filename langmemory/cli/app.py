@@ -35,6 +35,7 @@ from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.terminal import say
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
 
@@ -51,7 +52,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"langmemory {__version__}")
+        say(f"langmemory {__version__}")
         raise typer.Exit
 
 

@@ -14,7 +14,7 @@ import typer
 
 from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import read_any_bytes
+from langmemory.cli.terminal import read_any_bytes, say
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
 
@@ -107,7 +107,7 @@ def _talk(console: Screen, opened: Callable[[], Conversation]) -> int:
         except Exception as error:  # the model is anybody's, and the chat goes on without it
             if os.environ.get(DEBUG_VARIABLE) == "1":
                 raise
-            typer.echo(f"\nNo answer: {line_of(error)}", err=True)
+            say(f"\nNo answer: {line_of(error)}", err=True)
         if conversation.redacted:
             kinds = ", ".join(conversation.redacted)
             console.print(f"Not stored: {kinds}; a placeholder is stored instead.", style="dim")

@@ -18,7 +18,7 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
@@ -48,7 +48,7 @@ def list_blocks(
     with _core_memory(context, db, namespace) as memory:
         blocks = memory.blocks()
     if as_json:
-        typer.echo(json_text([asdict(block) for block in blocks]))
+        say(json_text([asdict(block) for block in blocks]))
         return
     table = plain_table(expand=True)
     table.add_column("block", no_wrap=True, min_width=7)
@@ -80,8 +80,8 @@ def show(
         block = memory.block(name)
     if not block.content and not as_json:
         again = f'`langmemory core set {name} "…"` writes it'
-        typer.echo(printable(f"Block {name} is empty; {again}"), err=True)
-    typer.echo(json_text(asdict(block)) if as_json else printable(block.content))
+        say(printable(f"Block {name} is empty; {again}"), err=True)
+    say(json_text(asdict(block)) if as_json else printable(block.content))
 
 
 @core.command("set", cls=Command)
@@ -139,10 +139,10 @@ def history(
     with _core_memory(context, db, namespace) as memory:
         versions = memory.versions(name)
     if as_json:
-        typer.echo(json_text([asdict(version) for version in versions]))
+        say(json_text([asdict(version) for version in versions]))
         return
     if not versions:
-        typer.echo(f"Block {name} was never edited.")
+        say(f"Block {name} was never edited.")
         return
     table = plain_table()
     table.add_column("version", justify="right", no_wrap=True)
@@ -177,7 +177,7 @@ def _core_memory(
 
 
 def _say(block: CoreBlock, as_json: bool) -> None:
-    typer.echo(
+    say(
         json_text(asdict(block))
         if as_json
         else f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "

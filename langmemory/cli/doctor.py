@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
 from langmemory.pluralize import counted, memories
 
@@ -71,7 +71,7 @@ def doctor(
         return
     checks = list(examine(target))
     if as_json:
-        typer.echo(json_text([asdict(check) for check in checks]))
+        say(json_text([asdict(check) for check in checks]))
     else:
         _print(checks)
     if any(check.state == "fail" for check in checks):
@@ -92,8 +92,8 @@ def _rescue(target: Target, file: Path) -> None:
         rows = write_rows(export_rows(lambda: nullcontext(found.connection)), file)
         items = found.rows.get("item", 0)
     for damage in found.damages:
-        typer.echo(f"damaged: {printable(str(damage))}", err=True)
-    typer.echo(
+        say(f"damaged: {printable(str(damage))}", err=True)
+    say(
         f"Wrote {counted(rows, 'row')} with {memories(items)} to {file}; "
         f"{counted(len(found.damages), 'problem')}. `langmemory import {shlex.quote(str(file))} --db NEW` "
         "makes a new memory file of them"

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from langmemory.cli.target import DbOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
 from langmemory.pluralize import counted
@@ -50,12 +50,12 @@ def export(
             raise ConfigError(f"{problem} Nothing was written.")
         rows = write_rows(chain(begin, exported), file)
     if damages:
-        typer.echo(f"{target.config().database.path} is damaged. Not in the export:", err=True)
+        say(f"{target.config().database.path} is damaged. Not in the export:", err=True)
         for damage in damages:
-            typer.echo(f"  {printable(str(damage))}", err=True)
+            say(f"  {printable(str(damage))}", err=True)
     if file:
         again = f"langmemory import {shlex.quote(str(file))}"
-        typer.echo(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
+        say(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
     if damages:
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from langmemory.cli.target import (
     NamespaceOption,
     Target,
 )
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted, memories
 
@@ -80,32 +80,32 @@ def forget(
         if nothing and target.labels:
             target.note_unknown(store, where)
         if not as_json:
-            typer.echo(printable("\n".join(_preview(found))))
+            say(printable("\n".join(_preview(found))))
         if as_json and nothing:
-            typer.echo(json_text({**asdict(found), "memories": 0}))
+            say(json_text({**asdict(found), "memories": 0}))
             return
         if nothing:
             hint = target.elsewhere(store) if key else ""
             if owner is not None and not (entity or key):
                 hint = f" Imported talk has no owner: --entity {owner!r} finds what they said."
-            typer.echo(f"Nothing was changed.{hint}")
+            say(f"Nothing was changed.{hint}")
             return
         if not yes and not typer.confirm("Forget this for good? It cannot be undone"):
-            typer.echo("Nothing was changed.")
+            say("Nothing was changed.")
             return
         done = store.forget(
             where, owner=owner, entity=entity, keys=key, everything=everything,
             purge="later" if later else "now",
         )  # fmt: skip
     if as_json:
-        typer.echo(json_text({**asdict(done), "memories": done.memories}))
+        say(json_text({**asdict(done), "memories": done.memories}))
         return
     if later:
-        typer.echo(
+        say(
             f"Forgotten ({done.run_id}): {_counted(done)}. The file is cleared of it when it is opened next"
         )
         return
-    typer.echo(
+    say(
         f"Forgotten ({done.run_id}): {_counted(done)}. The file was cleared of it; of "
         f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
     )

@@ -16,7 +16,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def get(
         [memory] = found
         evidence = store.evidence(memory.namespace, memory.key, viewer=viewer)
     if as_json:
-        typer.echo(json_text({**asdict(memory), "evidence": [one.key for one in evidence]}))
+        say(json_text({**asdict(memory), "evidence": [one.key for one in evidence]}))
         return
     console = Screen()
     for line in _lines(memory, evidence):

@@ -19,7 +19,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.cli.values import count, picture
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.files import create_file
@@ -91,11 +91,11 @@ def graph(
                 raise ConfigError(_nothing_to_write(target, store, where))
             _write_files(part, png, graphml)
             if as_json:
-                typer.echo(json_text(part.to_json()))
+                say(json_text(part.to_json()))
             for file in (png, graphml):
                 if file is not None and str(file) != "-":
                     entities = counted(len(part.entities), "entity", "entities")
-                    typer.echo(
+                    say(
                         f"Wrote {entities} and {counted(len(part.edges), 'edge')} to {file}",
                         err=as_json or graphml == Path("-"),
                     )
@@ -213,7 +213,7 @@ def _show_paths(console: Screen, found: Graph, first: str, last: str, as_json: b
             {"path": str(way), "length": len(way), "facts": [edge.fact for edge in way.edges]}
             for way in ways
         ]
-        typer.echo(json_text(rows))
+        say(json_text(rows))
     elif not ways:
         console.print(f"Nothing connects {first} with {last} in four steps.")
     else:

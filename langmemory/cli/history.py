@@ -15,7 +15,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def history(
             "`langmemory list` shows the keys of what is there."
         )
     if as_json:
-        typer.echo(json_text([_row(entry) for entry in entries]))
+        say(json_text([_row(entry) for entry in entries]))
         return
     _show(Screen(), entries)
 

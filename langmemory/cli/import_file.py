@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.pluralize import counted, memories
 
@@ -79,12 +79,12 @@ def import_file(
     if not report.read:
         raise ImportFormatError(f"{stream.name} holds no messages.")
     if as_json:
-        typer.echo(json_text(asdict(report) | {"namespace": where}))
+        say(json_text(asdict(report) | {"namespace": where}))
     else:
-        typer.echo(_summary(report, stream.name, where))
+        say(_summary(report, stream.name, where))
         if report.added and format != "export":
             search, reflect = target.command('search "…"'), target.command("reflect")
-            typer.echo(f"Next: `{search}` finds it, `{reflect}` turns it into facts")
+            say(f"Next: `{search}` finds it, `{reflect}` turns it into facts")
 
 
 def import_conversations(

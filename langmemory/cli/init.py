@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from langmemory.cli.terminal import say
+
 
 def init(
     folder: Annotated[
@@ -20,6 +22,6 @@ def init(
 
     written = init_project(folder)
     for file in written:
-        typer.echo(f"  {file}")
+        say(f"  {file}")
     there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    typer.echo(f"\nGo on:  {there}pip install -r requirements.txt && langgraph dev")
+    say(f"\nGo on:  {there}pip install -r requirements.txt && langgraph dev")

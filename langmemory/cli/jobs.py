@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, LimitOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
 from langmemory.types import JobState
@@ -46,21 +46,21 @@ def jobs(
             if not tried and retry != "all":
                 raise ConfigError(f"Job {retry} was not given up. `langmemory jobs` lists them.")
             said = f"{len(tried)} to be tried again; a worker takes them at once"
-            typer.echo(json_text({"retried": tried}) if as_json else said)
+            say(json_text({"retried": tried}) if as_json else said)
             return
         if drop is not None:
             if not queue.drop([drop]):
                 raise ConfigError(
                     f"There is no job {drop} that waits or was given up. `langmemory jobs` lists them."
                 )
-            typer.echo(json_text({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
+            say(json_text({"dropped": [drop]}) if as_json else f"Job {drop} deleted")
             return
         found, counts = queue.listed(limit=limit), queue.counts()
     if as_json:
-        typer.echo(json_text([_row(job) for job in found]))
+        say(json_text([_row(job) for job in found]))
         return
     if not found:
-        typer.echo(f"Nothing waits; {counts.get('done', 0):,} done lately")
+        say(f"Nothing waits; {counts.get('done', 0):,} done lately")
         return
     console = Screen()
     console.print(_table(found, datetime.now(UTC)))
@@ -68,7 +68,7 @@ def jobs(
         if job.error:
             console.print(f"job {job.id} failed last: {job.error}", style="yellow", soft_wrap=True)
     shown = {state: counts.get(state, 0) for state in NAMES}
-    typer.echo(", ".join(f"{count:,} {NAMES[state]}" for state, count in shown.items()))
+    say(", ".join(f"{count:,} {NAMES[state]}" for state, count in shown.items()))
 
 
 def _number(text: str) -> int:

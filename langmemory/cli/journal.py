@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
@@ -67,9 +67,9 @@ def journal(
                 )
             different = JournalFiles(folder).rebuild(store)
             if as_json:
-                typer.echo(json_text({"folder": str(folder), "changed": different}))
+                say(json_text({"folder": str(folder), "changed": different}))
             else:
-                typer.echo(f"Changed {counted(different, 'file')} of {folder}")
+                say(f"Changed {counted(different, 'file')} of {folder}")
             return
         place = target.namespace()
         pages = store.journal(place, days=None if day is None else {day})
@@ -77,10 +77,10 @@ def journal(
             target.note_unknown(store, place)
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
     if as_json:
-        typer.echo(json_text([asdict(page) for page in last.values()]))
+        say(json_text([asdict(page) for page in last.values()]))
         return
     if not last:
-        typer.echo("Nothing was learned" + (f" on {day:%Y-%m-%d}." if day else " yet."))
+        say("Nothing was learned" + (f" on {day:%Y-%m-%d}." if day else " yet."))
     console = Screen()
     for page in last.values():
         where = "/".join(page.namespace) + (f", private to {page.owner}" if page.owner else "")
@@ -89,4 +89,4 @@ def journal(
         if sys.stdout.isatty():
             console.print(Markdown(render(page)))
         else:
-            typer.echo(printable(render(page)))
+            say(printable(render(page)))

@@ -19,7 +19,7 @@ from langmemory.cli.target import (
     ViewerOption,
     check_span,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.pluralize import memories
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def list_memories(
         nothing = "" if found else target.unknown(store, place) or "No memory is there."
     found, more = found[:limit], len(found) > limit
     if as_json:
-        typer.echo(json_text([asdict(memory) for memory in found]))
+        say(json_text([asdict(memory) for memory in found]))
         return
     console = Screen()
     if nothing:

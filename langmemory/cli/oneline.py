@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from langmemory.cli.terminal import forgive_terminal, printable
+from langmemory.cli.terminal import forgive_terminal, printable, say
 from langmemory.errors import LangMemoryError
 
 DEBUG_VARIABLE = "LANGMEMORY_DEBUG"
@@ -61,7 +61,7 @@ class CommandLine(TyperGroup):
         with _one_line_errors():
             code = run()
         if code == 130:  # Ctrl-C
-            typer.echo("langmemory: stopped", err=True)
+            say("langmemory: stopped", err=True)
         sys.exit(code)
 
 
@@ -106,16 +106,16 @@ def _one_line_errors() -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except typer.Abort:
-        typer.echo("\nlangmemory: stopped", err=True)
+        say("\nlangmemory: stopped", err=True)
         sys.exit(1)
     except Exception as error:
         if isinstance(error, USAGE_ERROR):
             if line := _usage(error):
-                typer.echo(f"langmemory: {line}", err=True)
+                say(f"langmemory: {line}", err=True)
             sys.exit(2)
         if os.environ.get(DEBUG_VARIABLE) == "1":
             raise
-        typer.echo(f"langmemory: {line_of(error)}", err=True)
+        say(f"langmemory: {line_of(error)}", err=True)
         sys.exit(1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from langmemory.cli.target import DbOption, Target
+from langmemory.cli.terminal import say
 
 
 def reembed(context: typer.Context, db: DbOption = None) -> None:
@@ -24,6 +25,6 @@ def reembed(context: typer.Context, db: DbOption = None) -> None:
             progress=lambda done, total: bars.update(task, completed=done, total=total),
         )
     if model.model is None:
-        typer.echo("There are no vectors to move: no memory has one")
+        say("There are no vectors to move: no memory has one")
         return
-    typer.echo(f"The vectors now come from {model.model} ({model.dims} dimensions)")
+    say(f"The vectors now come from {model.model} ({model.dims} dimensions)")

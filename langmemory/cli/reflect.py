@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ExtractionError
 from langmemory.pluralize import counted
 
@@ -89,7 +89,7 @@ def reflect(
                 if not as_json:
                     show_batch(console, store, batch, done)
     if as_json:
-        typer.echo(json_text(totals))
+        say(json_text(totals))
     elif totals["runs"]:
         seconds = time.perf_counter() - started
         console.print(f"\n{_came_to(totals)}, {seconds:.1f} s", style="dim")
@@ -235,7 +235,7 @@ def _show_plans(
                     console.print(Text(name, "bold"))
                     console.print("\n".join(f"  {line}" for line in plans[name]), soft_wrap=True)
     if as_json:
-        typer.echo(json_text(plans))
+        say(json_text(plans))
     else:
         console.print("Nothing was written." if plans else "Everything has been read.", style="dim")
     _check(problems, len(plans))

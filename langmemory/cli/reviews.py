@@ -9,7 +9,7 @@ import typer
 
 from langmemory.cli.reflect import text_of
 from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def reviews(
         if decide is not None:
             done = store.decide(*decide, by=by)
             if as_json:
-                typer.echo(json_text(asdict(done)))
+                say(json_text(asdict(done)))
                 return
             for line in done.lines:
                 console.print(f"  {line}", soft_wrap=True)
@@ -58,7 +58,7 @@ def reviews(
         if not found:
             target.note_unknown(store, place)
         if as_json:
-            typer.echo(json_text([asdict(one) for one in found]))
+            say(json_text([asdict(one) for one in found]))
             return
         for review in found:
             _show(console, store, review)

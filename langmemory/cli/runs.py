@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, LimitOption, NamespaceOption, Target
-from langmemory.cli.terminal import json_text, printable
+from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
     from langmemory.types import Run
@@ -33,7 +33,7 @@ def runs(
         if not found:
             target.note_unknown(store, place)
     if as_json:
-        typer.echo(json_text([asdict(run) for run in found]))
+        say(json_text([asdict(run) for run in found]))
         return
     console = Screen()
     if not found:
@@ -76,11 +76,11 @@ def undo(
     with Target.of(context, db, None).open() as store:
         done = store.undo(run, dry_run=dry_run)
     if as_json:
-        typer.echo(json_text(asdict(done)))
+        say(json_text(asdict(done)))
         return
     for line in done.lines:
-        typer.echo(printable(f"  {line}"))
-    typer.echo("Nothing was changed." if dry_run or done.repeated else f"Undone, as {done.run_id}")
+        say(printable(f"  {line}"))
+    say("Nothing was changed." if dry_run or done.repeated else f"Undone, as {done.run_id}")
 
 
 def _outcome(run: Run) -> str:

@@ -20,7 +20,7 @@ from langmemory.cli.target import (
     ViewerOption,
     check_span,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.pluralize import counted
 
 
@@ -67,7 +67,7 @@ def search(
         if not recall.results:
             target.note_unknown(store, place)
     if as_json:
-        typer.echo(json_text(to_json(recall)))
+        say(json_text(to_json(recall)))
         return
     console = Screen()
     if explain:

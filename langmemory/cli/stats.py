@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 from langmemory.pluralize import counted
 
 
@@ -21,7 +21,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
     with target.open(vectors=False) as store:
         found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.reviews())
     if as_json:
-        typer.echo(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
+        say(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")

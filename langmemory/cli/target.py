@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.terminal import printable
+from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.labels import label_of
@@ -193,7 +193,7 @@ class Target:
     def note_unknown(self, store: MemoryStore, namespace: Namespace) -> None:
         """Say on stderr that the file does not have a namespace, where that is why nothing is there."""
         if problem := self.unknown(store, namespace):
-            typer.echo(printable(problem), err=True)
+            say(printable(problem), err=True)
 
     def elsewhere(self, store: MemoryStore) -> str:
         """To be said where nothing was found and no namespace was named: which others there are."""

@@ -10,6 +10,8 @@ import sys
 from datetime import date
 from typing import Any
 
+import typer
+
 BIDI_CONTROLS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """Characters that reorder the text around them, so that a line reads as something it does not say."""
 CONTROLS = dict.fromkeys(
@@ -25,6 +27,11 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*CONTROLS,) if code >= 0x7F}
 def printable(text: str) -> str:
     """A text that may be anybody's, without what would clear the screen or colour what follows."""
     return text if text.isprintable() else text.translate(CONTROLS)
+
+
+def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a line without what would be an order to the terminal."""
+    typer.echo(printable(text), err=err, nl=nl)
 
 
 def forgive_terminal() -> None:

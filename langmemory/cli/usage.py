@@ -14,7 +14,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text
+from langmemory.cli.terminal import json_text, say
 
 LEAST_ROOM = 24
 """Columns for the text of a memory. Where there are fewer beside the figures, these stand below."""
@@ -39,7 +39,7 @@ def usage(
         if not found:
             target.note_unknown(store, place)
     if as_json:
-        typer.echo(json_text([asdict(one) for one in found]))
+        say(json_text([asdict(one) for one in found]))
         return
     console = Screen()
     if not found:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import DbOption, Target
+from langmemory.cli.terminal import say
 from langmemory.cli.values import count, seconds
 
 if TYPE_CHECKING:
@@ -63,18 +64,18 @@ def worker(
             options=WorkOptions.of(store.config.reflection),
         )
         asked = _asked_to_stop()
-        typer.echo(f"Reflecting {store.path}" + ("" if once else "; Ctrl-C stops"), err=True)
+        say(f"Reflecting {store.path}" + ("" if once else "; Ctrl-C stops"), err=True)
         working.start(until_idle=once)
         while not working.join(0.2) and not asked.is_set():
             pass
         finished = working.join(0)
         if not finished:
-            typer.echo("Stopping: finishing what is under way", err=True)
+            say("Stopping: finishing what is under way", err=True)
             finished = working.stop(grace_seconds=grace)
         counts = store.jobs.counts()
     waiting, dead = counts.get("pending", 0), counts.get("dead", 0)
     hint = " (`langmemory jobs` says why)" if dead else ""
-    typer.echo(f"{waiting} waiting, {dead} given up{hint}", err=True)
+    say(f"{waiting} waiting, {dead} given up{hint}", err=True)
     code = 1 if once and working.failed else 0
     if not finished:  # a model may still be asked in a thread, for which Python would wait
         os._exit(code)

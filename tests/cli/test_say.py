@@ -1,0 +1,24 @@
+"""Every line of the command line goes through the function that removes controls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import langmemory.cli
+from langmemory.cli.terminal import say
+
+
+def test_a_printed_line_holds_no_terminal_control(capsys: pytest.CaptureFixture[str]) -> None:
+    """C0, C1 and bidirectional controls are left out of what is printed."""
+    say("a\x1b[2J\u009b\u202eb")
+    assert capsys.readouterr().out == "a[2Jb\n"
+
+
+def test_every_command_prints_through_it() -> None:
+    """No command prints by `typer.echo` itself, but for `graph`, which writes the bytes of a picture."""
+    folder = Path(langmemory.cli.__file__).parent
+    modules = [path for path in folder.glob("*.py") if path.name != "terminal.py"]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in modules}
+    assert {name for name, text in texts.items() if "typer.echo(" in text} == {"graph.py"}
