@@ -1,7 +1,7 @@
 """Words: the languages langmemory knows, and how text becomes searchable tokens.
 
 The storage engine writes keyword bodies with `index_text`; recall builds queries with
-`keyword_terms` and `match_expression`. No SQL, no models, no dependency on the rest of langmemory.
+`keyword_terms`. No SQL, no models, no dependency on the rest of langmemory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from langmemory.languages.matching import (
     detect_language,
     is_correction,
     keyword_terms,
-    match_expression,
     ordinary_words,
     word_forms,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "is_correction",
     "is_unspaced",
     "keyword_terms",
-    "match_expression",
     "ordinary_words",
     "passages",
     "primary",

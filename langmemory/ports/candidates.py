@@ -28,11 +28,12 @@ UNKNOWN_TIME = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeywordQuery:
-    """One look-up in the keyword index."""
+    """One look-up in the keyword index: any of its terms and phrases, at least one of them."""
 
-    match: str
-    """FTS5 expression made of quoted strings only (`languages.match_expression`), never empty; the
-    source puts it in parentheses behind its namespace term and the filter ``{body context}``."""
+    terms: tuple[str, ...] = ()
+    """Words of `languages.keyword_terms`. One that stands n times counts n times."""
+    phrases: tuple[str, ...] = ()
+    """Texts whose words are to stand side by side."""
     forms: tuple[str, ...] = ()
     """Other forms of its words, which are looked up as well."""
     body_weight: float = 1.0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
 from langmemory.languages import (
     Question,
     keyword_terms,
-    match_expression,
     word_forms,
 )
 from langmemory.languages.matching import MAX_TERMS
@@ -76,20 +75,26 @@ def read_query(
 
     asks_kind = bool(further) or not intent.asks & NO_KIND
 
-    def look_up(match: str, forms: tuple[str, ...] = ()) -> KeywordQuery | None:
-        if not match:
+    def look_up(
+        words: Iterable[str], phrases: Iterable[str] = (), forms: tuple[str, ...] = ()
+    ) -> KeywordQuery | None:
+        found = tuple(filter(_is_word, words)), tuple(filter(_is_word, phrases))
+        if not any(found):
             return None
-        return KeywordQuery(match=match, forms=forms)
+        return KeywordQuery(terms=found[0], phrases=found[1], forms=forms)
 
     return Query(
         text=text,
         terms=terms,
-        keyword=look_up(
-            match_expression(terms, intent.phrases), word_forms(terms, intent.language)
-        ),
+        keyword=look_up(terms, intent.phrases, word_forms(terms, intent.language)),
         kin=kin,
-        kin_keyword=look_up(match_expression(islice(akin, MAX_KIN))) if asks_kind else None,
+        kin_keyword=look_up(islice(akin, MAX_KIN)) if asks_kind else None,
     )
+
+
+def _is_word(text: str) -> bool:
+    """Whether a keyword index keeps anything of a text."""
+    return any(map(str.isalnum, text))
 
 
 def _stop_names(intent: Intent) -> list[str]:

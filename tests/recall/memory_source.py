@@ -9,6 +9,7 @@ import apsw
 import numpy as np
 
 from langmemory.embeddings.static import StaticEmbedder
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.languages import index_text
 from langmemory.ports.candidates import (
     UNKNOWN_TIME,
@@ -109,7 +110,7 @@ class MemorySource:
             (
                 query.body_weight,
                 query.context_weight,
-                f'ns : "n1" AND {{body context}} : ({query.match})',
+                f'ns : "n1" AND {{body context}} : ({match_expression(query.terms, query.phrases)})',
                 limit,
             ),
         ).fetchall()

@@ -16,7 +16,7 @@ from langmemory.types import Memory
 from tests.recall.memory_source import NOW, MemorySource, memory
 
 FLAT = Flat(depth=30, share=0.5, spread=0.6, turns=2000)
-WORDS = KeywordQuery(match='"tea"')
+WORDS = KeywordQuery(terms=("tea",))
 
 
 def gathered(memories: list[Memory], flat: Flat | None) -> Candidates:

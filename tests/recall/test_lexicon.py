@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.languages import (
     LANGUAGES,
     compared,
@@ -16,7 +17,6 @@ from langmemory.languages import (
     index_text,
     is_correction,
     keyword_terms,
-    match_expression,
     passages,
     sentence_starts,
     word_forms,

@@ -23,10 +23,11 @@ from langmemory.engines.sqlite.records.versions import Version, as_then, version
 from langmemory.engines.sqlite.scope.scopes import saying_the_same
 from langmemory.engines.sqlite.search import candidates
 from langmemory.engines.sqlite.search.keyword_search import Texts
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.writing.indexing import Draft, Indexing
 from langmemory.engines.sqlite.writing.reindexing import Stored, reindexed
 from langmemory.errors import EmbeddingError
-from langmemory.languages import keyword_terms, match_expression
+from langmemory.languages import keyword_terms
 from langmemory.ports.candidates import (
     ClaimQuery,
     Edges,
@@ -195,7 +196,8 @@ class PastSource:
         if not len(self._ids):
             return found
         scores = self._texts.scores(
-            self._snapshot.connection, self._snapshot.engine.census, query.match,
+            self._snapshot.connection, self._snapshot.engine.census,
+            match_expression(query.terms, query.phrases),
             weight=query.body_weight, forms=query.forms,
         )  # fmt: skip
         return _merged(found, Found(self._ids[scores > 0], scores[scores > 0]), limit)
@@ -204,7 +206,7 @@ class PastSource:
         return self._present.known(words)
 
     def holds(self, word: str) -> bool:
-        return len(self.keyword(KeywordQuery(match=match_expression([word])), 1).ids) > 0
+        return len(self.keyword(KeywordQuery(terms=(word,)), 1).ids) > 0
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
         return self._present.stems(words)

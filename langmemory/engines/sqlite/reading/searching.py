@@ -21,9 +21,10 @@ from langmemory.engines.sqlite.reading.pages import Pages
 from langmemory.engines.sqlite.reading.source import SnapshotSource
 from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sqlite.search.candidates import NOTHING
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
-from langmemory.languages import detect_language, keyword_terms, match_expression, word_forms
+from langmemory.languages import detect_language, keyword_terms, word_forms
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary

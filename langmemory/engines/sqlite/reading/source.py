@@ -16,8 +16,8 @@ from langmemory.engines.sqlite.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sqlite.records import items
 from langmemory.engines.sqlite.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.search import candidates, known_words
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.formation.entities.spelling import normalised
-from langmemory.languages import match_expression
 from langmemory.ports.candidates import (
     UNKNOWN_TIME,
     ClaimQuery,
@@ -62,7 +62,11 @@ class SnapshotSource:
         weights = (query.body_weight, query.context_weight)
         return Found(
             *self._snapshot.keyword(
-                self._scope, query.match, limit, weights=weights, forms=query.forms
+                self._scope,
+                match_expression(query.terms, query.phrases),
+                limit,
+                weights=weights,
+                forms=query.forms,
             )
         )
 
@@ -80,7 +84,7 @@ class SnapshotSource:
     def holds(self, word: str) -> bool:
         if self._scope.where == "1" and self._scope.residual is None:
             return True  # all of the namespace is in scope
-        return len(self.keyword(KeywordQuery(match=match_expression([word])), 1).ids) > 0
+        return len(self.keyword(KeywordQuery(terms=(word,)), 1).ids) > 0
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
         return known_words.stems(self._snapshot.connection, words)
