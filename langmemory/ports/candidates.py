@@ -152,9 +152,9 @@ class CandidateSource(Protocol):
         """What is asked of items that are there, in their order."""
         ...
 
-    def at(self, places: Ids) -> Rows:
-        """Facets of the items at these places, ``thread << 32 | position`` as in `Rows`, in any
-        order; there may be none at a place."""
+    def at(self, threads: Ids, positions: Ids) -> Rows:
+        """Return the facets of the items at these positions of these threads, int64[n] each, in any
+        order. There may be none at a position."""
         ...
 
     def edges(self, ids: Ids, fan_out: int) -> Edges:

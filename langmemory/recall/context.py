@@ -25,6 +25,11 @@ def places(thread: NDArray[np.int64], position: NDArray[np.int64]) -> Index:
     return np.where((thread >= 0) & (position >= 0), (thread << 32) + position, -1)
 
 
+def taken_apart(places: Index) -> tuple[Index, Index]:
+    """Return thread and position of `places`, int64[n] each."""
+    return places >> 32, places & 0xFFFFFFFF
+
+
 def neighbour_index(
     thread: NDArray[np.int64], position: NDArray[np.int64], radius: int
 ) -> dict[int, Index]:

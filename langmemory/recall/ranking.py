@@ -112,7 +112,8 @@ def widened(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | Non
     if len(best) == 0:
         return pool
     around = distinct((place[best, None] + np.arange(-RADIUS, RADIUS + 1)).ravel())
-    return extended(source, pool, source.at(around[~are_in(around, place)]), vector)
+    new = around[~are_in(around, place)]
+    return extended(source, pool, source.at(*context.taken_apart(new)), vector)
 
 
 def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:

@@ -181,11 +181,11 @@ class MemorySource:
             priority=[m.priority for m in found],
         )
 
-    def at(self, places: Ids) -> Rows:
-        threads = {number: name for name, number in self.threads.items()}
+    def at(self, threads: Ids, positions: Ids) -> Rows:
+        names = {number: name for name, number in self.threads.items()}
         near = (
-            self.place.get((threads.get(place >> 32), place & 0xFFFFFFFF))
-            for place in places.tolist()
+            self.place.get((names.get(thread), position))
+            for thread, position in zip(threads.tolist(), positions.tolist(), strict=True)
         )
         return self.rows(np.array([one for one in near if one is not None], dtype=np.int64))
 

@@ -264,15 +264,15 @@ class PastSource:
             found.append((item, at, was["access_count"], was["priority"]))
         return as_uses(ids, found)
 
-    def at(self, places: Ids) -> Rows:
-        rows = self._present.at(places)
-        asked = set(places.tolist())
+    def at(self, threads: Ids, positions: Ids) -> Rows:
+        rows = self._present.at(threads, positions)
+        asked = set(zip(threads.tolist(), positions.tolist(), strict=True))
         then = [
             one
             for one in self._past.versions
             if one.thread is not None
             and one.position is not None
-            and one.thread << 32 | one.position in asked
+            and (one.thread, one.position) in asked
         ]
         return joined(rows, self._rows(then)) if then else rows
 

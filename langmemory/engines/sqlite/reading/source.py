@@ -117,8 +117,9 @@ class SnapshotSource:
     def uses(self, ids: Ids) -> Uses:
         return as_uses(ids, candidates.uses(self._snapshot.connection, ids))
 
-    def at(self, places: Ids) -> Rows:
-        return as_rows(candidates.at_places(self._snapshot.connection, self._scope, places))
+    def at(self, threads: Ids, positions: Ids) -> Rows:
+        connection = self._snapshot.connection
+        return as_rows(candidates.at_places(connection, self._scope, threads, positions))
 
     @cached_property
     def _unconnected(self) -> bool:

@@ -273,17 +273,18 @@ def uses(connection: Connection, items: Ids) -> RowTuples:
     return found
 
 
-def at_places(connection: Connection, scope: CompiledScope, places: Ids) -> RowTuples:
-    """`ROW_COLUMNS` of the items in scope at these places, ``thread << 32 | position``, in any
-    order."""
-    if not len(places):
+def at_places(
+    connection: Connection, scope: CompiledScope, threads: Ids, positions: Ids
+) -> RowTuples:
+    """Return `ROW_COLUMNS` of the items in scope at these positions of threads, in any order."""
+    if not len(threads):
         return []
     found = connection.execute(
         f"SELECT {ROW_COLUMNS}{scope.value_column} "
         "FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
         "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
         f"WHERE i.thread IS NOT NULL AND {scope.where}",
-        (apsw.carray(places), *scope.bindings),
+        (apsw.carray(threads << 32 | positions), *scope.bindings),
     )
     return scope.passing(found)
 
