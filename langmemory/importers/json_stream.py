@@ -24,9 +24,13 @@ UNREADABLE = (
 )
 
 
-def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSONL file with their 1-based line numbers; blank lines are skipped."""
-    for number, raw in raw_lines(file):
+def iterate_lines(file: BinaryIO, *, limited: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSONL file with their 1-based line numbers; blank lines are skipped.
+
+    Args:
+        limited: Refuse lines above `MAX_BYTES`.
+    """
+    for number, raw in raw_lines(file, limited=limited):
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if not line.strip():
             continue
@@ -48,11 +52,12 @@ def iterate_lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, value
 
 
-def raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file with their 1-based numbers; one above `MAX_BYTES` is an error."""
-    lines = iter(lambda: file.readline(MAX_BYTES + 1), b"")
+def raw_lines(file: BinaryIO, *, limited: bool = True) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their 1-based numbers; one above `MAX_BYTES` is an error where
+    they are limited."""
+    lines = iter(lambda: file.readline(MAX_BYTES + 1 if limited else -1), b"")
     for number, line in enumerate(lines, start=1):
-        if len(line) > MAX_BYTES:
+        if limited and len(line) > MAX_BYTES:
             raise _too_long(file, number, "this line")
         yield number, line
 

@@ -13,8 +13,11 @@ ROW_TYPES = ITEM_TYPES | RECORD_TYPES
 
 
 def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Stream the rows for `MemoryStore.import_rows`, which knows what each must contain."""
-    for number, row in iterate_lines(file):
+    """Stream the rows for `MemoryStore.import_rows`, which knows what each must contain.
+
+    No row is too long: whatever was exported can be imported.
+    """
+    for number, row in iterate_lines(file, limited=False):
         if row.get("type") not in ROW_TYPES:
             raise ImportFormatError(
                 f"{file.name}, line {number}: type is {row.get('type')!r}; "

@@ -473,3 +473,15 @@ def test_a_line_or_element_that_is_too_long_is_refused(
         ImportFormatError, match=r"line 1: this (line|element) is longer than 1 MiB"
     ):
         read(write(tmp_path / "long.json", text))
+
+
+def test_whatever_was_exported_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row of an export is too long for an import, however long a memory is."""
+    monkeypatch.setattr("langmemory.importers.json_stream.MAX_BYTES", 1 << 10)
+    export = tmp_path / "export.jsonl"
+    row = {"type": "item", "value": {"text": "x" * (1 << 12)}}
+    export.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with export.open("rb") as file:
+        assert list(read_rows(file)) == [row]
