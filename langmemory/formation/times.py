@@ -29,14 +29,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langmemory.formation.dates.parsing import parse
-from langmemory.formation.dates.scanning import is_all, scan
-from langmemory.formation.dates.spans import Prefer, Span
-from langmemory.formation.dates.words import TIME_WORDS, Role
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
-from langmemory.formation.tense import tense
 from langmemory.formation.wording import PAST_CUES
 from langmemory.languages import detect_language, primary
+from langmemory.languages.temporal.calendar import Prefer, Span
+from langmemory.languages.temporal.parsing import parse
+from langmemory.languages.temporal.scanning import is_all, scan
+from langmemory.languages.temporal.tense import tense
+from langmemory.languages.temporal.words import TIME_WORDS, Role
 from langmemory.ports.facts import Fact, FactKind, When
 
 MAX_CHARACTERS = 80

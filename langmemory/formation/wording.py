@@ -221,8 +221,8 @@ def _names(text: str, *, nouns: bool) -> set[str]:
 @cache
 def _dated(code: str) -> frozenset[str]:
     """Words of a calendar: two texts with different ones speak of different days."""
-    language = LANGUAGES[code]
-    calendar = {*language.months, *language.weekdays, *language.seasons}
+    times = LANGUAGES[code].times
+    calendar = {*times.months, *times.day_names, *times.seasons}
     calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if code == "en" else set()
     return frozenset(map(_folded, calendar)) | ({"yesterday", "today", "tomorrow"})
 

@@ -7,7 +7,7 @@ The storage engine writes keyword bodies with `index_text`; recall builds querie
 from __future__ import annotations
 
 from langmemory.languages.courtesies import WORLDWIDE
-from langmemory.languages.language import Edge, Language, Question, Unit, primary
+from langmemory.languages.language import Language, Question, primary
 from langmemory.languages.matching import (
     LANGUAGES,
     detect_language,
@@ -18,6 +18,7 @@ from langmemory.languages.matching import (
 )
 from langmemory.languages.passages import passages, sentence_starts
 from langmemory.languages.tables import Topic, add_language
+from langmemory.languages.temporal.words import Edge
 from langmemory.languages.writing import (
     SIGNS,
     compared,
@@ -35,7 +36,6 @@ __all__ = [
     "Language",
     "Question",
     "Topic",
-    "Unit",
     "add_language",
     "compared",
     "detect_language",

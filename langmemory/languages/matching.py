@@ -23,7 +23,7 @@ MAX_TERMS = 64
 def ordinary_words(code: str) -> frozenset[str]:
     """Return the stop words, words for times and months of a language; none of them is a name."""
     language = LANGUAGES[code]
-    return language.stop_words | language.temporal_words | frozenset(language.months)
+    return language.stop_words | language.temporal_words | frozenset(language.times.months)
 
 
 def detect_language(text: str) -> Language:

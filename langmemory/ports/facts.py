@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
+from langmemory.languages.temporal.calendar import Precision
 from langmemory.types import Entity, Memory, Namespace, Privacy, Review
 
 FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure"]
@@ -17,8 +18,6 @@ ones."""
 
 Implied = Literal["denied", "past"]
 """A denial ("is not allergic to nuts"), or the past tense ("was married to Beth")."""
-
-Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
 
 
 EXTRACTION_FAILED: Final = "extraction failed"

@@ -22,7 +22,7 @@ from langmemory.languages import (
     sentence_starts,
     split_words,
 )
-from langmemory.recall.patterns import compiled
+from langmemory.languages.patterns import compiled
 from langmemory.recall.vocabulary import UNKNOWN_RARITY, Vocabulary, default_vocabulary
 
 LONG_CHARACTERS: Final = 600

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from langmemory.languages import LANGUAGES, split_words
+from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import Floats
 from langmemory.recall.contentless import asks, is_idle
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET
-from langmemory.recall.patterns import compiled
 
 if TYPE_CHECKING:
     from langmemory.recall.ranking import Ranking

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
+from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import CandidateSource, Floats, Rows
 from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
-from langmemory.recall.patterns import compiled
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
 REPEATED: Final = 0.45

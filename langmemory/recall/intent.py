@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from langmemory.languages import Edge, Language, Question, detect_language, split_words
-from langmemory.recall.dates import Period, Window
-from langmemory.recall.edges import UPPER
-from langmemory.recall.patterns import any_of
-from langmemory.recall.periods import read_times
+from langmemory.languages.patterns import any_of
+from langmemory.languages.temporal.dates import Period, Window
+from langmemory.languages.temporal.edges import UPPER
+from langmemory.languages.temporal.periods import read_times
 
 _PHRASE = re.compile(
     r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」'
@@ -80,7 +80,7 @@ def read_intent(query: str, now: datetime) -> Intent:
     text = query[:_MAX_LENGTH]
     language = detect_language(text)
     folded = text.casefold()
-    times = read_times(text, folded, language, now)
+    times = read_times(text, folded, language.times, now)
     bounded = times.edge in UPPER and times.window is not None and times.window[1] <= now
     return Intent(
         language=language,

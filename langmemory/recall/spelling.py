@@ -112,7 +112,13 @@ def _is_right(word: str, stem: str, language: Language, source: WordSource) -> b
     if stem in _english_stems(source) or any(
         word in words
         for one in LANGUAGES.values()
-        for words in (one.stop_words, one.temporal_words, one.months, one.weekdays, one.kinds)
+        for words in (
+            one.stop_words,
+            one.temporal_words,
+            one.times.months,
+            one.times.day_names,
+            one.kinds,
+        )
     ):
         return True
     forms = [form for form in word_forms([word], language) if form.isalpha()]

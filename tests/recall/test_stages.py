@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from langmemory.errors import ConfigError
+from langmemory.languages.temporal.dates import Period
 from langmemory.recall import context, cues, scoring
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.choosing import Chosen
-from langmemory.recall.dates import Period
 from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import WINDOW, Folding, mmr
 from langmemory.recall.excerpt import Excerpts

@@ -81,7 +81,7 @@ class _Patterns:
             ),
             dangling=beginning(words.dangling),
             clock=beginning(words.clock),
-            clock_words=words.clock_words | {*language.months, *language.weekdays},
+            clock_words=words.clock_words | {*language.times.months, *language.times.day_names},
             meta=re.compile(rf"\W*(?:{'|'.join(words.meta)})", re.IGNORECASE),
             assistant=beginning([words.assistant]),
         )

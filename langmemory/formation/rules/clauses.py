@@ -24,7 +24,7 @@ TakesBack = Literal["surely", "perhaps"]
 FIRST_TIME = 0xE000
 """Times are written as characters of the private use area from this one on."""
 
-_MONTHS = "|".join(month.capitalize() for month in LANGUAGES["de"].months)
+_MONTHS = "|".join(month.capitalize() for month in LANGUAGES["de"].times.months)
 _SENTENCE_END = re.compile(
     r"(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<!\bSr)(?<!\bDra)"
     r"(?<!\be\.g)(?<!\bz\.B)(?<!\d)\.(?=\s|$)"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from langmemory.formation.dates.spans import Prefer
 from langmemory.languages import ordinary_words
+from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import FactKind
 
 Times = Literal["bounds", "any", "must", "over", "long"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.dates.spans import Prefer
 from langmemory.formation.entities.roles import NOBODY
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.formation.rules.clauses import (
@@ -24,6 +23,7 @@ from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
 from langmemory.formation.times import PREFER, Found, resolve
 from langmemory.languages import LANGUAGES
+from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import Claim, Fact, When
 
 _DAY = timedelta(days=1)
@@ -417,7 +417,7 @@ class Reader:
     def _is_thing(self, item: str) -> bool:
         """Whether it may be liked, or not: no pronoun, and no day of the week, which is a joke."""
         day = _first(item)
-        weekdays = LANGUAGES[self.grammar.code].weekdays
+        weekdays = LANGUAGES[self.grammar.code].times.day_names
         is_day = day in weekdays or day.removesuffix("s") in weekdays
         if is_day or self.patterns.not_things.match(item) is not None:
             return False

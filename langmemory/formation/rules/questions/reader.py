@@ -201,7 +201,7 @@ def _filled(
     if question.answer == "word" and not words[1:2].isupper():
         words = words[0].lower() + words[1:]
     first, language = words.split()[0].casefold(), LANGUAGES[patterns.grammar.code]
-    if question.answer == "time" and first in language.stop_words - {*language.months}:
+    if question.answer == "time" and first in language.stop_words - {*language.times.months}:
         words = words[0].lower() + words[1:]
     if question.answer == "name":
         first = next((w for w in words.casefold().split() if w not in ARTICLES), "")

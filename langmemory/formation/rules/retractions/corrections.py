@@ -123,5 +123,5 @@ def _fits(held: Held, new: str, frame: Frame) -> bool:
 
 
 def _is_dated(text: str, frame: Frame) -> bool:
-    months = LANGUAGES[frame.code].months
+    months = LANGUAGES[frame.code].times.months
     return any(word in months for word in split_words(text)) and any(c.isdigit() for c in text)

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from langmemory.formation.dates.spans import SpanUnit
-from langmemory.languages import LANGUAGES, Topic
+from langmemory.languages.tables import Topic
+from langmemory.languages.temporal.calendar import SpanUnit
+
+FEW = (2, 5)
+"""What "a few" stands for."""
 
 Role = Literal["at", "since", "until", "from_to"]
 """What a time does in its sentence: fix a moment, begin a state, end one, or both."""
@@ -29,25 +32,102 @@ class Form:
     role: Role = "at"
 
 
+Unit = Literal["day", "weekend", "week", "month", "year"]
+
+Edge = Literal["until", "since", "after", "before", "around"]
+"""What a date is to a stretch of time: its last part ("by May"), its first ("since May"), what ends just
+before it or begins just after, or the middle of a neighbourhood."""
+
+Part = Literal["first", "middle", "last"]
+"""A third of a stretch of time: "early May", "mid-May", "the end of May"."""
+
+Counted = Literal["ago", "lately"]
+"""Whether counted units lead to a time ("two weeks ago") or fill the time until now ("the last two
+weeks")."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueryWords:
+    """Words by which a query says which part of a time it means; every table may be empty.
+
+    They are lower case (`str.casefold`)."""
+
+    relative: Mapping[str, tuple[Unit, int]] = field(default_factory=dict)
+    """Regular expression to (unit, offset): ``"last week"`` is ``("week", -1)``; first hit wins."""
+    counted: Mapping[str, Counted] = field(default_factory=dict)
+    """Regular expression with ``{n}`` for a number and ``{unit}`` for a unit to what it means."""
+    last: frozenset[str] = frozenset()
+    """Words that put a month, season or weekday beside them into the past ("last spring")."""
+    since: tuple[str, ...] = ()
+    """Regular expressions of what opens a range at the beginning of the following date ("since May");
+    in a script without spaces of the date before it, as in the next ones."""
+    onwards: Mapping[str, str] = field(default_factory=dict)
+    """Words that do so only where something behind the date does, too, a regular expression:
+    ``"from"`` to ``"on"``."""
+    after: tuple[str, ...] = ()
+    """What opens a range at the end of a date ("after May")."""
+    before: tuple[str, ...] = ()
+    """What ends a range at the beginning of a date ("before May")."""
+    until: tuple[str, ...] = ()
+    """What ends a range at the end of a date ("by May", "as of May")."""
+    around: tuple[str, ...] = ()
+    """What means the time around a date ("around May")."""
+    other_side: Mapping[Edge, str] = field(default_factory=dict)
+    """Edge to a regular expression of what says the same on the other side of the date: "14 May at the
+    latest", in a script without spaces "截至5月14日"."""
+    between: str = r"(?!)"
+    """Regular expression of what may stand between these words and the date: "by noon on 14 May"."""
+    parts: Mapping[Part, str] = field(default_factory=dict)
+    """Regular expressions of what takes a third of the following month, season or year ("the end of");
+    in a script without spaces of that before it."""
+    shifted: Mapping[str, int] = field(default_factory=dict)
+    """Regular expression with ``{n}`` and ``{unit}`` before a date, in a script without spaces behind it,
+    to -1 or 1 for so many units before or after it: "two weeks before 11 August"."""
+    coming: str = r"(?!)"
+    """Regular expression of what shows that a date without a year is still to come: "must", "due"."""
+    ranges: Mapping[str, str] = field(default_factory=dict)
+    """Regular expression before the first of two dates to the one between them, where both are the
+    ends of a range: ``"between"`` to ``"and"``."""
+    persons: str = r"(?!)"
+    """Regular expression of what shows that ``{month}``, alone, is somebody's name or another word:
+    "who is June", "May I"."""
+    verbs: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Month or season that is a verb, too, to the words behind which it is none where it is written
+    small; behind those for an edge or the past it is none either."""
+    day_first: bool = True
+    """Whether 5/7/2023 is 5 July; with points it always is."""
+
+    @property
+    def edges(self) -> Mapping[Edge, tuple[str, ...]]:
+        """What makes a date each edge, in the order to look: "not later than" before "later than"."""
+        return {
+            "until": self.until,
+            "since": self.since,
+            "after": self.after,
+            "before": self.before,
+            "around": self.around,
+        }
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TimeWords:
     """Words are matched whatever their case; those of tables are plain, the rest are regular
     expressions without groups, but for ``clock``."""
 
     code: str
-    """BCP 47; months and seasons come from the `languages` of this language unless given."""
+    """BCP 47, e.g. ``"en"``."""
     spaced: bool = True
     """Whether words have boundaries."""
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, float] = field(default_factory=dict)
     ordinals: tuple[str, ...] = ()
     """Numbers that name a day of a month."""
     few: str = ""
     """An unknown small number: two to five."""
     half: str = ""
     """What adds a half to the number before it."""
-    units: Mapping[str, SpanUnit]
-    weekend: str
-    weekdays: Mapping[str, int]
+    units: Mapping[str, SpanUnit] = field(default_factory=dict)
+    weekend: str = "(?!)"
+    weekdays: Mapping[str, int] = field(default_factory=dict)
     """0 is Monday."""
     by_week: bool = False
     """Whether "last Friday" and "next Friday" are those of last and next week."""
@@ -58,7 +138,7 @@ class TimeWords:
     """"nineties" to 1990."""
     weeks: Mapping[str, int] = field(default_factory=dict)
     """Numbers of days that stand for weeks: "a fortnight" to 2."""
-    days: Mapping[str, int]
+    days: Mapping[str, int] = field(default_factory=dict)
     """"yesterday" to -1."""
     nights: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """"tonight" to (days away, first hour, hour after the last)."""
@@ -72,15 +152,15 @@ class TimeWords:
     """The same where it follows."""
     clock: str = ""
     """Follows a day; groups ``hour``, ``minute``, ``pm``, ``am``."""
-    lead: str
+    lead: str = r"(?!)"
     """A preposition that makes a time of a weak form."""
-    since: str
-    until: str
-    behind: str
+    since: str = r"(?!)"
+    until: str = r"(?!)"
+    behind: str = r"(?!)"
     """What shows, right before a time, that it has begun: "since", where "from" does not."""
     since_after: str = ""
     until_after: str = ""
-    to: str
+    to: str = r"(?!)"
     """What stands between the two ends of a range."""
     anchor: str = r"(?!)"
     """What puts a day or week in relation to the time that follows: ``ANCHOR`` stands for the day
@@ -99,11 +179,20 @@ class TimeWords:
     """Words that are names of months only when written with a capital or after a preposition."""
     short: frozenset[str] = frozenset()
     """Words that are a weekday only when written with a capital."""
-    forms: tuple[Form, ...]
+    forms: tuple[Form, ...] = ()
+    query: QueryWords = field(default_factory=QueryWords)
+
+    @property
+    def day_names(self) -> dict[str, int]:
+        """Return the weekdays whose names are one in small letters, too: not "sun"."""
+        return {name: day for name, day in self.weekdays.items() if name not in self.short}
+
+    def number(self, word: str) -> int:
+        """Return what a number in digits or words is; the most that "a few" may be for one."""
+        return int(word) if word.isdecimal() else int(self.numbers.get(word, FEW[1]))
 
     def parts_of(self) -> dict[str, str]:
         """The placeholders of this language's forms, each a named group."""
-        months, seasons = self.month_names, self.season_names
         numbers = one_of(self.numbers)
         few = f"|(?P<few>{self.few})" if self.few else ""
         half = f"(?P<half>{self.half})?" if self.half else ""
@@ -117,8 +206,8 @@ class TimeWords:
             "period": f"(?P<period>{one_of(self._periods())})",
             "weekend": rf"(?P<weekend>{self.weekend})",
             "weekday": rf"(?P<weekday>{one_of(self.weekdays)})",
-            "month": rf"(?P<month>{one_of(months)})",
-            "season": rf"(?P<season>{one_of(seasons)})" if seasons else "(?!)",
+            "month": rf"(?P<month>{one_of(self.months)})",
+            "season": rf"(?P<season>{one_of(self.seasons)})" if self.seasons else "(?!)",
             "year": r"(?P<year>(?:19|20)\d\d)",
             "day": rf"(?P<day>0?[1-9]|[12]\d|3[01]{day_words})",
             "day2": rf"(?P<day2>0?[1-9]|[12]\d|3[01]{day_words})",
@@ -131,14 +220,6 @@ class TimeWords:
         }
         parts["target"] = "(?:{weekend}|{weekday}|{month}|{season}|{period})".format(**parts)
         return parts
-
-    @property
-    def month_names(self) -> Mapping[str, int]:
-        return self.months or LANGUAGES[self.code].months
-
-    @property
-    def season_names(self) -> Mapping[str, tuple[int, int]]:
-        return self.seasons or LANGUAGES[self.code].seasons
 
     def _periods(self) -> list[str]:
         return [w for w, unit in self.units.items() if unit in ("week", "month", "year", "decade")]

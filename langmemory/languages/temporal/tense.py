@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from langmemory.formation.dates.spans import Prefer
 from langmemory.languages import primary
+from langmemory.languages.temporal.calendar import Prefer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

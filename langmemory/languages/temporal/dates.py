@@ -1,6 +1,6 @@
 """Dates: the days, months, seasons and years of the calendar that a text names, and where.
 
-All words are data of `langmemory.languages`; this file only applies them.
+All words are data of the language; this file only applies them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from langmemory.languages import Language
-from langmemory.recall.patterns import any_name, compiled
+from langmemory.languages.patterns import any_name, compiled
+from langmemory.languages.temporal.words import TimeWords
 
 Window = tuple[datetime, datetime]
 """``[since, until)``."""
@@ -69,7 +69,7 @@ class Named:
     end: int
 
 
-def named_periods(text: str, folded: str, language: Language) -> Iterator[Named]:
+def named_periods(text: str, folded: str, known: TimeWords) -> Iterator[Named]:
     """The calendar dates, months, seasons and years a text names, in its order."""
     found: list[Named] = []
 
@@ -85,26 +85,26 @@ def named_periods(text: str, folded: str, language: Language) -> Iterator[Named]
             add(*date.span(), year=year or next(iter(alone), None), month=month, day=day)
     for date in _NUMERIC_DATE.finditer(folded) if digits else ():
         day, month = int(date[1]), int(date[3])
-        if (date[2] == "/" and not language.day_first and day <= 12) or month > 12:
+        if (date[2] == "/" and not known.query.day_first and day <= 12) or month > 12:
             day, month = month, day
         if month <= 12:
             add(*date.span(), year=int(date[4]), month=month, day=day)
-    for name in any_name(language.months).finditer(folded):
+    for name in any_name(known.months).finditer(folded):
         start, end, day = _with_day(folded, name)
         end, year = _with_year(folded, end)
         if day is year is None and (
-            _is_verb(text, folded, name, language) or _is_person(folded, name, language)
+            _is_verb(text, folded, name, known) or _is_person(folded, name, known)
         ):
             continue
-        add(start, end, year=year, month=language.months[name[0]], day=day)
-    for name in any_name(language.seasons).finditer(folded):
+        add(start, end, year=year, month=known.months[name[0]], day=day)
+    for name in any_name(known.seasons).finditer(folded):
         end, year = _with_year(folded, name.end())
-        if year is None and _is_verb(text, folded, name, language):
+        if year is None and _is_verb(text, folded, name, known):
             continue
-        month, months = language.seasons[name[0]]
+        month, months = known.seasons[name[0]]
         add(name.start(), end, year=year, month=month, months=months)
     for one in [one for one in found if one.period.day is not None]:
-        if other := _other_day(folded, one, language):
+        if other := _other_day(folded, one, known):
             add(other.start, other.end, **asdict(other.period))
     for name in _YEAR.finditer(folded) if digits else ():
         add(*name.span(), year=int(name[0]))
@@ -119,17 +119,17 @@ def _number(text: str) -> int:
     return 10 * _CJK_DIGITS.index(tens or "一") * bool(ten) + _CJK_DIGITS.index(ones or "〇")
 
 
-def _is_verb(text: str, folded: str, name: re.Match[str], language: Language) -> bool:
+def _is_verb(text: str, folded: str, name: re.Match[str], known: TimeWords) -> bool:
     """Whether a month or season without a day or year is written as a verb: "Who may march?"."""
-    led_by = language.verbs.get(name[0])
+    led_by = known.query.verbs.get(name[0])
     if led_by is None or name[0] not in LETTERS.findall(text):  # not written small
         return False
     before = re.sub(rf"\b{ARTICLES}$", "", folded[: name.start()])
-    edges = (word for words in language.edges.values() for word in words)
-    return not led({*led_by, *language.last, *edges}, before)
+    edges = (word for words in known.query.edges.values() for word in words)
+    return not led({*led_by, *known.query.last, *edges}, before)
 
 
-def _other_day(folded: str, one: Named, language: Language) -> Named | None:
+def _other_day(folded: str, one: Named, known: TimeWords) -> Named | None:
     """The other end of a range within a month, which has only one of them: "3 to 7 May", "May 3-7"."""
     if before := _DAY_BEFORE.search(folded, 0, one.start):
         other = replace(
@@ -138,7 +138,7 @@ def _other_day(folded: str, one: Named, language: Language) -> Named | None:
             start=before.start(),
             end=before.end(),
         )
-        if _ascend(other, one) and is_range(folded, other, one, language):
+        if _ascend(other, one) and is_range(folded, other, one, known):
             return other
     if behind := _DAY_BEHIND.search(folded, one.end):
         end, year = _with_year(folded, behind.end())
@@ -147,7 +147,7 @@ def _other_day(folded: str, one: Named, language: Language) -> Named | None:
             start=behind.start(),
             end=end,
         )
-        if _ascend(one, other) and is_range(folded, one, other, language):
+        if _ascend(one, other) and is_range(folded, one, other, known):
             return other
     return None
 
@@ -156,9 +156,9 @@ def _ascend(first: Named, second: Named) -> bool:
     return 0 < (first.period.day or 0) < (second.period.day or 0) <= 31
 
 
-def _is_person(folded: str, month: re.Match[str], language: Language) -> bool:
+def _is_person(folded: str, month: re.Match[str], known: TimeWords) -> bool:
     """Whether a month alone is somebody's name, or another word: "Who is June?", "May I"."""
-    pattern = language.persons.replace("{month}", re.escape(month[0]))
+    pattern = known.query.persons.replace("{month}", re.escape(month[0]))
     return any(
         found.start() <= month.start() < found.end() for found in compiled(pattern).finditer(folded)
     )
@@ -186,13 +186,13 @@ def _with_year(folded: str, end: int) -> tuple[int, int | None]:
     return (year.end(), int(year[1])) if year else (end, None)
 
 
-def is_range(folded: str, first: Named, second: Named, language: Language) -> bool:
+def is_range(folded: str, first: Named, second: Named, known: TimeWords) -> bool:
     """Whether two dates are the ends of a range: "between May and July"."""
     before, between = folded[: first.start], folded[first.end : second.start]
     return any(
         compiled(rf"\s*(?:{joiner})\s*{ARTICLES}").fullmatch(between)
         and (not opener or compiled(rf"\b(?:{opener})\s+{ARTICLES}$").search(before))
-        for opener, joiner in language.ranges.items()
+        for opener, joiner in known.query.ranges.items()
     )
 
 

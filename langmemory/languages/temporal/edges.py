@@ -1,6 +1,6 @@
 """Edges: whether a date in a query is a time to look at, or where such a time ends or begins.
 
-All words are data of `langmemory.languages`; this file only applies them.
+All words are data of the language; this file only applies them.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from langmemory.languages import Edge, Language, is_unspaced
-from langmemory.recall.dates import ARTICLES, Window
-from langmemory.recall.patterns import any_name
+from langmemory.languages.patterns import any_name
+from langmemory.languages.temporal.dates import ARTICLES, Window
+from langmemory.languages.temporal.words import Edge, TimeWords
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """Where "before May" begins."""
@@ -21,19 +21,19 @@ _BESIDE_DAY = re.compile(rf"[\s,.]*{ARTICLES}")
 _THIRDS = {"first": (0, 1), "middle": (1, 2), "last": (2, 3)}
 
 
-def edge_of(before: str, after: str, language: Language) -> Edge | None:
+def edge_of(before: str, after: str, known: TimeWords) -> Edge | None:
     """What a date is, by what stands before and after it; None where it is just that time."""
-    before = _without_part(_without_weekday(before, language), language)
-    if _is_unspaced(language):
-        after = _without_part(after, language)
-    for edge, words in language.edges.items():
-        if _reads(_near_side(words, language), before, after, language):
+    before = _without_part(_without_weekday(before, known), known)
+    if not known.spaced:
+        after = _without_part(after, known)
+    for edge, words in known.query.edges.items():
+        if _reads(_patterns(words, known.query.between, not known.spaced), before, after, known):
             return edge
-    for edge in language.edges:
-        if _reads(_far_side(edge, language), after, before, language):
+    for edge in known.query.edges:
+        if _reads(_far_side(edge, known), after, before, known):
             return edge
     led = before.rstrip().rpartition(" ")[2]
-    if led in language.onwards and re.match(rf"\s+(?:{language.onwards[led]})\b", after):
+    if led in known.query.onwards and re.match(rf"\s+(?:{known.query.onwards[led]})\b", after):
         return "since"
     return None
 
@@ -53,15 +53,13 @@ def edged(window: Window, edge: Edge | None, now: datetime) -> Window:
     return window
 
 
-def part_of(
-    window: Window, before: str, after: str, edge: Edge | None, language: Language
-) -> Window:
+def part_of(window: Window, before: str, after: str, edge: Edge | None, known: TimeWords) -> Window:
     """The third of a stretch of time that a query means by "early", "mid-" or "the end of"; the moment
     itself in "before the end of" and "after the beginning of"."""
     since, until = window
-    text = after if _is_unspaced(language) else before
-    for part, pattern in language.parts.items():
-        if _part(pattern, _is_unspaced(language)).search(text):
+    text = after if not known.spaced else before
+    for part, pattern in known.query.parts.items():
+        if _part(pattern, not known.spaced).search(text):
             if (edge, part) == ("before", "last"):
                 return until, until
             if (edge, part) == ("after", "first"):
@@ -72,14 +70,10 @@ def part_of(
     return window
 
 
-def _is_unspaced(language: Language) -> bool:
-    return is_unspaced(next(iter(language.weekdays), ""))
-
-
-def _reads(pattern: re.Pattern[str], side: str, other: str, language: Language) -> bool:
+def _reads(pattern: re.Pattern[str], side: str, other: str, known: TimeWords) -> bool:
     """Whether a pattern stands by a date: on the usual side of it, or the other where spaces are not
     written."""
-    if _is_unspaced(language):
+    if not known.spaced:
         return pattern.search(other) is not None
     return pattern.search(side) is not None
 
@@ -95,12 +89,8 @@ def _patterns(words: tuple[str, ...], between: str, unspaced: bool) -> re.Patter
     )
 
 
-def _near_side(words: tuple[str, ...], language: Language) -> re.Pattern[str]:
-    return _patterns(words, language.between, _is_unspaced(language))
-
-
-def _far_side(edge: Edge, language: Language) -> re.Pattern[str]:
-    return _other(language.other_side.get(edge, "(?!)"), language.between, _is_unspaced(language))
+def _far_side(edge: Edge, known: TimeWords) -> re.Pattern[str]:
+    return _other(known.query.other_side.get(edge, "(?!)"), known.query.between, not known.spaced)
 
 
 @lru_cache(maxsize=64)
@@ -118,20 +108,20 @@ def _part(pattern: str, unspaced: bool) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})[\s-]+{ARTICLES}$")
 
 
-def _without_part(text: str, language: Language) -> str:
+def _without_part(text: str, known: TimeWords) -> str:
     """The text beside a date without "the end of" and the like."""
-    for pattern in language.parts.values():
-        found = _part(pattern, _is_unspaced(language)).search(text)
+    for pattern in known.query.parts.values():
+        found = _part(pattern, not known.spaced).search(text)
         if found:
-            return text[found.end() :] if _is_unspaced(language) else text[: found.start()]
+            return text[found.end() :] if not known.spaced else text[: found.start()]
     return text
 
 
-def _without_weekday(before: str, language: Language) -> str:
+def _without_weekday(before: str, known: TimeWords) -> str:
     """The text before a date without the name of its day: "by Friday, 14 May"."""
-    if _is_unspaced(language):
+    if not known.spaced:
         return before
-    days = list(any_name(language.weekdays).finditer(before))
+    days = list(any_name(known.day_names).finditer(before))
     if not days or not _BESIDE_DAY.fullmatch(before, days[-1].end()):
         return before
     return before[: days[-1].start()]

@@ -1,6 +1,6 @@
 """Stretches of the calendar: the day, week or season a moment lies in, and which one is meant.
 
-Everything here is naive local time of the speaker; `times` attaches the timezone, so that a day
+Everything here is naive local time of the speaker; `formation.times` attaches the timezone, so that a day
 begins at local midnight on both sides of a change of the clocks. Weeks begin on Monday (ISO 8601).
 """
 
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from langmemory.ports.facts import Precision
-
+Precision = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
 SpanUnit = Literal["minute", "hour", "day", "week", "weekend", "month", "year", "decade"]
 
 Prefer = Literal["past", "future"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from langmemory.formation.dates.spans import Prefer, Span, SpanUnit, around
+from langmemory.languages.temporal.calendar import Prefer, Span, SpanUnit, around
 
 _UNITS: dict[str, SpanUnit] = {
     "time": "minute", "day": "day", "week": "week", "month": "month", "year": "year",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from langmemory.formation.dates.spans import (
+from langmemory.languages.temporal.calendar import (
     Prefer,
     Span,
     SpanUnit,
@@ -20,10 +20,7 @@ from langmemory.formation.dates.spans import (
     moved,
     yearly,
 )
-from langmemory.formation.dates.words import Form, TimeWords
-
-FEW = (2, 5)
-"""What "a few" stands for."""
+from langmemory.languages.temporal.words import FEW, Form, TimeWords
 
 NEAR_YEARS = 9
 """How far a date without a year is looked for: 29 February may be eight years away."""
@@ -169,13 +166,13 @@ def _calendar(
 def _maker(groups: Mapping[str, str], words: TimeWords) -> Callable[[int], Span] | None:
     """From a year to the date, month, season or holiday of it; None when only a year is named."""
     if "season" in groups:
-        first, count = _value(words.season_names, groups["season"])
+        first, count = _value(words.seasons, groups["season"])
         return lambda year: yearly(year, first, count=count)
     if "holiday" in groups:
         its_month, its_day, its_days = _value(words.holidays, groups["holiday"])
         return lambda year: days(datetime(year, its_month, its_day), its_days, "day")
     if "month" in groups:
-        month = _value(words.month_names, groups["month"])
+        month = _value(words.months, groups["month"])
     elif "monthnum" in groups:
         month = int(groups["monthnum"])
     else:

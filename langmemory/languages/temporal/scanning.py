@@ -10,9 +10,17 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
-from langmemory.formation.dates.reading import hours, number, read
-from langmemory.formation.dates.spans import Prefer, Span, around, finer, in_year, moved, third
-from langmemory.formation.dates.words import Form, Role, TimeWords, anchor, forms
+from langmemory.languages.temporal.calendar import (
+    Prefer,
+    Span,
+    around,
+    finer,
+    in_year,
+    moved,
+    third,
+)
+from langmemory.languages.temporal.reading import hours, number, read
+from langmemory.languages.temporal.words import Form, Role, TimeWords, anchor, forms
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
