@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
+from langmemory.ports.facts import digest
 from langmemory.types import Namespace, Privacy
 
 
@@ -52,8 +52,3 @@ class Batch:
     def turn(self, key: str) -> Turn | None:
         """The turn of this key, among those to be read."""
         return next((turn for turn in self.turns if turn.key == key), None)
-
-
-def digest(*parts: str) -> str:
-    """16 hex digits that name what the parts name."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -226,7 +226,7 @@ class Knowledge(Protocol):
         ...
 
     def entities(self, norm: str) -> Sequence[Entity]:
-        """Entities that have this normalised name (`entities.spelling`) or alias, links followed."""
+        """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
@@ -282,3 +282,8 @@ class SnapshotKnowledge(Knowledge, Protocol):
 
     def release(self) -> None:
         """Give the snapshot back; the next read takes another."""
+
+
+def digest(*parts: str) -> str:
+    """Return 16 hex digits that name what the parts name."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -45,7 +45,6 @@ from langmemory.formation.entities.judging import NameJudge
 from langmemory.formation.entities.names import within_reach
 from langmemory.formation.entities.resolution import Resolution, Unclear
 from langmemory.formation.entities.resolving import resolve
-from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
 from langmemory.formation.extraction.junk import sift
 from langmemory.formation.judging import Judge, Verdicts
@@ -53,6 +52,7 @@ from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
 from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
+from langmemory.languages.spelling import normalised
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge

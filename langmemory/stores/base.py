@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, NoReturn, Self, cast
 
@@ -41,6 +41,7 @@ from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig, resol
 from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
+from langmemory.stores.following import Reinstatement, aplanned_again, planned_again
 from langmemory.stores.opening import Opening
 from langmemory.stores.recalling import find_preset
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
@@ -212,10 +213,24 @@ class SQLiteBaseStore(BaseStore):
         if batch.reads:
             self._read(batch, self._searching.embed(operations.queries(batch)))
         if self._has_writes(batch):
-            with self._engine.write() as connection:
-                pages = self._write(connection, batch, writes)
-            self._rewrite(pages)
+            planned_again(lambda: self._write_once(batch, writes))
         return batch.results
+
+    def _write_once(self, batch: Batch, writes: Sequence[items.Write]) -> None:
+        planned = self._planned(batch)
+        with self._engine.write() as connection:
+            pages, follows = self._write(connection, batch, writes, planned)
+        self._rewrite(pages)
+        if follows:
+            self._follow_up()
+
+    def _planned(self, batch: Batch) -> Reinstatement | None:
+        """Return what follows from the deletions of a batch, planned from a snapshot."""
+        if all(op.value is not None for op in batch.puts):
+            return None
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            return self._plan_removal(connection, _gone(connection, batch))
 
     async def _abatch(self, batch: Batch) -> list[Result]:
         workers = self._workers
@@ -232,10 +247,20 @@ class SQLiteBaseStore(BaseStore):
             only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
             await (workers.look_up(read) if only_gets else workers.read(read))
         if self._has_writes(batch):
-            pages = await workers.write(lambda connection: self._write(connection, batch, writes))
-            if pages:
-                await workers.read(lambda: self._rewrite(pages))
+            await aplanned_again(lambda: self._awrite_once(batch, writes))
         return batch.results
+
+    async def _awrite_once(self, batch: Batch, writes: Sequence[items.Write]) -> None:
+        workers, planned = self._workers, None
+        if any(op.value is None for op in batch.puts):
+            planned = await workers.read(lambda: self._planned(batch))
+        pages, follows = await workers.write(
+            lambda connection: self._write(connection, batch, writes, planned)
+        )
+        if pages:
+            await workers.read(lambda: self._rewrite(pages))
+        if follows:
+            await workers.read(self._follow_up)
 
     async def _awrites(self, batch: Batch) -> list[items.Write]:
         """Return what the puts of a batch write, prepared outside the loop's thread."""
@@ -274,9 +299,21 @@ class SQLiteBaseStore(BaseStore):
     def _has_writes(self, batch: Batch) -> bool:
         return bool(batch.puts or batch.refreshed)
 
-    def _write(self, connection: Connection, batch: Batch, writes: Sequence[items.Write]) -> Pages:
+    def _write(
+        self,
+        connection: Connection,
+        batch: Batch,
+        writes: Sequence[items.Write],
+        planned: Reinstatement | None,
+    ) -> tuple[Pages, bool]:
+        """Write within the transaction; return the pages that tell of it, and whether something is
+        left to be planned."""
         now = now_us()
         pages: Pages = set()
+        follows = False
+        gone = _gone(connection, batch)
+        if planned is not None:
+            planned.check(connection, gone)
         if writes:
             claims.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
             self._claim_model(connection, writes)
@@ -285,30 +322,32 @@ class SQLiteBaseStore(BaseStore):
             written = items.put(connection, writes, now)
             verbatim.refresh_around(connection, written.replaced)
             if written.reworded:
-                self._claim_anew(connection, written.reworded, now)
+                self._note_reworded(connection, written.reworded, now)
+                follows = True
             pages |= pages_telling_of(connection, places)
-        found = [
-            items.find(connection, op.namespace, op.key, viewer=batch.viewer)
-            for op in batch.puts
-            if op.value is None
-        ]
-        gone = [item for item in found if item is not None]
-        reinstate = self._reinstating(connection, gone)
         pages |= remove(connection, gone, now, "delete")
-        pages |= reinstate()
+        if planned is not None:
+            pages |= self._reinstate(connection, planned)
         if batch.refreshed:
             items.refresh_ttl(connection, batch.refreshed, now)
-        return pages
+        return pages, follows
 
-    def _claim_anew(
+    def _note_reworded(
         self, connection: Connection, reworded: Sequence[items.Reworded], now: int
     ) -> None:
-        """Within the transaction: what items claim by their other words, see `Changing`."""
+        """Note within the transaction that items were given other words, see `Changing`."""
 
-    def _reinstating(self, connection: Connection, ids: Collection[int]) -> Callable[[], Pages]:
-        """Within the transaction, before items go: what lets hold again what had given way to them,
-        once they are gone, and returns the pages that tell of it; see `Changing`."""
-        return set
+    def _plan_removal(self, connection: Connection, ids: Collection[int]) -> Reinstatement:
+        """Plan from a snapshot what holds again once items are gone, see `Changing`."""
+        return Reinstatement(changes={}, keys={}, planned_at=0)
+
+    def _reinstate(self, connection: Connection, planned: Reinstatement) -> Pages:
+        """Write that within the transaction; return the pages that tell of it."""
+        return set()
+
+    def _follow_up(self) -> object:
+        """Plan and apply after the transaction what changes left to be planned, see `Changing`."""
+        return None
 
     def _rewrite(self, pages: Pages) -> None:
         """After the transaction: let the files of the journal follow, see `Journaling`."""
@@ -461,6 +500,16 @@ class SQLiteBaseStore(BaseStore):
         if stopped:
             self._sweeper = None
         return Count(stopped)
+
+
+def _gone(connection: Connection, batch: Batch) -> list[int]:
+    """Return the items that a batch deletes."""
+    found = [
+        items.find(connection, op.namespace, op.key, viewer=batch.viewer)
+        for op in batch.puts
+        if op.value is None
+    ]
+    return [item for item in found if item is not None]
 
 
 def remove(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,32 +29,42 @@ from langmemory.changes import (
 )
 from langmemory.engines.sqlite.background import journal
 from langmemory.engines.sqlite.changes import applying
-from langmemory.engines.sqlite.changes.applying import Drafted, Writes
+from langmemory.engines.sqlite.changes.applying import Drafted, Prepared
 from langmemory.engines.sqlite.changes.reviews import unanswered
 from langmemory.engines.sqlite.changes.undoing import Undoing
 from langmemory.engines.sqlite.file import namespaces
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import from_us
 from langmemory.engines.sqlite.graph import graph_rows
-from langmemory.engines.sqlite.reading.graph_view import GraphView
 from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, came_after, knowledge
 from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import history, items, reviews, runs
-from langmemory.engines.sqlite.scope.scopes import compile_scope
-from langmemory.errors import ChangeError
+from langmemory.engines.sqlite.records import follow_ups, history, items, reviews, runs
+from langmemory.engines.sqlite.records.follow_ups import FollowUp
+from langmemory.errors import ChangeError, DatabaseError, StalePlanError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
-from langmemory.formation.planning.parting import PARTED, again, parted
-from langmemory.formation.planning.reinstating import reinstated
 from langmemory.formation.planning.restoring import decided, founded
-from langmemory.formation.planning.rewording import still_claimed
-from langmemory.ports.facts import EXTRACTION_FAILED, Claim, Knowledge
+from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.stores.base import Pages, pages_of
 from langmemory.stores.events import APPLY, REMOVE, UNDO
+from langmemory.stores.following import (
+    OutdatedPlanError,
+    Reinstatement,
+    aplanned_again,
+    linked,
+    planned,
+    planned_again,
+)
 from langmemory.stores.journal import Journaling
-from langmemory.types import Applied, Namespace, Review, Run, Scope
+from langmemory.types import Applied, Namespace, Review, Run
+
+logger = logging.getLogger("langmemory.store")
+
+
+PARTING: Final = (UnlinkEntities, LinkEntities)
+"""Changes that may take a link back."""
 
 
 class Changing(Journaling):
@@ -78,50 +89,83 @@ class Changing(Journaling):
             ChangeError: It names something there never was, or contradicts itself.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        drafted = self._draft(change_set)
-        if not dry_run:
-            self._complete(drafted.drafts)
-        with self._engine.write() as connection:
-            applied, pages = self._apply(connection, change_set, drafted.writes, dry_run)
-        self._rewrite(pages)
-        return applied
+        return planned_again(lambda: self._apply_once(change_set, dry_run))
 
     @APPLY
     async def aapply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
         """`apply` without blocking the loop."""
-        workers = self._workers
-        drafted = await workers.read(lambda: self._draft(change_set))
+        return await aplanned_again(lambda: self._aapply_once(change_set, dry_run))
+
+    def _apply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
+        self._follow_up()
+        drafted, back = self._draft(change_set)
+        if dry_run and any(isinstance(one, PARTING) for one in change_set.changes):
+            return self._rehearsed(lambda one: self._apply(one, change_set, drafted, back, False))
         if not dry_run:
-            await self._acomplete(drafted.drafts)
+            self._complete(drafted.drafts)
+        with self._engine.write() as connection:
+            applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
+        self._rewrite(pages)
+        return applied if dry_run else self._with_follow_ups(applied)
+
+    async def _aapply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
+        workers = self._workers
+        if dry_run:
+            return await workers.read(lambda: self._apply_once(change_set, True))
+
+        def begun() -> tuple[Drafted, Reinstatement | None]:
+            self._follow_up()
+            return self._draft(change_set)
+
+        drafted, back = await workers.read(begun)
+        await self._acomplete(drafted.drafts)
         applied: Applied
         applied, pages = await workers.write(
-            lambda connection: self._apply(connection, change_set, drafted.writes, dry_run)
+            lambda connection: self._apply(connection, change_set, drafted, back, False)
         )
-        if pages:
-            await workers.read(lambda: self._rewrite(pages))
-        return applied
 
-    def _draft(self, change_set: ChangeSet) -> Drafted:
+        def ended() -> Applied:
+            self._rewrite(pages)
+            return self._with_follow_ups(applied)
+
+        return await workers.read(ended)
+
+    def _draft(self, change_set: ChangeSet) -> tuple[Drafted, Reinstatement | None]:
         self._check_namespace(change_set.namespace, written=True)
         with self._engine.read() as snapshot:
-            return applying.draft(self._indexing, snapshot.connection, change_set)
+            connection = snapshot.connection
+            drafted = applying.draft(self._indexing, connection, change_set)
+            going = _going(connection, change_set)
+            back = Reinstatement.of(connection, going, self._knowing) if going else None
+            return drafted, back
 
     def _apply(
-        self, connection: Connection, change_set: ChangeSet, writes: Writes, dry_run: bool
+        self,
+        connection: Connection,
+        change_set: ChangeSet,
+        drafted: Drafted,
+        back: Reinstatement | None,
+        dry_run: bool,
     ) -> tuple[Applied, Pages]:
         keys = applying.concerned(connection, change_set)
         found = [items.find(connection, change_set.namespace, key) for key in keys]
+        follows: tuple[Change, ...] = ()
         with rehearsal(connection, dry_run):
-            self._claim_model(connection, list(writes.values()))
+            if runs.find(connection, change_set.run_id) is None:
+                follows = _following(connection, change_set, back)
+            self._claim_model(connection, list(drafted.writes.values()))
             pages = pages_of(connection, [item for item in found if item is not None])
             links = _Links.before(connection, change_set)
-            back = self._left_without(connection, change_set)
-
-            def then() -> tuple[Change, ...]:
-                apart = () if links is None else self._learned_since(connection, {}, links)
-                return (*back, *apart)
-
-            applied = applying.apply(connection, change_set, writes, now_us(), then=then)
+            applied = applying.apply(
+                connection,
+                change_set,
+                drafted.writes,
+                now_us(),
+                prepared=drafted.prepared,
+                follows=follows,
+            )
+            if links is not None and not applied.repeated:
+                links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
             pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
 
@@ -138,26 +182,16 @@ class Changing(Journaling):
             reason: Why, for the record.
             viewer: On whose behalf; what they may not know of stays. None is the application.
         """
-        namespace = self._check_namespace(namespace)
-        with self._engine.write() as connection:
-            applied, pages = self._remove(connection, namespace, key, reason, viewer)
-        self._rewrite(pages)
-        return applied
+        removal = self._removing(namespace, key, reason, viewer)
+        return self.apply(removal) if isinstance(removal, ChangeSet) else removal
 
     @REMOVE
     async def aremove(
         self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
     ) -> Applied:
         """`remove` without blocking the loop."""
-        namespace = self._check_namespace(namespace)
-        workers = self._workers
-        applied: Applied
-        applied, pages = await workers.write(
-            lambda connection: self._remove(connection, namespace, key, reason, viewer)
-        )
-        if pages:
-            await workers.read(lambda: self._rewrite(pages))
-        return applied
+        removal = await self._workers.read(lambda: self._removing(namespace, key, reason, viewer))
+        return await self.aapply(removal) if isinstance(removal, ChangeSet) else removal
 
     def archive(
         self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
@@ -195,24 +229,22 @@ class Changing(Journaling):
             changes=(UpdateMemory(key=key, value=value, facets=Facets(status="archived")),),
         )
 
-    def _remove(
-        self,
-        connection: Connection,
-        namespace: Namespace,
-        key: str,
-        reason: str,
-        viewer: str | None,
-    ) -> tuple[Applied, Pages]:
-        removal = ChangeSet(
+    def _removing(
+        self, namespace: Namespace, key: str, reason: str, viewer: str | None
+    ) -> ChangeSet | Applied:
+        namespace = self._check_namespace(namespace)
+        run_id = f"remove/{secrets.token_hex(8)}"
+        with self._engine.read() as snapshot:
+            item = items.find(snapshot.connection, namespace, key, viewer=viewer)
+        if item is None:
+            return Applied(run_id=run_id, lines=(f"there is no {key}",))
+        return ChangeSet(
             namespace=namespace,
-            run_id=f"remove/{secrets.token_hex(8)}",
+            run_id=run_id,
             kind="correction",
             reason=reason,
             changes=(RemoveMemory(key=key),),
         )
-        if items.find(connection, namespace, key, viewer=viewer) is None:
-            return Applied(run_id=removal.run_id, lines=(f"there is no {key}",)), set()
-        return self._apply(connection, removal, {}, False)
 
     @UNDO
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
@@ -233,164 +265,167 @@ class Changing(Journaling):
             ChangeError: There is no such run.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        undoing = self._undoing(run_id)
-        if not dry_run:
-            self._complete(undoing.drafts)
-        with self._engine.write() as connection:
-            applied, pages = self._undo(connection, undoing, dry_run)
-        self._rewrite(pages)
-        return applied
+        return planned_again(lambda: self._undo_once(run_id, dry_run))
 
     @UNDO
     async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
         """`undo` without blocking the loop."""
+        return await aplanned_again(lambda: self._aundo_once(run_id, dry_run))
+
+    def _undo_once(self, run_id: str, dry_run: bool) -> Applied:
+        self._follow_up()
+        undoing = self._undoing(run_id)
+        if dry_run:
+            return self._rehearsed(lambda one: self._undo(one, undoing))
+        self._complete([draft for one in undoing for draft in one.drafts])
+        with self._engine.write() as connection:
+            applied, pages = self._undo(connection, undoing)
+        self._rewrite(pages)
+        return self._with_follow_ups(applied)
+
+    async def _aundo_once(self, run_id: str, dry_run: bool) -> Applied:
         workers = self._workers
-        undoing = await workers.read(lambda: self._undoing(run_id))
-        if not dry_run:
-            await self._acomplete(undoing.drafts)
+        if dry_run:
+            return await workers.read(lambda: self._undo_once(run_id, True))
+
+        def begun() -> list[Undoing]:
+            self._follow_up()
+            return self._undoing(run_id)
+
+        undoing = await workers.read(begun)
+        await self._acomplete([draft for one in undoing for draft in one.drafts])
         applied: Applied
-        applied, pages = await workers.write(
-            lambda connection: self._undo(connection, undoing, dry_run)
-        )
-        if pages:
-            await workers.read(lambda: self._rewrite(pages))
-        return applied
+        applied, pages = await workers.write(lambda connection: self._undo(connection, undoing))
 
-    def _undoing(self, run_id: str) -> Undoing:
+        def ended() -> Applied:
+            self._rewrite(pages)
+            return self._with_follow_ups(applied)
+
+        return await workers.read(ended)
+
+    def _undoing(self, run_id: str) -> list[Undoing]:
+        """Return what is to be undone: the runs that follow from this one, newest first, and itself."""
         with self._engine.read() as snapshot:
-            return Undoing.of(self._indexing, snapshot.connection, run_id)
+            connection = snapshot.connection
+            following = runs.following(connection, run_id)
+            return [
+                Undoing.of(self._indexing, connection, one, without=following)
+                for one in (*following, run_id)
+            ]
 
-    def _undo(
-        self, connection: Connection, undoing: Undoing, dry_run: bool
-    ) -> tuple[Applied, Pages]:
-        with rehearsal(connection, dry_run):
-            self._claim_model(connection, [draft.write for draft in undoing.drafts])
-            now = now_us()
-            links = _Links.of_run(connection, undoing.run)
-            concerned = journal.concerned(connection, undoing.run.id)
-            pages = pages_of(connection, concerned)
-            applied, back = undoing.write(connection, now)
-            if back and not came_after(connection, min(back.values()), applied.run_id):
-                back = {}
-            if learned := self._learned_since(connection, back, links):
-                # A run of its own, which can be undone as an undo cannot.
-                learning = ChangeSet(
-                    namespace=undoing.run.namespace,
-                    run_id=f"since/{undoing.run.id}",
-                    kind="correction",
-                    reason=f"learned while {undoing.run.id} stood",
-                    changes=learned,
-                )
-                since = applying.apply(connection, learning, {}, now)
-                concerned += journal.concerned(connection, since.run_id)
-                applied = replace(
-                    applied,
-                    lines=(*applied.lines, *since.lines),
-                    changed=tuple(dict.fromkeys((*applied.changed, *since.changed))),
-                )
-            pages |= pages_of(connection, concerned)
-        return replace(applied, dry_run=dry_run), set() if dry_run else pages
-
-    def _learned_since(
-        self,
-        connection: Connection,
-        back: Mapping[str, int],
-        links: _Links,
-    ) -> tuple[Change, ...]:
-        """What becomes of facts that an undo brings back (key, and the place in the history since which
-        they were away), by what was learned meanwhile; and of those that only gave way because of
-        links that are taken back."""
-        namespace = links.namespace
-        known = self._knowing(connection, namespace)
-        left = _linked(connection, namespace, links.keys)
-        apart = {one.memory.key: one for one in parted(links.was, left, links.since, known)}
-        found = [fact for key in back if (fact := known.by_key(key)) is not None]
-        facts = [Statement.of_known(one) for one in found if one.memory.status != "archived"]
-        facts += [again(one) for one in apart.values()]
-        since = {key: history.latest(connection, namespace, key)[0] for key in apart} | {**back}
-        return (
-            *(
-                UpdateMemory(key=key, facets=Facets(status="active"), reason=PARTED)
-                for key in apart
-            ),
-            *caught_up(
-                facts,
-                lambda mine, other: other not in back and known.learned_after(other, since[mine]),
-                known,
-                from_us(now_us()),
-            ),
+    def _undo(self, connection: Connection, undoing: Sequence[Undoing]) -> tuple[Applied, Pages]:
+        *following, first = undoing
+        if runs.following(connection, first.run.id) != [one.run.id for one in following]:
+            raise OutdatedPlanError(f"{first.run.id} changed while its undo began. Do it again.")
+        self._claim_model(connection, [draft.write for one in undoing for draft in one.drafts])
+        now = now_us()
+        links = _Links.of_run(connection, first.run)
+        pages = pages_of(
+            connection,
+            [item for one in undoing for item in journal.concerned(connection, one.run.id)],
         )
+        lines: list[str] = []
+        changed: list[str] = []
+        back: dict[str, int] = {}
+        for one in undoing:
+            applied, since = one.write(connection, now)
+            lines += applied.lines
+            changed += applied.changed
+            back |= {key: min(seq, back.get(key, seq)) for key, seq in since.items()}
+            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+        if back and not came_after(connection, min(back.values()), applied.run_id):
+            back = {}
+        if not applied.repeated and (back or links.keys):
+            links.note(connection, applied.run_id, f"since/{first.run.id}", back)
+        applied = replace(applied, lines=tuple(lines), changed=tuple(dict.fromkeys(changed)))
+        return applied, pages
 
-    def _claim_anew(
+    def _with_follow_ups(self, applied: Applied) -> Applied:
+        """Apply what is pending; return the result with what followed from this run."""
+        return _together(applied, self._follow_up())
+
+    def _rehearsed(self, write: Callable[[Connection], tuple[Applied, Pages]]) -> Applied:
+        """Return what a change would do, with what follows from it: done to a copy of the file."""
+        with self._engine.database.copy() as connection:
+            applied, _ = write(connection)
+            found = []
+            for one in follow_ups.pending(connection):
+                change_set = planned(connection, one, self._knowing)
+                if change_set is not None and follow_ups.take(connection, one):
+                    prepared = Prepared.of(connection, change_set)
+                    found.append(
+                        (
+                            change_set,
+                            applying.apply(connection, change_set, {}, now_us(), prepared=prepared),
+                        )
+                    )
+        return replace(_together(applied, found), dry_run=True)
+
+    def _follow_up(self) -> list[tuple[ChangeSet, Applied]]:
+        """Plan and apply what changes have left to be planned, each as a run of its own.
+
+        What cannot be written now stays pending; the next change, or the store that opens the file
+        next, does it.
+        """
+        found: list[tuple[ChangeSet, Applied]] = []
+        try:
+            with self._engine.read() as snapshot:
+                pending = follow_ups.pending(snapshot.connection)
+            for one in pending:
+                done = planned_again(lambda one=one: self._follow_once(one))  # type: ignore[misc]
+                found += [] if done is None else [done]
+        except (DatabaseError, StalePlanError) as error:
+            why = type(error.__cause__ or error).__name__
+            logger.warning("follow_up_pending path=%s error=%s", self.path, why)
+        return found
+
+    def _follow_once(self, follow_up: FollowUp) -> tuple[ChangeSet, Applied] | None:
+        with self._engine.read() as snapshot:
+            seq = history.newest(snapshot.connection)
+            change_set = planned(snapshot.connection, follow_up, self._knowing)
+            prepared = Prepared()
+            if change_set is not None:
+                prepared = Prepared.of(snapshot.connection, change_set)
+        with self._engine.write() as connection:
+            if follow_ups.changed_since(connection, follow_up.namespace, seq):
+                raise OutdatedPlanError(
+                    f"{follow_up.namespace} changed while it was planned what follows from a change."
+                )
+            if not follow_ups.take(connection, follow_up) or change_set is None:
+                return None
+            applied = applying.apply(connection, change_set, {}, now_us(), prepared=prepared)
+            pages = pages_of(connection, journal.concerned(connection, applied.run_id))
+        self._rewrite(pages)
+        return change_set, applied
+
+    def _plan_removal(self, connection: Connection, ids: Collection[int]) -> Reinstatement:
+        return Reinstatement.of(connection, ids, self._knowing)
+
+    def _reinstate(self, connection: Connection, planned: Reinstatement) -> Pages:
+        pages: Pages = set()
+        for one in planned.change_sets():
+            applied = applying.apply(connection, one, {}, now_us(), prepared=Prepared())
+            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+        return pages
+
+    def _note_reworded(
         self, connection: Connection, reworded: Sequence[items.Reworded], now: int
     ) -> None:
-        """What memories claim by their other words: a run of its own for each."""
         memories = items.memories(connection, np.array([one.item for one in reworded], np.int64))
         for one, memory in zip(reworded, memories, strict=True):
-            changes = still_claimed(
-                memory,
-                before=one.before,
-                claims=[Claim.of_edge(*edge) for *edge, _ in one.claims["edges"]],
-                entities={k: (name, kind) for k, (name, kind, _) in one.claims["entities"].items()},
-                knowledge=self._knowing(connection, memory.namespace),
-                now=from_us(now),
-            )
-            if changes:
-                again = ChangeSet(
-                    namespace=memory.namespace,
-                    run_id=f"reworded/{secrets.token_hex(8)}",
-                    kind="correction",
-                    reason="a memory was given other words",
-                    changes=tuple(changes),
-                )
-                applying.apply(connection, again, {}, now)
-
-    def _reinstating(self, connection: Connection, ids: Collection[int]) -> Callable[[], Pages]:
-        found: list[ChangeSet] = []
-        for namespace, keys in items.replacing(connection, ids).items():
-            changes = tuple(reinstated(keys, self._knowing(connection, namespace)))
-            if changes:
-                found.append(
-                    ChangeSet(
-                        namespace=namespace,
-                        run_id=f"reinstated/{secrets.token_hex(8)}",
-                        kind="correction",
-                        reason="what had taken the place of memories is gone",
-                        changes=changes,
-                    )
-                )
-
-        def reinstate() -> Pages:
-            pages: Pages = set()
-            for one in found:
-                applied = applying.apply(connection, one, {}, now_us())
-                pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
-            return pages
-
-        return reinstate
-
-    def _left_without(self, connection: Connection, change_set: ChangeSet) -> tuple[Change, ...]:
-        """What holds again without the memories that a change set removes or puts away."""
-        keys = {
-            one.key
-            for one in change_set.changes
-            if isinstance(one, RemoveMemory)
-            or (isinstance(one, SetStatus) and one.status == "archived")
-            or (isinstance(one, UpdateMemory) and one.facets.status == "archived")
-        }
-        if not keys:
-            return ()
-        found = [items.find(connection, change_set.namespace, key) for key in keys]
-        ids = [item for item in found if item is not None]
-        gone = items.replacing(connection, ids).get(change_set.namespace, ())
-        if not gone or runs.find(connection, change_set.run_id) is not None:
-            return ()
-        touched = {getattr(one, "key", None) for one in change_set.changes}
-        back = reinstated(gone, self._knowing(connection, change_set.namespace))
-        return tuple(one for one in back if one.key not in touched)
+            detail = {
+                "id": f"reworded/{secrets.token_hex(8)}",
+                "reason": "a memory was given other words",
+                "key": memory.key,
+                "before": one.before,
+                "edges": [edge for *edge, _ in one.claims["edges"]],
+                "entities": {key: told[:2] for key, told in one.claims["entities"].items()},
+                "at": from_us(now).isoformat(),
+            }
+            follow_ups.note(connection, memory.namespace, "reworded", detail)
 
     def _knowing(self, connection: Connection, namespace: Namespace) -> StoreKnowledge:
-        """What a namespace knows, within a transaction."""
+        """Return what a namespace knows in a snapshot."""
         return StoreKnowledge(
             self._engine,
             self._indexing,
@@ -566,17 +601,35 @@ class _Links:
     since: datetime
     """When the first of them was made."""
 
+    def note(
+        self, connection: Connection, run_id: str, id: str, back: Mapping[str, int] | None = None
+    ) -> None:
+        """Note that it is to be planned what follows from a run, now that these are taken back, or
+        facts hold again: (key, and the place in the history since which they were away)."""
+        reason = f"follows from {run_id}"
+        if back is not None:
+            reason = f"learned while {run_id.removeprefix(runs.UNDO)} stood"
+        detail = {
+            "run": run_id,
+            "id": id,
+            "reason": reason,
+            "back": dict(back or {}),
+            "keys": list(self.keys),
+            "was": dict(self.was),
+            "since": self.since.isoformat(),
+        }
+        follow_ups.note(connection, self.namespace, "restored", detail)
+
     @classmethod
     def of_run(cls, connection: Connection, run: Run) -> _Links:
         """Those that a run made, for its undo."""
         keys = runs.links(connection, run.id)
-        return cls(run.namespace, keys, _linked(connection, run.namespace, keys), run.at)
+        return cls(run.namespace, keys, linked(connection, run.namespace, keys), run.at)
 
     @classmethod
     def before(cls, connection: Connection, change_set: ChangeSet) -> _Links | None:
         """Those that a change set takes back, or leads elsewhere; None where it does neither."""
-        parting = (UnlinkEntities, LinkEntities)
-        keys = {one.key for one in change_set.changes if isinstance(one, parting)}
+        keys = {one.key for one in change_set.changes if isinstance(one, PARTING)}
         namespace = namespaces.find(connection, change_set.namespace) if keys else None
         if namespace is None:
             return None
@@ -584,18 +637,45 @@ class _Links:
         found = [run for one in made if one and (run := runs.find(connection, one)) is not None]
         if not found:
             return None
-        was = _linked(connection, change_set.namespace, keys)
+        was = linked(connection, change_set.namespace, keys)
         return cls(change_set.namespace, keys, was, min(run.at for run in found))
 
 
-def _linked(
-    connection: Connection, namespace: Namespace, keys: Collection[str]
-) -> Mapping[str, str]:
-    """`Knowledge.links` of these entities, and of those linked with them."""
-    if not keys:
-        return {}
-    every = compile_scope(Scope(namespace=namespace))
-    return GraphView(connection, namespace, narrow=every, wide=every).links(keys)
+def _going(connection: Connection, change_set: ChangeSet) -> list[int]:
+    """Return the items that a change set removes or puts away."""
+    keys = {
+        one.key
+        for one in change_set.changes
+        if isinstance(one, RemoveMemory)
+        or (isinstance(one, SetStatus) and one.status == "archived")
+        or (isinstance(one, UpdateMemory) and one.facets.status == "archived")
+    }
+    found = (items.find(connection, change_set.namespace, key) for key in sorted(keys))
+    return [item for item in found if item is not None]
+
+
+def _following(
+    connection: Connection, change_set: ChangeSet, back: Reinstatement | None
+) -> tuple[Change, ...]:
+    """Return what holds again without what a change set takes away, as it was planned."""
+    if back is None:
+        back = Reinstatement(changes={}, keys={}, planned_at=0)
+    back.check(connection, _going(connection, change_set))
+    touched = {getattr(one, "key", None) for one in change_set.changes}
+    found = back.changes.get(change_set.namespace, ())
+    return tuple(one for one in found if getattr(one, "key", None) not in touched)
+
+
+def _together(applied: Applied, found: Iterable[tuple[ChangeSet, Applied]]) -> Applied:
+    """Return the result of a run with what the runs did that follow from it."""
+    for change_set, one in found:
+        if change_set.note.get("follows") == applied.run_id:
+            applied = replace(
+                applied,
+                lines=(*applied.lines, *one.lines),
+                changed=tuple(dict.fromkeys((*applied.changed, *one.changed))),
+            )
+    return applied
 
 
 def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Statement]:

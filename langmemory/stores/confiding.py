@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from langmemory.changes import ChangeSet, Facets, UpdateMemory
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.records import standing
-from langmemory.formation.batch import digest
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
 from langmemory.messages import Turn
 from langmemory.pluralize import counted
+from langmemory.ports.facts import digest
 from langmemory.types import Namespace
 
 WHY: Final[Mapping[Confidence, str]] = {
@@ -23,15 +23,31 @@ WHY: Final[Mapping[Confidence, str]] = {
 PERSON: Final = "user"
 
 
-def confided(turns: Sequence[Turn]) -> dict[str, Confidence]:
+class Heard(NamedTuple):
+    """One turn, and what its words ask for."""
+
+    turn: Turn
+    why: Confidence | None
+    """Why it is its speaker's alone."""
+    means_before: bool
+    """Whether it asks this for what was said before it."""
+
+    @classmethod
+    def of(cls, turn: Turn) -> Heard:
+        """Read the words of a turn."""
+        why = confidence_of(turn.text) if turn.role == PERSON else None
+        return cls(turn, why, why == "request" and means_before(turn.text))
+
+
+def confided(heard: Sequence[Heard]) -> dict[str, Confidence]:
     """Return why turns are private, by key: what was said in confidence, and what answers it."""
     found: dict[str, Confidence] = {}
     why: Confidence | None = None
-    for place, turn in enumerate(turns):
+    for place, (turn, reason, is_about_before) in enumerate(heard):
         if turn.role == PERSON:
-            why = confidence_of(turn.text)
-            if why == "request" and means_before(turn.text):
-                for before in reversed(turns[:place]):
+            why = reason
+            if why is not None and is_about_before:
+                for before, *_ in reversed(heard[:place]):
                     found.setdefault(before.key, why)
                     if before.role == PERSON:
                         break
@@ -41,7 +57,7 @@ def confided(turns: Sequence[Turn]) -> dict[str, Confidence]:
 
 
 def privately(
-    connection: Connection, namespace: Namespace, turns: Sequence[Turn], owner: str
+    connection: Connection, namespace: Namespace, heard: Sequence[Heard], owner: str
 ) -> ChangeSet | None:
     """Return what makes turns private that were stored just now, what they refer to, and what rests on
     them alone; None where nothing does.
@@ -49,18 +65,18 @@ def privately(
     Args:
         connection: The writer, in the transaction that stored them.
         namespace: Where.
-        turns: Of one thread, in order, under the keys they have now.
+        heard: Of one thread, in order, under the keys they have now.
         owner: Whose they are.
     """
-    why = dict(confided(turns))
-    first = turns[0]
+    why = confided(heard)
+    first = heard[0].turn
     earlier = standing.said_before(connection, namespace, first.key, owner)
     if first.role != PERSON and earlier and earlier[0].privacy == "private":
-        for turn in turns:
+        for turn, *_ in heard:
             if turn.role == PERSON:
                 break
             why.setdefault(turn.key, "request")
-    if first.role == PERSON and why.get(first.key) == "request" and means_before(first.text):
+    if heard[0].means_before:
         for one in earlier:
             if one.privacy != "private":
                 why[one.key] = "request"

@@ -7,7 +7,7 @@ import unicodedata
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
@@ -17,12 +17,13 @@ from langmemory.engines.sqlite.file.settings import newest_forgetting, note_rema
 from langmemory.engines.sqlite.forgetting import concerned, forget, remains
 from langmemory.engines.sqlite.forgetting.concerned import Concerned
 from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import history, runs
+from langmemory.engines.sqlite.records import follow_ups, history, runs
 from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.engines.sqlite.writing import verbatim
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError
-from langmemory.formation.entities.spelling import normalised
 from langmemory.languages import is_unspaced
+from langmemory.languages.spelling import normalised
+from langmemory.stores.following import OutdatedPlanError, Reinstatement, planned_again
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -38,8 +39,12 @@ _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans("’`´", "'''")
 
 
-Reinstating = Callable[[Connection, Collection[int]], Callable[[], object]]
-"""See `SQLiteBaseStore._reinstating`."""
+class Reinstating(Protocol):
+    """The part of a store that lets facts hold again; see `SQLiteBaseStore`."""
+
+    def _plan_removal(self, connection: Connection, ids: Collection[int]) -> Reinstatement: ...
+    def _reinstate(self, connection: Connection, planned: Reinstatement) -> object: ...
+    def _follow_up(self) -> object: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,25 +106,45 @@ class Forgetting:
             return replace(done, samples=samples, dry_run=True)
 
     def carry_out(
-        self, engine: Engine, reinstating: Reinstating, purge: Literal["now", "later"]
+        self, engine: Engine, store: Reinstating, purge: Literal["now", "later"]
     ) -> Forgotten:
         """Forget; memories that what goes had superseded hold again.
 
         Raises:
             ForgettingError: See `MemoryStore.forget`.
         """
+        done, traces = planned_again(lambda: self._forget(engine, store))
+        return self._purge(engine, done, traces, purge)
+
+    def _forget(self, engine: Engine, store: Reinstating) -> tuple[Forgotten, remains.Traces]:
+        store._follow_up()
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
-            foreseen = _Foreseen.of(snapshot.connection, self._concerned(snapshot.connection))
+            foreseen_going = self._concerned(snapshot.connection)
+            foreseen = _Foreseen.of(snapshot.connection, foreseen_going)
+            planned = store._plan_removal(snapshot.connection, foreseen_going.alive)
         with engine.write() as connection:
+            if follow_ups.pending(connection):
+                raise OutdatedPlanError("Another change is not complete. Forget again.")
             going = self._concerned(connection)
+            planned.check(connection, going.alive)
             known = foreseen.known_now(connection, going)
             connection.pragma("secure_delete", True)  # most is gone even if the rest never came
             try:
-                reinstating(connection, going.alive)()  # before: nothing is to name what goes
+                store._reinstate(connection, planned)  # before: nothing is to name what goes
                 done, traces = self._erase(connection, going, known)
             finally:
                 connection.pragma("secure_delete", False)
             note_remaining(connection, "file", done.run_id)
+        return done, traces
+
+    def _purge(
+        self,
+        engine: Engine,
+        done: Forgotten,
+        traces: remains.Traces,
+        purge: Literal["now", "later"],
+    ) -> Forgotten:
+        """Clear the file of what was forgotten, and look whether it is gone."""
         try:
             if purge == "later":
                 engine.erase_keywords()

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, get_args
 
 from langgraph.store.base import TTLConfig
 
-from langmemory import arguments, messages
+from langmemory import arguments
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
+from langmemory.engines.sqlite.changes.applying import Drafted
 from langmemory.engines.sqlite.file.connection import Connection, is_damage
 from langmemory.engines.sqlite.file.rescue import rescued
 from langmemory.engines.sqlite.file.settings import newest_forgetting, note_remaining
@@ -50,7 +51,7 @@ from langmemory.redaction import Redactor, log_redacted, redactor_of
 from langmemory.stores.asking import Asking
 from langmemory.stores.base import pages_telling_of
 from langmemory.stores.changing import Changing
-from langmemory.stores.confiding import privately
+from langmemory.stores.confiding import Heard, privately
 from langmemory.stores.conversing import Conversing
 from langmemory.stores.events import FORGET, RECALL, REMEMBER
 from langmemory.stores.forgetting import Forgetting, make_up
@@ -149,6 +150,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         self._accesses = AccessLog()
         self._given = GivenLog()
         self._counts = UsageCounts()
+        self._follow_up()  # of a process that ended between a change and what follows from it
         if self._engine.remaining is not None:
             with suppress(RuntimeError):  # no thread to be had: whoever opens it next
                 self._workers.beside(self._complete_forgetting)
@@ -330,13 +332,15 @@ class MemoryStore(Changing, Conversing, Gathering):
         counts = Counter[str]()
         for turn in turns:
             counts.update(turn.redacted)
+        owner = facets["owner"] if facets["privacy"] == "shared" else None
+        listens = owner is not None and self._config.privacy.confidences
         return _Remembering(
             namespace=tuple(namespace),
             thread_id=thread_id,
             drafts=drafts,
-            turns=turns,
             redacted=counts,
-            owner=facets["owner"] if facets["privacy"] == "shared" else None,
+            heard=[Heard.of(turn) for turn in turns] if listens else [],
+            owner=owner,
         )
 
     # Recall.
@@ -586,7 +590,7 @@ class MemoryStore(Changing, Conversing, Gathering):
         if dry_run:
             return forgetting.preview(self._engine)
         try:
-            forgotten = forgetting.carry_out(self._engine, self._reinstating, purge)
+            forgotten = forgetting.carry_out(self._engine, self, purge)
         finally:  # the memories are gone, even where the file could not be purged
             self._given = GivenLog()
             self._counts = UsageCounts()
@@ -731,8 +735,9 @@ class _Remembering:
     namespace: Namespace
     thread_id: str
     drafts: list[Draft]
-    turns: list[messages.Turn]
     redacted: Mapping[str, int]
+    heard: list[Heard]
+    """What the turns ask for, where that is looked for."""
     owner: str | None
     """Whose turns they are, where it is a rule's to say that some are private."""
     pages: set[tuple[Namespace, str]] = field(default_factory=set)
@@ -750,12 +755,17 @@ class _Remembering:
         store._claim_model(connection, writes)
         added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
         keys = (one.write.key for one in self.drafts)  # as they are stored
-        turns = [replace(turn, key=key) for turn, key in zip(self.turns, keys, strict=True)]
-        stored = [turn for turn in turns if turn.key in added]
-        if stored and self.owner and store.config.privacy.confidences:
+        stored = [
+            one._replace(turn=replace(one.turn, key=key))
+            for one, key in zip(self.heard, keys, strict=bool(self.heard))
+            if key in added
+        ]
+        if stored and self.owner:
             changes = privately(connection, self.namespace, stored, self.owner)
             if changes is not None:
-                _, pages = store._apply(connection, changes, {}, False)
+                _, pages = store._apply(
+                    connection, changes, Drafted(positions=[], drafts=[]), None, False
+                )
                 self.pages.update(pages)
                 logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
         return added

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.ports.facts import normalised as normalised_text
 from langmemory.types import Entity, Memory, Namespace, Review

@@ -8,7 +8,7 @@ from langmemory.changes import AddEntity, LinkEntities
 from langmemory.formation.entities.names import alike, comparable, entity_key
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
 
 LENA = entity_key("Lena", "person")

@@ -14,9 +14,9 @@ from typing import Literal
 
 from langmemory.formation.contradiction.statements import fact_key, spoken_name
 from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
-from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 MUTUAL: dict[str, str] = {

@@ -12,7 +12,7 @@ from langmemory.formation.entities.bonds import Bonds, Introductions
 from langmemory.formation.entities.names import entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import SELF
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Entity
 

@@ -19,7 +19,7 @@ from langmemory.formation.entities.names import (
     within_reach,
 )
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from langmemory.formation.entities.spelling import normalised
 from langmemory.languages import is_unspaced
+from langmemory.languages.spelling import normalised
 from langmemory.types import Entity
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

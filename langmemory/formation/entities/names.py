@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 

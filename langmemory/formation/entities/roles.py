@@ -182,9 +182,3 @@ def _mine(words: list[str]) -> str | None:
 
 def _whose(name: str, speaker: str | None) -> str:
     return speaker if speaker is not None and name.casefold() in SELF else name
-
-
-ORGANISATION_TAIL = word_set("inc ltd llc gmbh ag corp co sa sl plc kg")
-"""Legal forms at the end of an organisation's name, which are left out in comparing."""
-
-ARTICLES = word_set("the a an der die das den dem ein eine el la los las un una")

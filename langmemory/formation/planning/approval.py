@@ -14,7 +14,7 @@ from typing import Final
 
 from langmemory.formation.contradiction.statements import spoken_name
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Status
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from langmemory.changes import Change, Invalidate, OpenReview, Supersede
-from langmemory.formation.batch import digest
-from langmemory.ports.facts import Knowledge
+from langmemory.ports.facts import Knowledge, digest
 from langmemory.types import Namespace
 
 

@@ -13,7 +13,6 @@ from langmemory.changes import (
     OpenReview,
     SetStatus,
 )
-from langmemory.formation.batch import digest
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.contradiction.statements import fact_key
 from langmemory.formation.entities.resolution import Unclear
@@ -23,7 +22,7 @@ from langmemory.formation.planning.dependants import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
 from langmemory.pluralize import counted
-from langmemory.ports.facts import CoreSuggestion
+from langmemory.ports.facts import CoreSuggestion, digest
 from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]

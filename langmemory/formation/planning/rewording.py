@@ -17,11 +17,11 @@ from typing import Final
 from langmemory.changes import Change, UpdateMemory
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
-from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.planning.writing import edges
 from langmemory.formation.relations.vocabulary import canonical
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.languages import detect_language, is_unspaced
+from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge
 from langmemory.types import Memory
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from langmemory.changes import (
     AddEdge,
@@ -46,12 +46,36 @@ Writes = Mapping[int, Write]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What the words of a change set mean, found before the transaction that applies it."""
+
+    said: frozenset[str] = frozenset()
+    """Ids of reviews that suggest what the core block says already."""
+    meant: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Relations that are compared with those of the edges it adds."""
+
+    @classmethod
+    def of(cls, connection: Connection, change_set: ChangeSet) -> Prepared:
+        """Read a snapshot."""
+        changes = change_set.changes
+        return cls(
+            said=reviews.said_already(connection, change_set.namespace, changes),
+            meant={
+                one.relation: frozenset(meant_together(one.relation))
+                for one in changes
+                if isinstance(one, AddEdge)
+            },
+        )
+
+
+@dataclass(kw_only=True, slots=True)
 class Drafted:
     """The items a change set writes, before they are embedded."""
 
     positions: list[int]
     """Of the changes, for each draft."""
     drafts: list[Draft]
+    prepared: Prepared = field(default_factory=Prepared)
 
     @property
     def writes(self) -> Writes:
@@ -68,6 +92,7 @@ def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> 
     found = Drafted(positions=[], drafts=[])
     if runs.find(connection, change_set.run_id) is not None:  # nothing will be written
         return found
+    found.prepared = Prepared.of(connection, change_set)
     for position, change in enumerate(change_set.changes):
         if isinstance(change, AddMemory | UpdateMemory) and change.value is not None:
             item = find(connection, change_set.namespace, change.key)
@@ -86,7 +111,8 @@ def apply(
     writes: Writes,
     now_us: int,
     *,
-    then: Callable[[], tuple[Change, ...]] | None = None,
+    prepared: Prepared,
+    follows: tuple[Change, ...] = (),
 ) -> Applied:
     """Write everything, within a transaction.
 
@@ -95,8 +121,8 @@ def apply(
         change_set: What to change.
         writes: Its items.
         now_us: When.
-        then: What follows of it, as is found once it is written: changes of the same run, without
-            items.
+        prepared: What its words mean.
+        follows: What was planned to follow from it: changes of the same run, without items.
 
     Raises:
         StalePlanError: A memory changed after the plan was made.
@@ -108,16 +134,17 @@ def apply(
     known = runs.find(connection, run_id)
     if known is not None:
         return _repeated(change_set, known)
-    _check_plan(connection, change_set)
+    _check_plan(connection, change_set, prepared)
     run = ChangeRun(connection, change_set, now_us)
+    run.said = prepared.said
     runs.insert(
         connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,
         reason=change_set.reason, note=change_set.note,
     )  # fmt: skip
     lines = _write_all(run, change_set, writes)
     runs.keep_links(connection, run_id, run.links)
-    if then is not None:
-        lines += _write_all(run, change_set.model_copy(update={"changes": then()}), {})
+    if follows:
+        lines += _write_all(run, change_set.model_copy(update={"changes": follows}), {})
     verbatim.refresh_around(connection, list(run.changed.values()))
     return Applied(
         run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed),
@@ -198,7 +225,7 @@ def _repeated(change_set: ChangeSet, known: Run) -> Applied:
     return Applied(run_id=known.id, lines=(line,), repeated=True)
 
 
-def _check_plan(connection: Connection, change_set: ChangeSet) -> None:
+def _check_plan(connection: Connection, change_set: ChangeSet, prepared: Prepared) -> None:
     if change_set.planned_at is None:
         return
     stale = []
@@ -206,7 +233,9 @@ def _check_plan(connection: Connection, change_set: ChangeSet) -> None:
         seq, action, run = history.latest(connection, change_set.namespace, key)
         if seq > change_set.planned_at:
             stale.append(f"{key} ({action}{f' by run {run}' if run else ''})")
-    stale += [f"{key} (add by {run})" for key, run in _learned_meanwhile(connection, change_set)]
+    stale += [
+        f"{key} (add by {run})" for key, run in _learned_meanwhile(connection, change_set, prepared)
+    ]
     if stale:
         raise StalePlanError(
             f"Run {change_set.run_id!r} was planned before these memories changed: {some(stale)}. "
@@ -215,7 +244,7 @@ def _check_plan(connection: Connection, change_set: ChangeSet) -> None:
 
 
 def _learned_meanwhile(
-    connection: Connection, change_set: ChangeSet
+    connection: Connection, change_set: ChangeSet, prepared: Prepared
 ) -> Iterator[tuple[str, str | None]]:
     """(key, run) of facts that came since the plan was made and claim of somebody what the new ones
     would have been compared with."""
@@ -226,7 +255,7 @@ def _learned_meanwhile(
     for change in change_set.changes:
         if isinstance(change, AddEdge):
             for end in {change.subject, change.object or change.subject}:
-                asked.setdefault(end, set()).update(meant_together(change.relation))
+                asked.setdefault(end, set()).update(prepared.meant[change.relation])
     for key, relations in asked.items():
         entity = graph_rows.find_entity(connection, namespace, key)
         if entity is not None:

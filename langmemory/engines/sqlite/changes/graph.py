@@ -6,7 +6,7 @@ from langmemory.changes import AddEdge, AddEntity, LinkEntities, UnlinkEntities
 from langmemory.engines.sqlite.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sqlite.graph import graph_rows
 from langmemory.errors import ChangeError
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 
 
 def add_entity(run: ChangeRun, change: AddEntity) -> None:

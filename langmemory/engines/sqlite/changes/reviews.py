@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from langmemory.changes import WITHDRAWN, DecideReview, OpenReview, WithdrawReview
+from langmemory.changes import WITHDRAWN, Change, DecideReview, OpenReview, WithdrawReview
 from langmemory.engines.sqlite.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import from_us
@@ -69,6 +69,27 @@ def _is_said(namespace: Namespace, options: Options, lines: Lines) -> bool:
     return any(wanted.words <= line.words and wanted.agrees(line) for line in said)
 
 
+def said_already(
+    connection: Connection, namespace: Namespace, changes: Iterable[Change]
+) -> frozenset[str]:
+    """Return the ids of reviews to be opened that suggest what the core block says already."""
+    lines = cache(partial(_lines, connection))
+    return frozenset(
+        one.id
+        for one in changes
+        if isinstance(one, OpenReview)
+        and one.about == "core"
+        and _is_said(namespace, _as_json(one), lines)
+    )
+
+
+def _as_json(change: OpenReview) -> dict[str, list[dict[str, Any]]]:
+    return {
+        option: [one.model_dump(mode="json") for one in changes]
+        for option, changes in change.options.items()
+    }
+
+
 def open_review(run: ChangeRun, change: OpenReview) -> None:
     namespace = run.change_set.namespace
     known = reviews.find(run.connection, change.id)
@@ -85,18 +106,14 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
         raise Unchanged("was asked before")
     if any(run.find(key) is None for key in change.memories):
         raise Unchanged("a memory it is about was deleted")
-    options = {
-        option: [one.model_dump(mode="json") for one in changes]
-        for option, changes in change.options.items()
-    }
-    if change.about == "core" and _is_said(namespace, options, partial(_lines, run.connection)):
+    if change.id in run.said:
         raise Unchanged("the block says so already")
     review = Review(
         id=id, namespace=namespace, about=change.about, question=change.question,
         memories=change.memories, options=tuple(change.options), run_id=run.id,
         opened_at=from_us(run.now_us),
     )  # fmt: skip
-    reviews.insert(run.connection, review, run.namespace, options, run.now_us)
+    reviews.insert(run.connection, review, run.namespace, _as_json(change), run.now_us)
 
 
 def decide(run: ChangeRun, change: DecideReview) -> None:

@@ -37,6 +37,8 @@ class ChangeRun:
         self.removed: dict[str, int] = {}
         self.not_added: set[str] = set()
         """Keys that were to be added, and are not, because somebody deleted them."""
+        self.said: frozenset[str] = frozenset()
+        """Ids of reviews that suggest what the core block says already."""
         self.links: runs.Links = {}
         """How entity links stood before."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -90,8 +90,15 @@ class Undoing:
     drafts: list[Draft]
 
     @classmethod
-    def of(cls, indexing: Indexing, connection: Connection, run_id: str) -> Undoing:
-        """Look at what is to be brought back.
+    def of(
+        cls,
+        indexing: Indexing,
+        connection: Connection,
+        run_id: str,
+        *,
+        without: Collection[str] = (),
+    ) -> Undoing:
+        """Look at what is to be brought back once the runs ``without`` are undone.
 
         Raises:
             ChangeError, UndoRefusedError: See `MemoryStore.undo`.
@@ -100,8 +107,8 @@ class Undoing:
         found = cls(run=run, items=[], drafts=[])
         if run.undone_by is not None:
             return found
-        trails = _trails(connection, run)
-        _check(connection, run_id, trails)
+        trails = _trails(connection, run, without)
+        _check(connection, run_id, trails, without)
         for trail in trails:
             if trail.comes_back:
                 draft = reindexed(indexing, _stored(run, trail))
@@ -203,7 +210,7 @@ def _find(connection: Connection, run_id: str) -> Run:
     return run
 
 
-def _trails(connection: Connection, run: Run) -> list[Trail]:
+def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> list[Trail]:
     trails: dict[int, Trail] = {}
     for step in runs.steps(connection, run.id):
         trail = trails.get(step.item)
@@ -226,6 +233,7 @@ def _trails(connection: Connection, run: Run) -> list[Trail]:
         if trail.gone and trail.removed and not trail.later:
             trail.later = runs.later_in(connection, run.namespace, trail.key, trail.last_seq)
             trail.replaced = items.find(connection, run.namespace, trail.key) is not None
+        trail.later = [one for one in trail.later if one.run not in without]
     return list(trails.values())
 
 
@@ -248,7 +256,9 @@ def _remembered(run_id: str, trail: Trail) -> str:
     return trail.value
 
 
-def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
+def _check(
+    connection: Connection, run_id: str, trails: list[Trail], without: Collection[str] = ()
+) -> None:
     """Refuse if anything later stands on the run, or if not all that it did is known."""
     if foreign := runs.unrecorded(connection, run_id):
         raise UndoRefusedError(
@@ -283,7 +293,8 @@ def _check(connection: Connection, run_id: str, trails: list[Trail]) -> None:
     for found in chain(
         dependants.on_items(connection, run_id, added), dependants.on_graph(connection, run_id)
     ):
-        by_run.setdefault(found.run, set()).add(found.what)
+        if found.run not in without:
+            by_run.setdefault(found.run, set()).add(found.what)
     if not by_run and not by_hand:
         return
     order = sorted(by_run, key=lambda one: _when(connection, one), reverse=True)

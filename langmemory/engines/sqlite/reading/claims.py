@@ -19,7 +19,6 @@ from langmemory.engines.sqlite.graph.hops import families
 from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sqlite.search.candidates import NOTHING
 from langmemory.formation.entities.roles import MY, SELF
-from langmemory.formation.entities.spelling import normalised
 from langmemory.formation.relations.questions import (
     FIRST_PERSON,
     framing,
@@ -29,6 +28,7 @@ from langmemory.formation.relations.questions import (
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.languages import is_unspaced, split_words
+from langmemory.languages.spelling import normalised
 from langmemory.ports.candidates import ClaimQuery, Found, Ids
 from langmemory.types import Scope
 

@@ -11,7 +11,7 @@ from langmemory.engines.sqlite.file.times import to_us
 from langmemory.engines.sqlite.graph import graph, graph_rows
 from langmemory.engines.sqlite.graph.graph import ClockRow, EdgeRow, EntityRow
 from langmemory.engines.sqlite.records import runs, versions
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.types import Scope
 
 

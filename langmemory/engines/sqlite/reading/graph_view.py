@@ -18,7 +18,7 @@ from langmemory.engines.sqlite.reading.deleted_claims import Departed
 from langmemory.engines.sqlite.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.writing.naming import Names
 from langmemory.errors import EntityNameError
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5

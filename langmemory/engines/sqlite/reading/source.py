@@ -17,7 +17,7 @@ from langmemory.engines.sqlite.records import items
 from langmemory.engines.sqlite.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.search import candidates, known_words
 from langmemory.engines.sqlite.search.match import match_expression
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.ports.candidates import (
     UNKNOWN_TIME,
     ClaimQuery,

@@ -18,6 +18,9 @@ UNDO: Final = "undo/"
 AGAIN: Final = "again/"
 """Begins the id of the run that lets the turns of a reflection be read again; at most one each."""
 
+FOLLOWS: Final = "follows/"
+"""Begins the id of the run that was planned after another one and is undone together with it."""
+
 _COLUMNS = "r.id, r.kind, n.path, r.at, r.reason, r.note, r.undone_by"
 _TABLES = "run r JOIN namespace n ON n.id = r.namespace"
 
@@ -99,6 +102,12 @@ def _run(row: tuple[Any, ...]) -> Run:
         id=row[0], kind=row[1], namespace=from_path(row[2]), at=from_us(row[3]), reason=row[4],
         note=from_json(row[5]), undone_by=row[6],
     )  # fmt: skip
+
+
+def following(connection: Connection, run_id: str) -> list[str]:
+    """Return the ids of runs that follow from a run and stand; see `FOLLOWS`."""
+    run = find(connection, FOLLOWS + run_id)
+    return [] if run is None or run.undone_by is not None else [run.id]
 
 
 def forget_who(connection: Connection, namespace: Namespace, person: str) -> None:

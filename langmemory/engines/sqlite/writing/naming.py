@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.records import standing
-from langmemory.formation.entities.spelling import normalised
+from langmemory.languages.spelling import normalised
 from langmemory.messages import ANONYMOUS, is_own
 from langmemory.types import Memory, Namespace
 

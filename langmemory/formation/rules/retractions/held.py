@@ -9,8 +9,8 @@ from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import SELF
-from langmemory.formation.entities.spelling import normalised as normalised_name
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
+from langmemory.languages.spelling import normalised as normalised_name
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
 

@@ -1,11 +1,16 @@
-"""A name as it is compared; all that the store needs to know of names."""
+"""A name as it is compared."""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
 
-from langmemory.formation.entities.roles import ARTICLES, ORGANISATION_TAIL
+from langmemory.languages.language import word_set
+
+ORGANISATION_TAIL = word_set("inc ltd llc gmbh ag corp co sa sl plc kg")
+"""Legal forms at the end of an organisation's name, which are left out in comparing."""
+
+ARTICLES = word_set("the a an der die das den dem ein eine el la los las un una")
 
 
 @lru_cache(maxsize=4096)  # a recall asks for the name of everybody who speaks
