@@ -95,7 +95,7 @@ def main() -> None:
         for number, name in enumerate(PEOPLE):
             namespace = ("memories", name.lower())
             questions = list(life(store, namespace, number, talk, dice))
-            while store.unread_threads(namespace):
+            while store.admin.unread_threads(namespace):
                 reflection.invoke({"namespace": namespace})
             for question, present, old in questions:
                 recall = store.recall(question, namespace, limit=SHOWN)

@@ -29,5 +29,5 @@ with (
     print(f"a prefix reads them all: {best.memory.namespace} {best.text}")
 
     print("namespaces:", store.list_namespaces(prefix=("memories",)))
-    print(f"forget noor: {store.delete_namespace(('memories', 'noor'))} memories gone")
+    print(f"forget noor: {store.admin.delete_namespace(('memories', 'noor'))} memories gone")
     print("namespaces:", store.list_namespaces(prefix=("memories",)))

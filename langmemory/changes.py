@@ -1,6 +1,6 @@
 """The one door in: what a run wants to change, as plain values that can be shown, stored and undone.
 
-Planning makes a `ChangeSet` and never writes; `MemoryStore.apply` writes it in one transaction.
+Planning makes a `ChangeSet` and never writes; `Changes.apply` writes it in one transaction.
 Memories are named by their key in the change set's namespace, entities by their entity key there.
 """
 

@@ -239,7 +239,7 @@ RunKind = Literal["reflection", "maintenance", "correction", "review", "forget",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """One run that changed memory, as `MemoryStore.runs` lists it."""
+    """One run that changed memory, as `Changes.runs` lists it."""
 
     id: str
     kind: RunKind
@@ -253,7 +253,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Applied:
-    """What `MemoryStore.apply` did, or would do."""
+    """What `Changes.apply` did, or would do."""
 
     run_id: str
     lines: tuple[str, ...]

@@ -27,6 +27,7 @@ from langmemory.evals import Conversation, Corpus, load
 from langmemory.evals.ours import MemorySystem
 from langmemory.evals.replay import FactsSystem
 from langmemory.recall import calibration, pipeline
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Namespace
 
 CONVERSATIONS = Path(__file__).parent.parent / "benchmarks" / "conversations"
@@ -115,7 +116,7 @@ def facts_of(system: FactsSystem, corpus: Corpus) -> dict[tuple[Namespace, str],
     turns = system._keys._turns
     for conversation in corpus.conversations:
         namespace = system._keys.namespace(conversation.id)
-        with system._store.knowledge(namespace) as known:
+        with Gathering(system._store).knowledge(namespace) as known:
             for item in system._store.search(namespace, limit=100_000):
                 fact = known.by_key(item.key)
                 if fact is not None:

@@ -74,7 +74,7 @@ def apply(
     store: MemoryStore, run: str, *changes: Change, namespace: tuple[str, ...] = NAMESPACE
 ) -> None:
     """Write changes as one run."""
-    store.apply(
+    store.changes.apply(
         ChangeSet(
             namespace=namespace, run_id=run, kind="reflection", reason="test", changes=changes
         )

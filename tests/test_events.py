@@ -104,8 +104,8 @@ def test_a_call_writes_one_line_with_counts_and_milliseconds(
     async def called() -> None:
         await store.aremember(ANNA, said, thread_id="t")
         await store.arecall("Where is the porcupine?", ANNA)
-        await store.aapply(change_set)
-        await store.aundo("r1")
+        await store.changes.aapply(change_set)
+        await store.changes.aundo("r1")
         await store.aforget(ANNA, everything=True)
 
     with caplog.at_level(logging.INFO, "langmemory"):
@@ -114,8 +114,8 @@ def test_a_call_writes_one_line_with_counts_and_milliseconds(
         else:
             store.remember(ANNA, said, thread_id="t")
             store.recall("Where is the porcupine?", ANNA)
-            store.apply(change_set)
-            store.undo("r1")
+            store.changes.apply(change_set)
+            store.changes.undo("r1")
             store.forget(ANNA, everything=True)
     assert names(caplog) == ["remember", "recall", "apply", "undo", "forget"]
     remembered, recalled, applied, undone, forgotten = events(caplog)
@@ -179,7 +179,7 @@ def test_tokens_and_cost_stay_with_the_run(tmp_path: Path) -> None:
         say(store)
         model = ScriptedModel(script=[answer("What?"), answer(FACTS)])
         build_reflection_graph(store, model=model).invoke({"namespace": list(ANNA)})
-        (run,) = store.runs(ANNA)
+        (run,) = store.changes.runs(ANNA)
         assert run.note["usage"] == {
             "scripted-1-2026-01-01": {"calls": 2, "input_tokens": 2_000, "output_tokens": 400}
         }
@@ -193,7 +193,7 @@ def test_an_answer_that_cannot_be_used_at_all_is_paid_for_too(store: MemoryStore
     say(store)
     model = ScriptedModel(script=[answer("What?"), answer("What?")])
     build_reflection_graph(store, model=model).invoke({"namespace": list(ANNA)})
-    (run,) = store.runs(ANNA)
+    (run,) = store.changes.runs(ANNA)
     assert run.note["failures"] == ["extraction failed"]
     assert run.note["usage"]["scripted-1-2026-01-01"]["input_tokens"] == 2_000
     assert "cost_usd" not in run.note
@@ -203,7 +203,7 @@ def test_rules_take_no_tokens(store: MemoryStore) -> None:
     """A run without a model says nothing of tokens."""
     say(store)
     build_reflection_graph(store).invoke({"namespace": list(ANNA)})
-    (run,) = store.runs(ANNA)
+    (run,) = store.changes.runs(ANNA)
     assert "usage" not in run.note
 
 
@@ -213,9 +213,9 @@ def test_a_manager_notes_its_tokens(store: MemoryStore) -> None:
     model = ScriptedModel(otherwise=lambda _: answer(changes))
     manager = create_memory_store_manager(model, namespace=ANNA, store=store)
     manager.invoke({"messages": [("user", "I live in Lisbon.")]})
-    for run in store.runs(ANNA):
+    for run in store.changes.runs(ANNA):
         assert run.note["usage"]["scripted-1-2026-01-01"]["input_tokens"] >= 1_000
-    assert store.runs(ANNA)
+    assert store.changes.runs(ANNA)
 
 
 def test_a_cost_is_said_only_where_all_of_it_is_known() -> None:
@@ -260,7 +260,7 @@ def test_a_job_is_a_span(store: MemoryStore) -> None:
     graph = build_reflection_graph(store)
     with ReflectionExecutor(graph, store, lanes=0) as executor:
         executor.submit({"namespace": list(ANNA)}, thread_id="t")
-        job = store.jobs.claim("reflection", "test", lease_us=60_000_000, max_attempts=3)
+        job = store.jobs.leases.claim("reflection", "test", lease_us=60_000_000, max_attempts=3)
     assert job is not None
     with tracing_context(enabled=True, client=spans):
         performer(graph, store)(job)

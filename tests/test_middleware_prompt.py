@@ -58,7 +58,7 @@ async def test_no_id_reaches_a_person(store: MemoryStore, name: str, asynchronou
     assert [data for mode, data in parts if mode == "values"][-1]["messages"][-1].text == PLAIN
     said = store.search(ANNA, filter={"role": "assistant"})
     assert [item.value["content"] for item in said] == [PLAIN]
-    [use] = [one for one in store.usage(ANNA) if one.text == "I like to drink tea."]
+    [use] = [one for one in store.admin.usage(ANNA) if one.text == "I like to drink tea."]
     assert (use.loaded, use.referenced) == (1, 1)
 
 

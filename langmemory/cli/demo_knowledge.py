@@ -72,7 +72,7 @@ def _show_change(store: MemoryStore, namespace: Namespace, console: Screen) -> N
     now = _facts_only(store, namespace, WHERE).results[0]
     table = Table.grid(padding=(0, 2))
     table.add_row(Text("in March", "dim"), then.text)
-    for entry in store.history(namespace, then.memory.key):
+    for entry in store.changes.history(namespace, then.memory.key):
         table.add_row("", Text(f"{entry.action}: {entry.reason} ({entry.run_id})", "dim"))
     table.add_row(Text("now", "dim"), now.text)
     console.print(WHERE, style="bold")
@@ -122,7 +122,7 @@ def _show_undo(
     from rich.text import Text
 
     moved = next(run for run in reversed(runs) if run["superseded"])
-    store.undo(moved["run_id"])
+    store.changes.undo(moved["run_id"])
     found = _facts_only(store, namespace, WHERE).results[0]
     console.print(f"\nlangmemory undo {moved['run_id']}", style="bold")
     as_before = "As before that run, and undoing is in the history too."

@@ -43,7 +43,7 @@ def export(
         target.check_output(file)
     with target.open(vectors=False) as store:
         damages: list[object] = []
-        exported = _all_readable(store.iter_export(prefix), damages)
+        exported = _all_readable(store.admin.export(prefix), damages)
         begin = list(islice(exported, 2))  # the first row tells of the export itself
         if prefix and len(begin) < 2:
             problem = target.unknown(store, prefix) or f"{'/'.join(prefix)} holds nothing."

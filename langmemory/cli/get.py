@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from langmemory.stores import MemoryStore
+    from langmemory.stores.face import StoreFace
     from langmemory.types import Memory, Namespace
 
 WIDTH = 13
@@ -52,11 +52,12 @@ def get(
 ) -> None:
     """Show one memory in full: text, facets, evidence."""
     from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
-        found = _found(store, where, key, viewer)
+        found = _found(bound(store, viewer), where, key)
         if not found:
             raise ConfigError(
                 f"There is no memory {key!r} in {'/'.join(where)}.{target.elsewhere(store)} "
@@ -69,7 +70,7 @@ def get(
                 f"{key!r} may mean {len(found)} memories: {keys}. Pass one of the keys."
             )
         [memory] = found
-        evidence = store.evidence(memory.namespace, memory.key, viewer=viewer)
+        evidence = bound(store, viewer).changes.evidence(memory.namespace, memory.key)
     if as_json:
         say(json_text({**asdict(memory), "evidence": [one.key for one in evidence]}))
         return
@@ -78,13 +79,13 @@ def get(
         console.print(line, soft_wrap=True)
 
 
-def _found(store: MemoryStore, where: Namespace, key: str, viewer: str | None) -> list[Memory]:
+def _found(store: StoreFace, where: Namespace, key: str) -> list[Memory]:
     """Return the memory of this key, else those that the short id of a memory block may mean."""
     from langmemory.context.notes import digest
 
-    exact = store.labelled(where, digest(where, key), viewer=viewer)
+    exact = store._conversing.labelled(where, digest(where, key))
     short = SHORT_ID.fullmatch(key.strip())
-    return exact or ([] if short is None else store.labelled(where, short[1], viewer=viewer))
+    return exact or ([] if short is None else store._conversing.labelled(where, short[1]))
 
 
 def _lines(memory: Memory, evidence: Sequence[Memory]) -> Iterator[Text]:

@@ -73,6 +73,7 @@ def graph(
 ) -> None:
     """Show what is known of somebody, draw it, or find a connection."""
     from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -80,7 +81,7 @@ def graph(
         target.check_output(graphml)
     console = Screen()
     with target.open(vectors=False) as store, _hinting(target, store):
-        found = store.graph(where, viewer=viewer, as_of=as_of, known_at=known_at)
+        found = bound(store, viewer).graph(where, as_of=as_of, known_at=known_at)
         if path_to is not None:
             if name is None:
                 raise typer.BadParameter("--path-to needs a NAME to start from.")

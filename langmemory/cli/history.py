@@ -33,11 +33,12 @@ def history(
 ) -> None:
     """Show every change of a memory, also of one that is gone."""
     from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
 
     target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
-        entries = store.history(where, key, viewer=viewer)
+        entries = bound(store, viewer).changes.history(where, key)
         hint = "" if entries else target.elsewhere(store)
     if not entries:
         raise ConfigError(

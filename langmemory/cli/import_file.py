@@ -128,7 +128,7 @@ def import_export(
             advance()
             yield row
 
-    report.added = store.import_rows(rows())
+    report.added = store.admin.import_rows(rows())
     report.known = report.read - report.added
     return report
 

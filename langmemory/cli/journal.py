@@ -52,8 +52,7 @@ def journal(
     from rich.markdown import Markdown
 
     from langmemory.cli.screen import Screen
-    from langmemory.lifecycle.journal import Page, render
-    from langmemory.stores.journal import JournalFiles
+    from langmemory.projections.journal import JournalFiles, Page, render
 
     if path is not None and not rebuild:
         raise typer.BadParameter("--path goes with --rebuild.")
@@ -65,14 +64,14 @@ def journal(
                 raise ConfigError(
                     "Where to? Set journal.path in config/memory.json, or pass --path FOLDER."
                 )
-            different = JournalFiles(folder).rebuild(store)
+            different = JournalFiles(folder).rebuild(store.journal)
             if as_json:
                 say(json_text({"folder": str(folder), "changed": different}))
             else:
                 say(f"Changed {counted(different, 'file')} of {folder}")
             return
         place = target.namespace()
-        pages = store.journal(place, days=None if day is None else {day})
+        pages = store.journal.pages(place, days=None if day is None else {day})
         if not pages:
             target.note_unknown(store, place)
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}

@@ -46,13 +46,14 @@ def list_memories(
 ) -> None:
     """List memories, the latest first, with their keys."""
     from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
 
     check_span(since, until)
     target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open(vectors=False) as store:
-        found = store.memories(
-            place, kinds=kind, since=since, until=until, viewer=viewer, past=past, limit=limit + 1
+        found = bound(store, viewer).admin.memories(
+            place, kinds=kind, since=since, until=until, past=past, limit=limit + 1
         )
         nothing = "" if found else target.unknown(store, place) or "No memory is there."
     found, more = found[:limit], len(found) > limit

@@ -74,7 +74,7 @@ def reflect(
                 again_read = counted(len(to_read), "batch", "batches")
                 console.print(f"{again_read} to be read again", style="dim")
         if run is None:  # else nothing but what it read
-            unread = store.unread_threads(target.namespace())
+            unread = store.admin.unread_threads(target.namespace())
             to_read = [_Reading(one.namespace, one.thread_id) for one in unread]
         to_read = [one for one in to_read if thread in (None, one.thread_id)]
         if not to_read:
@@ -125,8 +125,10 @@ def _let_go(
     store: MemoryStore, place: Namespace, thread: str | None, run: str | None
 ) -> list[_Reading]:
     """Let turns be read once more. Returns those that can be, by the run that read them before."""
-    read = store.turns_read(run) if run is not None else []
-    runs = store.read_again(place, thread_id=thread, run_id=run)
+    from langmemory.stores.gathering import Gathering
+
+    read = Gathering(store).turns_read(run) if run is not None else []
+    runs = store.changes.read_again(place, thread_id=thread, run_id=run)
     if run is None:
         return [_Reading(one.namespace, str(one.note.get("thread_id"))) for one in runs]
     return [_Reading(one.namespace, str(one.note.get("thread_id")), read) for one in runs if read]

@@ -44,7 +44,7 @@ def reviews(
     console = Screen()
     with target.open() as store:
         if decide is not None:
-            done = store.decide(*decide, by=by)
+            done = store.changes.decide(*decide, by=by)
             if as_json:
                 say(json_text(asdict(done)))
                 return
@@ -54,7 +54,7 @@ def reviews(
                 f"Decided; to take it back: langmemory undo {done.run_id}", soft_wrap=True
             )
             return
-        found = store.reviews(place := target.namespace(), open_only=not everything)
+        found = store.changes.reviews(place := target.namespace(), open_only=not everything)
         if not found:
             target.note_unknown(store, place)
         if as_json:

@@ -29,7 +29,7 @@ def runs(
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
-        found = store.runs(place := target.namespace(), limit=limit)
+        found = store.changes.runs(place := target.namespace(), limit=limit)
         if not found:
             target.note_unknown(store, place)
     if as_json:
@@ -74,7 +74,7 @@ def undo(
     What was read stays read, so it does not come back.
     """
     with Target.of(context, db, None).open() as store:
-        done = store.undo(run, dry_run=dry_run)
+        done = store.changes.undo(run, dry_run=dry_run)
     if as_json:
         say(json_text(asdict(done)))
         return

@@ -47,19 +47,19 @@ def search(
     from langmemory.cli.results import results
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render, to_json
+    from langmemory.stores.face import bound
 
     check_span(since, until)
     target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open() as store:
-        recall = store.recall(
+        recall = bound(store, viewer).recall(
             query,
             place,
             limit=limit,
             kinds=kind,
             since=since,
             until=until,
-            viewer=viewer,
             as_of=as_of,
             known_at=known_at,
             explain=True,

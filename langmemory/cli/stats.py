@@ -19,7 +19,7 @@ def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = Fal
 
     target = Target.of(context, db, None)
     with target.open(vectors=False) as store:
-        found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.reviews())
+        found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
     if as_json:
         say(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
         return

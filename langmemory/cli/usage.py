@@ -32,10 +32,11 @@ def usage(
     from rich.text import Text
 
     from langmemory.cli.screen import Screen, plain_table
+    from langmemory.stores.face import bound
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
-        found = store.usage(place := target.namespace(), viewer=viewer, limit=limit)
+        found = bound(store, viewer).admin.usage(place := target.namespace(), limit=limit)
         if not found:
             target.note_unknown(store, place)
     if as_json:

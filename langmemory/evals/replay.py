@@ -21,6 +21,7 @@ from langmemory.evals.ours import MemorySystem, said
 from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Namespace
 
 WHOLE_SESSION = 1_000_000
@@ -103,7 +104,7 @@ class FactsSystem(MemorySystem):
     def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
         found = []
-        with self._store.knowledge(namespace) as known:
+        with Gathering(self._store).knowledge(namespace) as known:
             for one in self._recalled(question, k):
                 fact = known.by_key(one.memory.key)
                 keys = (one.memory.key,) if fact is None else fact.evidence
@@ -112,7 +113,7 @@ class FactsSystem(MemorySystem):
         return found
 
     def _turns_of(self, namespace: Namespace, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        with self._store.knowledge(namespace) as known:
+        with Gathering(self._store).knowledge(namespace) as known:
             facts = [known.by_key(key) for key in keys]
         return tuple(
             self._keys.turns(namespace, [key] if fact is None else fact.evidence)

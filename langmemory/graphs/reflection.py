@@ -21,10 +21,10 @@ from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.state import ChatContext
 from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.queue import REFLECTION
 from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
 from langmemory.reflection.steps import Steps, is_stale, more_to_read
-from langmemory.stores.journal import JournalFiles
 from langmemory.types import Privacy
 
 MOST_STEPS = 10_000_000

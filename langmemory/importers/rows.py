@@ -13,7 +13,7 @@ ROW_TYPES = ITEM_TYPES | RECORD_TYPES
 
 
 def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Stream the rows for `MemoryStore.import_rows`, which knows what each must contain.
+    """Stream the rows for `Admin.import_rows`, which knows what each must contain.
 
     No row is too long: whatever was exported can be imported.
     """

@@ -12,19 +12,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Final, TypeVar, cast
 
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
-from langmemory.context.citations import Usage
 from langmemory.context.notes import note_of
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.stores.changing import archived
+from langmemory.stores.changes import ViewerChanges, archived
+from langmemory.stores.conversing import Conversing, conversing_of
+from langmemory.stores.face import StoreFace, bound
+from langmemory.stores.recalling import RecallOptions
 from langmemory.types import (
-    Applied,
     Kind,
     Memory,
     MinScore,
@@ -102,72 +103,14 @@ class Conversation:
         return {"thread_id": self.thread_id, "owner": self.owner, "privacy": self.privacy}
 
 
-@runtime_checkable
-class MemoryAware(Protocol):
-    """A store that recalls and remembers by itself, as MemoryStore does."""
-
-    def recall(self, query: str, namespace: Namespace, **options: Any) -> Recall: ...
-
-    async def arecall(self, query: str, namespace: Namespace, **options: Any) -> Recall: ...
-
-    def remember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], **options: Any
-    ) -> list[str]: ...
-
-    async def aremember(
-        self, namespace: Namespace, messages: Sequence[BaseMessage], **options: Any
-    ) -> list[str]: ...
+def facets_of(store: BaseStore) -> Conversing | None:
+    """Return what a store knows of its memories beside their values; None of a plain store."""
+    return conversing_of(store)
 
 
-@runtime_checkable
-class FacetAware(Protocol):
-    """A store that knows more of its memories than their values, as MemoryStore does."""
-
-    @property
-    def answers_locally(self) -> bool: ...
-
-    def mandates(self, namespace: Namespace, *, limit: int = ...) -> list[Memory]: ...
-
-    def requests(self, namespace: Namespace, *, limit: int = ...) -> list[Memory]: ...
-
-    def evidence(self, namespace: Namespace, key: str) -> list[Memory]: ...
-
-    def said_after(self, namespace: Namespace, key: str) -> list[str]: ...
-
-    def labelled(self, namespace: Namespace, id: str) -> list[Memory]: ...
-
-    def retired(self, places: Iterable[tuple[Namespace, str]]) -> set[tuple[Namespace, str]]: ...
-
-    def distance(self, one: str, other: str) -> float | None: ...
-
-    async def adistance(self, one: str, other: str) -> float | None: ...
-
-    def count_usage(self, counts: Iterable[Usage]) -> None: ...
-
-
-@runtime_checkable
-class Undoable(Protocol):
-    """A store in which what a model takes away can be brought back, as in MemoryStore."""
-
-    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
-
-    async def aremove(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
-
-    def archive(self, namespace: Namespace, key: str, *, reason: str) -> Applied: ...
-
-
-@runtime_checkable
-class ViewerAware(Protocol):
-    """A store that can be bound to a viewer, as MemoryStore can."""
-
-    def for_viewer(self, viewer: str) -> BaseStore: ...
-
-    def for_anyone(self) -> BaseStore: ...
-
-
-def facets_of(store: BaseStore) -> FacetAware | None:
-    """The store, if it knows more of its memories than their values."""
-    return cast("FacetAware", store) if isinstance(store, FacetAware) else None
+def changes_of(store: BaseStore) -> ViewerChanges | None:
+    """Return the room of a store in which a change can be undone; None of a plain store."""
+    return store.changes if isinstance(store, StoreFace) else None
 
 
 def answers_locally(store: BaseStore) -> bool:
@@ -183,31 +126,29 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     A store that cannot be bound is returned as it is; what comes from it has to be looked at
     (`readable`).
     """
-    if viewer is None or not isinstance(store, ViewerAware):
-        return store
-    return store.for_viewer(viewer) if viewer else store.for_anyone()
+    return bound(store, viewer) if isinstance(store, StoreFace) else store
 
 
 def delete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
     """Delete what a model does not want any more; in a run that can be undone, where there are any."""
-    if isinstance(store, Undoable):
-        store.remove(namespace, key, reason=reason)
+    if (changes := changes_of(store)) is not None:
+        changes.remove(namespace, key, reason=reason)
     else:
         store.delete(namespace, key)
 
 
 async def adelete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
     """`delete` without blocking the loop."""
-    if isinstance(store, Undoable):
-        await store.aremove(namespace, key, reason=reason)
+    if (changes := changes_of(store)) is not None:
+        await changes.aremove(namespace, key, reason=reason)
     else:
         await store.adelete(namespace, key)
 
 
 def archive(store: BaseStore, item: Item, *, reason: str) -> None:
     """Put an item away; in a run that can be undone, where there are any."""
-    if isinstance(store, Undoable):
-        store.archive(item.namespace, item.key, reason=reason)
+    if (changes := changes_of(store)) is not None:
+        changes.archive(item.namespace, item.key, reason=reason)
     else:
         value = archived(item.value, reason)
         store.put(item.namespace, item.key, value, index=False)
@@ -228,11 +169,13 @@ class StoreAccess:
         self.redactor = redactor_for(store, redactor)
         self._store = store
         self._facets = facets_of(store)
-        self._aware = cast("MemoryAware", store) if isinstance(store, MemoryAware) else None
+        self._aware = store if isinstance(store, StoreFace) else None
 
     def recall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
-            return self._aware.recall(request.query, request.namespace, **_options(request))
+            return bound(self._aware, request.viewer).recall(
+                request.query, request.namespace, **_options(request)
+            )
         asked = _wanted(request)
         while True:
             found = self._store.search(
@@ -250,7 +193,9 @@ class StoreAccess:
 
     async def arecall(self, request: RecallRequest) -> Recall:
         if self._aware is not None:
-            return await self._aware.arecall(request.query, request.namespace, **_options(request))
+            return await bound(self._aware, request.viewer).arecall(
+                request.query, request.namespace, **_options(request)
+            )
         asked = _wanted(request)
         while True:
             found = await self._store.asearch(
@@ -459,11 +404,10 @@ def _there(found: Iterable[Any]) -> list[Item]:
     return [item for item in found if item is not None]
 
 
-def _options(request: RecallRequest) -> dict[str, Any]:
+def _options(request: RecallRequest) -> RecallOptions:
     return {
         "limit": request.limit,
         "kinds": request.kinds,
-        "viewer": request.viewer,
         "since": request.since,
         "until": request.until,
         "exclude": request.exclude,

@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 from langgraph.store.base import BaseStore, Item
 
 from langmemory.context.escape import quoted_lines
 from langmemory.errors import ConfigError, LangMemoryError
-from langmemory.types import HistoryEntry, Namespace
+from langmemory.nodes.access import changes_of
+from langmemory.types import Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]
 """Who wrote a version: the program, the model with its tools, the person, or the model that makes
@@ -84,13 +85,6 @@ class CoreVersion:
     at: datetime
     editor: Editor | None = None
     """None: nobody said."""
-
-
-@runtime_checkable
-class KeepsHistory(Protocol):
-    """A store that knows what its items were, as MemoryStore does."""
-
-    def history(self, namespace: Namespace, key: str) -> list[HistoryEntry]: ...
 
 
 class CoreMemory:
@@ -207,7 +201,8 @@ class CoreMemory:
             CoreMemoryError: no such block, or the store keeps no history.
         """
         self._check(label)
-        if not isinstance(self.store, KeepsHistory):
+        changes = changes_of(self.store)
+        if changes is None:
             raise CoreMemoryError(
                 f"{type(self.store).__name__} keeps no history; use langmemory's MemoryStore."
             )
@@ -218,7 +213,7 @@ class CoreMemory:
                 at=entry.at,
                 editor=_editor(entry.after),
             )
-            for entry in self.store.history(self.namespace, label)
+            for entry in changes.history(self.namespace, label)
             if entry.after is not None
         ]
 

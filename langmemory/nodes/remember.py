@@ -28,7 +28,6 @@ from langmemory.nodes.access import (
     Conversation,
     StoreAccess,
     answers_locally,
-    facets_of,
     seen_by,
 )
 from langmemory.nodes.messages import messages_of, place_after, with_answer_of_tools
@@ -44,6 +43,7 @@ from langmemory.nodes.repeats import (
 from langmemory.nodes.speakers import Thread, speaker_of
 from langmemory.nodes.state import internal_of, value_of, with_internal
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
+from langmemory.stores.face import StoreFace
 from langmemory.types import Namespace, Privacy
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class RememberNode(MemoryNode):
     State it writes:
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
-            threads (`MemoryStore.usage`).
+            threads (`Admin.usage`).
         ``redacted``: how many passages of the turns stored last were replaced, by kind.
         ``memory_internal``: what of the thread is safely stored, and what the last answer cited. A node
             for another namespace, as a graph within the graph may have, asks the store for it.
@@ -301,9 +301,9 @@ class RememberNode(MemoryNode):
             return {**told, **with_internal(state, remembered_words=words)} if said.edited else {}
         uncounted = self._uncounted(state, messages, turns)
         counts, cited = _counted(state, uncounted) if uncounted else ([], None)
-        facets = facets_of(seen_by(store, said.viewer))
-        if counts and facets is not None:
-            facets.count_usage(counts)
+        seen = seen_by(store, said.viewer)
+        if counts and isinstance(seen, StoreFace):
+            seen.admin.count_usage(counts)
         kept: dict[str, Any] = {
             "remembered_id": self._last(state, messages, turns),
             "remembered_words": words,

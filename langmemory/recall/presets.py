@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from langmemory.config import Config
 from langmemory.errors import ConfigError
 from langmemory.languages import Question
 from langmemory.recall.scoring import NEUTRAL
@@ -274,3 +275,28 @@ THOROUGH = Preset(name="thorough", depth=100, context_depth=60, hop_depth=2, sec
 """More candidates, wider context, hops over edges. Before there are edges it finds no more (R@10 .858
 where the default has .860, R@20 .896 both)."""
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (FAST, BALANCED, THOROUGH)}
+
+
+def find_preset(
+    name: str | None, config: Config, *, of: Literal["recall", "search"] = "recall"
+) -> Preset:
+    """Return a preset by name, with the configuration's changes laid over it.
+
+    Args:
+        name: None is the one the configuration names.
+        config: Has the presets that are not built in.
+        of: Whose preset it is that the configuration names.
+
+    Raises:
+        ConfigError: There is no preset of this name, or its options are wrong.
+    """
+    where = "" if name else f" ({of}.preset in the configuration)"
+    name = name or (config.recall if of == "recall" else config.search).preset
+    changes = config.recall.presets.get(name)
+    base = PRESETS.get(name)
+    if base is None and changes is None:
+        known = ", ".join(sorted({*PRESETS, *config.recall.presets}))
+        raise ConfigError(f"There is no recall preset {name!r}{where}. Known: {known}.")
+    if changes is None and base is not None:
+        return base
+    return Preset.from_mapping({"name": name, **(changes or {})}, base=base)

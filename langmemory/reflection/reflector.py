@@ -47,7 +47,7 @@ def check_claim() -> None:
             it was about.
     """
     claim = _CLAIM.get()
-    if claim is not None and not claim[0].holds(claim[1]):
+    if claim is not None and not claim[0].leases.holds(claim[1]):
         raise JobFailedError(
             f"Job {claim[1].id} was taken over or forgotten while it ran; nothing was written."
         )

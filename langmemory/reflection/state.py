@@ -36,7 +36,7 @@ class ReflectionOutput(TypedDict, total=False):
     """What came of it."""
 
     runs: list[str]
-    """Ids of the runs, one a batch; `MemoryStore.undo` takes them back."""
+    """Ids of the runs, one a batch; `Changes.undo` takes them back."""
     added: list[str]
     """Keys of the memories that are new."""
     changed: list[str]

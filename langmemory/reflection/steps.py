@@ -56,6 +56,7 @@ from langmemory.languages.spelling import normalised
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
+from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.events import (
     CONTRADICT,
     EXTRACT,
@@ -68,7 +69,7 @@ from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.journal import JournalFiles
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")
@@ -155,9 +156,9 @@ class Steps:
         namespace, thread_id = _namespace(state), state.get("thread_id")
         before = _batch(state) if more_to_read(state) else None  # by this run
         meant: dict[str, Any] = {"batch_tokens": self.batch_tokens, "only": _only(state)}
-        batch = store.next_batch(namespace, thread_id, after=before, **meant)
+        batch = Gathering(store).next_batch(namespace, thread_id, after=before, **meant)
         if batch is None and before is not None:  # but for what was edited or came late meanwhile
-            batch = store.next_batch(namespace, thread_id, **meant)
+            batch = Gathering(store).next_batch(namespace, thread_id, **meant)
         return {
             "batch": packed(replace(batch, tokens=self.batch_tokens)) if batch else None,
             "plans": 0,
@@ -353,7 +354,7 @@ class Steps:
         if self._read_meanwhile(store, _batch(state), _only(state)):
             return _read_by_another(change_set)
         try:
-            applied = store.apply(change_set, dry_run=self.dry_run)
+            applied = store.changes.apply(change_set, dry_run=self.dry_run)
         except TurnsReadError:
             return _read_by_another(change_set)
         except StalePlanError:
@@ -367,7 +368,7 @@ class Steps:
         if await asyncio.to_thread(self._read_meanwhile, store, _batch(state), _only(state)):
             return _read_by_another(change_set)
         try:
-            applied = await store.aapply(change_set, dry_run=self.dry_run)
+            applied = await store.changes.aapply(change_set, dry_run=self.dry_run)
         except TurnsReadError:
             return _read_by_another(change_set)
         except StalePlanError:
@@ -380,7 +381,7 @@ class Steps:
     ) -> bool:
         """Whether turns that are there were read while a model was asked: by a run that gathered
         another batch of them, or by this one in another process."""
-        unread = store.next_batch(
+        unread = Gathering(store).next_batch(
             batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0,
             after=batch, only=only,
         )  # fmt: skip
@@ -397,7 +398,7 @@ class Steps:
             store, _ = self._run(config)
             keys = [*applied["added"], *applied["changed"]]
             try:
-                self.files.write(store, _namespace(state), keys)
+                self.files.write(store.journal, _namespace(state), keys)
             except OSError as error:
                 folder = self.files.folder
                 logger.warning(
@@ -417,7 +418,7 @@ class Steps:
         self, namespace: Namespace, config: RunnableConfig
     ) -> AbstractContextManager[SnapshotKnowledge]:
         store, _ = self._run(config)
-        return store.knowledge(namespace)
+        return Gathering(store).knowledge(namespace)
 
 
 def more_to_read(state: ReflectionState) -> bool:
@@ -493,7 +494,7 @@ def _not_asked(
     """Doubts no person was asked about. A name that is new was not there to be asked about."""
     asked: set[str] = set()
     if any(one.was_known for one in resolution.unclear):
-        asked = {review.id for review in store.reviews(namespace, open_only=False)}
+        asked = {review.id for review in store.changes.reviews(namespace, open_only=False)}
     for one in resolution.unclear:
         if one.key and name_question(namespace, one.key, one.candidates) not in asked:
             yield one
@@ -502,7 +503,7 @@ def _not_asked(
 def _facts_about(store: MemoryStore, namespace: Namespace, entity: str) -> list[str]:
     """Keys of the latest facts about an entity that anybody may read."""
     try:
-        edges = store.graph(namespace, viewer="").edges(entity)
+        edges = store.for_anyone().graph(namespace).edges(entity)
     except EntityNameError:  # there are none
         return []
     return list(dict.fromkeys(edge.fact for edge in reversed(edges)))[:STATEMENTS]

@@ -160,7 +160,7 @@ class Worker:
             self._leased.clear()
         if left:
             with suppress(LangMemoryError):
-                self._jobs.release(left)
+                self._jobs.leases.release(left)
                 logger.info("%d jobs given back unfinished", len(left))
 
     def _work(self, due_by_us: int | None) -> None:
@@ -200,13 +200,13 @@ class Worker:
             except RuntimeError:  # no more threads: another process, or a later look, may have one
                 self._let_go(job)
                 self._forget(job)
-                self._jobs.release([job])
+                self._jobs.leases.release([job])
                 raise
             begun = True
         now = self._jobs.clock()
         if abs(now - self._tidied_us) > TIDY_EVERY_US:  # also when the clock was put back
             self._tidied_us = now
-            self._jobs.tidy(round(self._options.retention_days * 86_400_000_000))
+            self._jobs.leases.tidy(round(self._options.retention_days * 86_400_000_000))
         if self._observer is not None:
             self._observer.looked()
         return begun
@@ -217,13 +217,13 @@ class Worker:
         running = len(self.running())
         if running:
             poll = min(poll, self._options.lease_seconds / 3)
-        due = self._jobs.next_due(self.kind) if running < self._lanes else None
+        due = self._jobs.leases.next_due(self.kind) if running < self._lanes else None
         left = 0 if due is None else (due - self._jobs.clock()) / 1_000_000
         # The lane of what is due and was not claimed is taken; the end of a job of ours wakes.
         return min(poll, left) if left > 0 else poll
 
     def _claim(self, due_by_us: int | None) -> Job | None:
-        job = self._jobs.claim(
+        job = self._jobs.leases.claim(
             self.kind,
             self.name,
             due_by_us=due_by_us,
@@ -247,7 +247,7 @@ class Worker:
         lost = [job for job, _ in claims if job.id in hung]
         if len(claims) > len(lost):
             kept = [job for job, _ in claims if job.id not in hung]
-            lost += self._jobs.renew(kept, self._options.lease_us)
+            lost += self._jobs.leases.renew(kept, self._options.lease_us)
         for job in lost:
             if self._let_go(job):
                 logger.warning("job %d runs too long or lost its lease: it is given up", job.id)
@@ -297,12 +297,16 @@ class Worker:
                 delay = self._options.retry_delay_us(job.attempts, self._chance())
             retry_at = None if delay is None else self._jobs.clock() + delay
             self._let_go(job)
-            state = self._jobs.fail(job, reason(error), retry_at)
+            state = self._jobs.leases.fail(job, reason(error), retry_at)
             if isinstance(error, KeyboardInterrupt):  # Ctrl-C in `run_due`
                 raise
             return state, None, error
         self._let_go(job)  # neither renewed nor given back from here on
-        return ("done" if self._jobs.finish(job, json_or_null(result)) else None), result, None
+        return (
+            ("done" if self._jobs.leases.finish(job, json_or_null(result)) else None),
+            result,
+            None,
+        )
 
     def _tell(
         self, job: Job, state: JobState | None, error: BaseException | None, seconds: float

@@ -1,9 +1,11 @@
-"""Plans of what follows from a change, made from a snapshot and checked again where they are applied."""
+"""What follows from a change: planned from a snapshot, checked again where it is applied, and applied
+as a change set of its own."""
 
 from __future__ import annotations
 
+import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
@@ -11,6 +13,9 @@ from typing import Final, TypeVar
 import numpy as np
 
 from langmemory.changes import Change, ChangeSet, Facets, UpdateMemory
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.changes import applying
+from langmemory.engines.sqlite.changes.applying import Prepared
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import from_us
 from langmemory.engines.sqlite.reading.graph_view import GraphView
@@ -19,19 +24,22 @@ from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.records import follow_ups, history, items
 from langmemory.engines.sqlite.records.follow_ups import FollowUp
 from langmemory.engines.sqlite.scope.scopes import compile_scope
-from langmemory.errors import StalePlanError
+from langmemory.errors import DatabaseError, StalePlanError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.reinstating import reinstated
 from langmemory.formation.planning.rewording import still_claimed
 from langmemory.ports.facts import Claim
-from langmemory.types import Namespace, Scope
+from langmemory.projections.journal import Pages
+from langmemory.stores.core import Core, pages_of
+from langmemory.types import Applied, Namespace, Scope
+
+logger = logging.getLogger("langmemory.store")
 
 T = TypeVar("T")
 ATTEMPTS: Final = 20
 """How often what follows from a change is planned while others change the same namespace."""
-Knowing = Callable[[Connection, Namespace], StoreKnowledge]
 
 
 class OutdatedPlanError(StalePlanError):
@@ -68,12 +76,12 @@ class Reinstatement:
     planned_at: int
 
     @classmethod
-    def of(cls, connection: Connection, ids: Collection[int], knowing: Knowing) -> Reinstatement:
+    def of(cls, core: Core, connection: Connection, ids: Collection[int]) -> Reinstatement:
         """Plan it from a snapshot."""
         keys = items.replacing(connection, ids) if ids else {}
         return cls(
             changes={
-                namespace: tuple(reinstated(gone, knowing(connection, namespace)))
+                namespace: tuple(reinstated(gone, knowing(core, connection, namespace)))
                 for namespace, gone in keys.items()
             },
             keys=keys,
@@ -108,10 +116,10 @@ class Reinstatement:
                 )
 
 
-def planned(connection: Connection, follow_up: FollowUp, knowing: Knowing) -> ChangeSet | None:
+def planned(core: Core, connection: Connection, follow_up: FollowUp) -> ChangeSet | None:
     """Plan a follow-up from a snapshot; None where nothing follows."""
     detail, namespace = follow_up.detail, follow_up.namespace
-    known = knowing(connection, namespace)
+    known = knowing(core, connection, namespace)
     if follow_up.kind == "reworded":
         changes = _claimed_anew(connection, namespace, detail, known)
         note = {}
@@ -193,3 +201,78 @@ def linked(
         return {}
     every = compile_scope(Scope(namespace=namespace))
     return GraphView(connection, namespace, narrow=every, wide=every).links(keys)
+
+
+def follow_up(core: Core) -> list[tuple[ChangeSet, Applied]]:
+    """Plan and apply what changes have left to be planned, each as a run of its own.
+
+    What cannot be written now stays pending; the next change, or the store that opens the file
+    next, does it.
+    """
+    found: list[tuple[ChangeSet, Applied]] = []
+    try:
+        with core.engine.read() as snapshot:
+            pending = follow_ups.pending(snapshot.connection)
+        for one in pending:
+            done = planned_again(lambda one=one: _follow_once(core, one))  # type: ignore[misc]
+            found += [] if done is None else [done]
+    except (DatabaseError, StalePlanError) as error:
+        why = type(error.__cause__ or error).__name__
+        logger.warning("follow_up_pending path=%s error=%s", core.path, why)
+    return found
+
+
+def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] | None:
+    with core.engine.read() as snapshot:
+        seq = history.newest(snapshot.connection)
+        change_set = planned(core, snapshot.connection, follow_up)
+        prepared = Prepared()
+        if change_set is not None:
+            prepared = Prepared.of(snapshot.connection, change_set)
+    with core.engine.write() as connection:
+        if follow_ups.changed_since(connection, follow_up.namespace, seq):
+            raise OutdatedPlanError(
+                f"{follow_up.namespace} changed while it was planned what follows from a change."
+            )
+        if not follow_ups.take(connection, follow_up) or change_set is None:
+            return None
+        applied = applying.apply(connection, change_set, {}, now_us(), prepared=prepared)
+        pages = pages_of(connection, journal.concerned(connection, applied.run_id))
+    core.rewrite(pages)
+    return change_set, applied
+
+
+def reinstate(connection: Connection, planned: Reinstatement) -> Pages:
+    """Write within the transaction what holds again; return the pages that tell of it."""
+    pages: Pages = set()
+    for one in planned.change_sets():
+        applied = applying.apply(connection, one, {}, now_us(), prepared=Prepared())
+        pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+    return pages
+
+
+def note_reworded(connection: Connection, reworded: Sequence[items.Reworded], now: int) -> None:
+    """Note within the transaction that items were given other words."""
+    memories = items.memories(connection, np.array([one.item for one in reworded], np.int64))
+    for one, memory in zip(reworded, memories, strict=True):
+        detail = {
+            "id": f"reworded/{secrets.token_hex(8)}",
+            "reason": "a memory was given other words",
+            "key": memory.key,
+            "before": one.before,
+            "edges": [edge for *edge, _ in one.claims["edges"]],
+            "entities": {key: told[:2] for key, told in one.claims["entities"].items()},
+            "at": from_us(now).isoformat(),
+        }
+        follow_ups.note(connection, memory.namespace, "reworded", detail)
+
+
+def knowing(core: Core, connection: Connection, namespace: Namespace) -> StoreKnowledge:
+    """Return what a namespace knows in a snapshot."""
+    return StoreKnowledge(
+        core.engine,
+        core.indexing,
+        namespace,
+        alive_at_us=core.searching.alive_at_us(),
+        within=connection,
+    )

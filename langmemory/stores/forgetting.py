@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
@@ -20,12 +22,23 @@ from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.records import follow_ups, history, runs
 from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.engines.sqlite.writing import verbatim
-from langmemory.errors import ConfigError, DatabaseError, ForgettingError
+from langmemory.engines.sqlite.writing.usage import UsageCounts
+from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised
-from langmemory.stores.following import OutdatedPlanError, Reinstatement, planned_again
+from langmemory.recall.given import GivenLog
+from langmemory.stores.core import Core
+from langmemory.stores.following import (
+    OutdatedPlanError,
+    Reinstatement,
+    follow_up,
+    planned_again,
+    reinstate,
+)
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
+
+logger = logging.getLogger("langmemory.store")
 
 SAMPLES: Final = 5
 """Memories that a preview shows."""
@@ -37,14 +50,6 @@ REASON: Final = "forgotten on request"
 _INNER: Final = re.compile(r"\w\w")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans("’`´", "'''")
-
-
-class Reinstating(Protocol):
-    """The part of a store that lets facts hold again; see `SQLiteBaseStore`."""
-
-    def _plan_removal(self, connection: Connection, ids: Collection[int]) -> Reinstatement: ...
-    def _reinstate(self, connection: Connection, planned: Reinstatement) -> object: ...
-    def _follow_up(self) -> object: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,23 +110,22 @@ class Forgetting:
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
-    def carry_out(
-        self, engine: Engine, store: Reinstating, purge: Literal["now", "later"]
-    ) -> Forgotten:
+    def carry_out(self, core: Core, purge: Literal["now", "later"]) -> Forgotten:
         """Forget; memories that what goes had superseded hold again.
 
         Raises:
             ForgettingError: See `MemoryStore.forget`.
         """
-        done, traces = planned_again(lambda: self._forget(engine, store))
-        return self._purge(engine, done, traces, purge)
+        done, traces = planned_again(lambda: self._forget(core))
+        return self._purge(core.engine, done, traces, purge)
 
-    def _forget(self, engine: Engine, store: Reinstating) -> tuple[Forgotten, remains.Traces]:
-        store._follow_up()
+    def _forget(self, core: Core) -> tuple[Forgotten, remains.Traces]:
+        engine = core.engine
+        follow_up(core)
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
             foreseen_going = self._concerned(snapshot.connection)
             foreseen = _Foreseen.of(snapshot.connection, foreseen_going)
-            planned = store._plan_removal(snapshot.connection, foreseen_going.alive)
+            planned = Reinstatement.of(core, snapshot.connection, foreseen_going.alive)
         with engine.write() as connection:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
@@ -130,7 +134,7 @@ class Forgetting:
             known = foreseen.known_now(connection, going)
             connection.pragma("secure_delete", True)  # most is gone even if the rest never came
             try:
-                store._reinstate(connection, planned)  # before: nothing is to name what goes
+                reinstate(connection, planned)  # before: nothing is to name what goes
                 done, traces = self._erase(connection, going, known)
             finally:
                 connection.pragma("secure_delete", False)
@@ -345,3 +349,47 @@ def _samples(connection: Connection, going: Concerned, owner: str | None) -> tup
         cut = text[:SAMPLE_CHARACTERS]
         samples.append(cut if cut == text else f"{cut} …")
     return tuple(samples)
+
+
+def forget_for_good(
+    core: Core, forgetting: Forgetting, *, dry_run: bool, purge: Literal["now", "later"]
+) -> Forgotten:
+    """Forget, and let everything beside the memories follow; see `MemoryStore.forget`."""
+    if purge not in ("now", "later"):
+        raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
+    if dry_run:
+        return forgetting.preview(core.engine)
+    try:
+        forgotten = forgetting.carry_out(core, purge)
+    finally:  # the memories are gone, even where the file could not be purged
+        core.given = GivenLog()
+        core.counts = UsageCounts()
+        behind = core.journal.rebuild()
+    if behind != []:
+        where = ", ".join(map(str, behind)) if behind else "its folders"
+        raise ForgettingError(
+            f"The memories are gone, but the journal in {where} could not "
+            "be written to and still tells of them. Once it can, run `langmemory journal "
+            "--rebuild --path` with that folder."
+        )
+    if forgotten.purged:
+        with suppress(DatabaseError):  # else whoever opens the file looks after it once more
+            _note_forgotten(core, forgotten.run_id)
+    return forgotten
+
+
+def _note_forgotten(core: Core, run: str | None) -> None:
+    with core.engine.write() as connection:
+        note_remaining(connection, None, run)
+
+
+def complete_forgetting(core: Core) -> None:
+    """In the background, after opening a file whose last forgetting was interrupted."""
+    try:
+        with core.engine.read() as snapshot:
+            run = newest_forgetting(snapshot.connection)
+        if make_up(core.engine) and not core.journal.rebuild():
+            _note_forgotten(core, run)
+    except (DatabaseError, ClosedStoreError) as error:  # the next one to open it tries again
+        why = type(error.__cause__ or error).__name__
+        logger.warning("forgetting_incomplete path=%s error=%s", core.path, why)

@@ -1,11 +1,12 @@
-"""The part of `MemoryStore` that knows which turns reflection has not read yet."""
+"""What reflection reads of a store: which turns nobody has read yet, and what is known already."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langmemory.context.tokens import count_text
 from langmemory.engines.sqlite.background import reflected
@@ -13,14 +14,18 @@ from langmemory.engines.sqlite.background.reflected import TurnRow
 from langmemory.engines.sqlite.file import namespaces, threads
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.times import from_us, to_us
+from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, knowledge
 from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.records import history, runs
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.messages import speaker_of
-from langmemory.stores.base import SQLiteBaseStore
+from langmemory.namespaces import check_namespace
 from langmemory.types import Namespace, Privacy
 from langmemory.values import readable_text
+
+if TYPE_CHECKING:
+    from langmemory.stores.memory_store import MemoryStore
 
 BATCH_TOKENS = 2_000
 """Of what was said, by the approximate counter: enough to understand a conversation by, and little
@@ -30,37 +35,18 @@ TURNS_BEFORE = 4
 """Turns read earlier that are shown once more, so that "yes, in May" means something."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UnreadThread:
-    """A conversation that has turns nobody has reflected on."""
+class Gathering:
+    """What reflection reads: turns that were not read yet, and what is known already."""
 
-    namespace: Namespace
-    thread_id: str
-    turns: int
+    __slots__ = ("_core",)
 
-
-class Gathering(SQLiteBaseStore):
-    """What is to be reflected."""
-
-    __slots__ = ()
-
-    def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
-        """Conversations with turns that no reflection has read, the oldest turn first.
-
-        Args:
-            prefix: By whole labels; ``()`` is the whole store.
-        """
-        prefix = self._check_namespace(prefix, may_be_empty=True)
-        with self._engine.read() as snapshot:
-            return [
-                UnreadThread(namespace=row.namespace, thread_id=row.name, turns=row.turns)
-                for row in reflected.threads(snapshot.connection, prefix, now_us())
-            ]
+    def __init__(self, store: MemoryStore) -> None:
+        self._core = store._core
 
     def turns_read(self, run_id: str) -> list[str]:
         """Return the keys of the turns that a reflection has read, as far as they are there and were
         not let go since by `read_again`."""
-        with self._engine.read() as snapshot:
+        with self._core.engine.read() as snapshot:
             return reflected.read_by(snapshot.connection, run_id)
 
     def next_batch(
@@ -95,9 +81,9 @@ class Gathering(SQLiteBaseStore):
                 f"batch_tokens is {batch_tokens} and turns_before {turns_before}; they must be at "
                 "least 1 and 0."
             )
-        namespace = self._check_namespace(namespace)
+        namespace = check_namespace(namespace)
         now = now_us()
-        with self._engine.read() as snapshot:
+        with self._core.engine.read() as snapshot:
             connection = snapshot.connection
             found = namespaces.find(connection, namespace)
             if found is None:
@@ -136,6 +122,19 @@ class Gathering(SQLiteBaseStore):
             while _was_read(connection, batch):
                 batch = replace(batch, again=batch.again + 1)
             return batch
+
+    def knowledge(self, namespace: Namespace) -> AbstractContextManager[StoreKnowledge]:
+        """What a namespace knows, for planning changes to it: `ports.facts.Knowledge`.
+
+        For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
+        compared by meaning are best given to ``prepare`` first, to be embedded in one call.
+        """
+        return knowledge(
+            self._core.engine,
+            self._core.indexing,
+            check_namespace(namespace),
+            alive_at_us=self._core.searching.alive_at_us(),
+        )
 
 
 def _was_read(connection: Connection, batch: Batch) -> bool:

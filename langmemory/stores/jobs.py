@@ -42,65 +42,6 @@ class Jobs:
 
         return self._workers.later(apply)
 
-    def claim(
-        self,
-        kind: str,
-        worker: str,
-        *,
-        due_by_us: int | None = None,
-        lease_us: int,
-        max_attempts: int,
-    ) -> Job | None:
-        """Take the next job of a kind that is due by then (now), for so long."""
-        now = self.clock()
-        due_by = now if due_by_us is None else due_by_us
-        with self._engine.glance() as snapshot:  # an idle worker takes no write lock
-            if not jobs.claimable(snapshot.connection, kind, now, due_by):
-                return None
-        with self._engine.write() as connection:
-            now = self.clock()  # the lease begins now, not before a wait for the lock
-            return jobs.claim(
-                connection,
-                kind=kind,
-                worker=worker,
-                now_us=now,
-                due_by_us=now if due_by_us is None else due_by_us,
-                lease_us=lease_us,
-                max_attempts=max_attempts,
-            )
-
-    def next_due(self, kind: str) -> int | None:
-        """See `jobs.next_due`."""
-        with self._engine.glance() as snapshot:
-            return jobs.next_due(snapshot.connection, kind)
-
-    def renew(self, claims: Sequence[Job], lease_us: int) -> list[Job]:
-        """Prolong claims; those that are lost."""
-        with self._engine.write() as connection:
-            now = self.clock()
-            return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
-
-    def holds(self, job: Job) -> bool:
-        """See `jobs.holds`."""
-        with self._engine.glance() as snapshot:
-            return jobs.holds(snapshot.connection, job)
-
-    def finish(self, job: Job, result: str) -> bool:
-        """See `jobs.finish`."""
-        with self._engine.write() as connection:
-            return jobs.finish(connection, job, self.clock(), result)
-
-    def fail(self, job: Job, error: str, retry_at_us: int | None) -> JobState | None:
-        """See `jobs.fail`."""
-        with self._engine.write() as connection:
-            return jobs.fail(connection, job, self.clock(), error, retry_at_us)
-
-    def release(self, claims: Sequence[Job]) -> None:
-        """See `jobs.release`."""
-        with self._engine.write() as connection:
-            for job in claims:
-                jobs.release(connection, job, self.clock())
-
     def run_now(self, kind: str) -> None:
         """See `jobs.run_now`."""
         with self._engine.write() as connection:
@@ -119,14 +60,6 @@ class Jobs:
     def drop_later(self, job: int) -> Future[list[int]]:
         """`drop` in the background."""
         return self._workers.later(lambda connection: jobs.drop(connection, [job]))
-
-    def tidy(self, keep_us: int) -> int:
-        """Delete done and replaced jobs that ended longer ago; how many; and mend what a wrong
-        clock put off."""
-        with self._engine.write() as connection:
-            now = self.clock()
-            jobs.after_clock_change(connection, now)
-            return jobs.prune(connection, max(now - keep_us, 0))
 
     def unfinished(self, due_by_us: int | None = None) -> set[int]:
         """See `jobs.unfinished`."""
@@ -147,3 +80,84 @@ class Jobs:
         """How many jobs there are in each state."""
         with self._engine.glance() as snapshot:
             return jobs.counts(snapshot.connection)
+
+    @property
+    def leases(self) -> Leases:
+        """For workers, which take jobs for a time."""
+        return Leases(self)
+
+
+class Leases:
+    """Jobs as workers take them: each for a time, in which nobody else has it."""
+
+    __slots__ = ("_jobs",)
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    def claim(
+        self,
+        kind: str,
+        worker: str,
+        *,
+        due_by_us: int | None = None,
+        lease_us: int,
+        max_attempts: int,
+    ) -> Job | None:
+        """Take the next job of a kind that is due by then (now), for so long."""
+        now = self._jobs.clock()
+        due_by = now if due_by_us is None else due_by_us
+        with self._jobs._engine.glance() as snapshot:  # an idle worker takes no write lock
+            if not jobs.claimable(snapshot.connection, kind, now, due_by):
+                return None
+        with self._jobs._engine.write() as connection:
+            now = self._jobs.clock()  # the lease begins now, not before a wait for the lock
+            return jobs.claim(
+                connection,
+                kind=kind,
+                worker=worker,
+                now_us=now,
+                due_by_us=now if due_by_us is None else due_by_us,
+                lease_us=lease_us,
+                max_attempts=max_attempts,
+            )
+
+    def next_due(self, kind: str) -> int | None:
+        """See `jobs.next_due`."""
+        with self._jobs._engine.glance() as snapshot:
+            return jobs.next_due(snapshot.connection, kind)
+
+    def renew(self, claims: Sequence[Job], lease_us: int) -> list[Job]:
+        """Prolong claims; those that are lost."""
+        with self._jobs._engine.write() as connection:
+            now = self._jobs.clock()
+            return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
+
+    def holds(self, job: Job) -> bool:
+        """See `jobs.holds`."""
+        with self._jobs._engine.glance() as snapshot:
+            return jobs.holds(snapshot.connection, job)
+
+    def finish(self, job: Job, result: str) -> bool:
+        """See `jobs.finish`."""
+        with self._jobs._engine.write() as connection:
+            return jobs.finish(connection, job, self._jobs.clock(), result)
+
+    def fail(self, job: Job, error: str, retry_at_us: int | None) -> JobState | None:
+        """See `jobs.fail`."""
+        with self._jobs._engine.write() as connection:
+            return jobs.fail(connection, job, self._jobs.clock(), error, retry_at_us)
+
+    def release(self, claims: Sequence[Job]) -> None:
+        """See `jobs.release`."""
+        with self._jobs._engine.write() as connection:
+            for job in claims:
+                jobs.release(connection, job, self._jobs.clock())
+
+    def tidy(self, keep_us: int) -> int:
+        """Delete done and replaced jobs that ended longer ago; how many; and mend what a wrong
+        clock put off."""
+        with self._jobs._engine.write() as connection:
+            now = self._jobs.clock()
+            jobs.after_clock_change(connection, now)
+            return jobs.prune(connection, max(now - keep_us, 0))

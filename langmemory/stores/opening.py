@@ -11,7 +11,7 @@ class Openable(Protocol):
 
     def __init__(self, path: str, **options: Any) -> None: ...
 
-    def refuse_blocking_on(self, loop: asyncio.AbstractEventLoop) -> None: ...
+    def _refuse_blocking_on(self, loop: asyncio.AbstractEventLoop) -> None: ...
 
     def close(self) -> None: ...
 
@@ -48,7 +48,7 @@ class Opening(Generic[StoreT]):
 
     async def __aenter__(self) -> StoreT:
         store = await asyncio.to_thread(self._open)
-        store.refuse_blocking_on(asyncio.get_running_loop())
+        store._refuse_blocking_on(asyncio.get_running_loop())
         self._store = store
         return store
 

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
-from langmemory.config import Config
 from langmemory.context.tokens import count_text
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.index.vectors import Floats
+from langmemory.engines.sqlite.reading import operations
 from langmemory.engines.sqlite.reading.as_of import Past, PastSource
+from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.engines.sqlite.reading.source import SnapshotSource
+from langmemory.engines.sqlite.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError
+from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource
 from langmemory.recall import pipeline
+from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import left_out
-from langmemory.recall.presets import PRESETS, Preset
+from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.stores.asking import Asking
+from langmemory.stores.core import Core
 from langmemory.types import (
     Granularity,
     Kind,
@@ -48,9 +54,6 @@ class RecallOptions(TypedDict, total=False):
     # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
     kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind."""
-    viewer: str | None
-    """Who is asking. None (default): the application itself, which sees all of the namespace.
-    Otherwise private memories of other owners are out of reach."""
     as_of: datetime | None
     """Only what was true in the world at this time; superseded facts included."""
     known_at: datetime | None
@@ -128,7 +131,10 @@ def check_min_score(min_score: MinScore) -> MinScore:
 
 
 def scope_of(
-    namespace: Namespace, options: RecallOptions, given: frozenset[tuple[Namespace, str]]
+    namespace: Namespace,
+    options: RecallOptions,
+    given: frozenset[tuple[Namespace, str]],
+    viewer: str | None,
 ) -> Scope:
     """What the options allow to be read; ``given`` is what the thread was given before."""
     kinds = check_kinds(options.get("kinds"))
@@ -146,7 +152,7 @@ def scope_of(
         filter=options.get("filter"),
         kinds=kinds,
         statuses=statuses,
-        viewer=options.get("viewer"),
+        viewer=viewer,
         as_of=options.get("as_of"),
         known_at=options.get("known_at"),
         since=options.get("since"),
@@ -154,31 +160,6 @@ def scope_of(
         exclude=frozenset(exclude),
         given=given,
     )
-
-
-def find_preset(
-    name: str | None, config: Config, *, of: Literal["recall", "search"] = "recall"
-) -> Preset:
-    """A preset by name, with the configuration's changes laid over it.
-
-    Args:
-        name: None is the one the configuration names.
-        config: Has the presets that are not built in.
-        of: Whose preset it is that the configuration names.
-
-    Raises:
-        ConfigError: There is no preset of this name, or its options are wrong.
-    """
-    where = "" if name else f" ({of}.preset in the configuration)"
-    name = name or (config.recall if of == "recall" else config.search).preset
-    changes = config.recall.presets.get(name)
-    base = PRESETS.get(name)
-    if base is None and changes is None:
-        known = ", ".join(sorted({*PRESETS, *config.recall.presets}))
-        raise ConfigError(f"There is no recall preset {name!r}{where}. Known: {known}.")
-    if changes is None and base is not None:
-        return base
-    return Preset.from_mapping({"name": name, **(changes or {})}, base=base)
 
 
 def run(
@@ -283,3 +264,107 @@ def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None)
     if isinstance(model, BaseChatModel):
         return by_chat_model(model)
     return model
+
+
+def recall(
+    core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
+) -> Recall:
+    """Recall as a viewer; see `MemoryStore.recall`."""
+    operations.check_query(query)
+    asked = asked_in(query)
+    vectors = core.searching.embed([asked] if asked.strip() else [])
+    found = _recall(core, viewer, asked, namespace, options, vectors.get(asked))
+    return replace(found, query=query)
+
+
+def _recall(
+    core: Core,
+    viewer: str | None,
+    query: str,
+    namespace: Namespace,
+    options: RecallOptions,
+    vector: Floats | None,
+) -> Recall:
+    namespace = check_namespace(namespace, may_be_empty=True)
+    if unknown := options.keys() - RecallOptions.__annotations__.keys():
+        raise ConfigError(
+            f"Unknown recall option {', '.join(sorted(unknown))}. "
+            f"Known: {', '.join(RecallOptions.__annotations__)}."
+        )
+    preset = find_preset(options.get("preset"), core.config)
+    thread_id = options.get("thread_id")
+    given = core.given.given(thread_id, namespace) if thread_id else frozenset()
+    scope = scope_of(namespace, options, given, viewer)
+    past = None if scope.known_at is None else _past(core, scope, query, vector)
+    asking = Asking(core.expander, core.reranker)
+    running = True
+    while running:
+        degraded: tuple[str, ...] = ()
+        with core.engine.read() as snapshot:
+            if vector is None and core.indexing.semantic and query.strip():
+                degraded = ("embedder failed: keywords only",)
+            elif vector is not None and (why := core.searching.incomparable(snapshot)):
+                degraded = (why,)
+            found = run(
+                snapshot,
+                query,
+                scope,
+                options,
+                preset=preset,
+                vector=None if degraded else vector,
+                degraded=degraded,
+                alive_at_us=core.searching.alive_at_us(),
+                exact=core.searching.exact,
+                mode=core.indexing.mode,
+                expander=asking.expander,
+                reranker=asking.reranker,
+                past=past,
+            )
+            if past is None:
+                found = _with_names(found, Names(snapshot.connection, scope.viewer))
+        running = asking.ask()
+    found = asking.timed(found)
+    if thread_id:
+        shown = [(one.memory.namespace, one.memory.key) for one in found.results]
+        core.given.note(thread_id, shown)
+    if core.accesses.record([result.memory.id for result in found.results], now_us()):
+        core.write_accesses_later()
+    if scope.viewer is not None:
+        results = (replace(one, memory=unnumbered(one.memory)) for one in found.results)
+        found = replace(found, results=tuple(results))
+    return found
+
+
+def _past(core: Core, scope: Scope, query: str, vector: Floats | None) -> Past:
+    return Past.read(
+        core.engine,
+        core.indexing,
+        scope,
+        query,
+        alive_at_us=core.searching.alive_at_us(),
+        semantic=vector is not None,
+    )
+
+
+async def arecall(
+    core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
+) -> Recall:
+    """`recall` without blocking the event loop."""
+    operations.check_query(query)
+    if core.embeds_cheaply:
+        return await core.workers.read(lambda: recall(core, viewer, query, namespace, options))
+    asked = await core.workers.read(lambda: asked_in(query))
+    vectors = await core.searching.aembed([asked] if asked.strip() else [])
+    found = await core.workers.read(
+        lambda: _recall(core, viewer, asked, namespace, options, vectors.get(asked))
+    )
+    return replace(found, query=query)
+
+
+def _with_names(recall: Recall, names: Names) -> Recall:
+    """The recall with the names of those who speak."""
+    shown = [names.shown(one.memory) for one in recall.results]
+    if all(memory is one.memory for memory, one in zip(shown, recall.results, strict=True)):
+        return recall
+    results = zip(recall.results, shown, strict=True)
+    return replace(recall, results=tuple(replace(one, memory=memory) for one, memory in results))

@@ -23,7 +23,7 @@ from langmemory.context.disclosure import note_line
 from langmemory.context.notes import ID_CHARS, digest, note_of
 from langmemory.context.render import full, timeline
 from langmemory.context.tokens import count_text, longest
-from langmemory.nodes.access import archive, facets_of, readable
+from langmemory.nodes.access import archive, changes_of, facets_of, readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
@@ -209,9 +209,9 @@ def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
     """What a memory was made from, as far as it is there and the viewer may read it."""
     keys = item.value.get("evidence")
     keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
-    facets = facets_of(store)
-    if facets is not None:
-        keys += [memory.key for memory in facets.evidence(item.namespace, item.key)]
+    changes = changes_of(store)
+    if changes is not None:
+        keys += [memory.key for memory in changes.evidence(item.namespace, item.key)]
     found = [store.get(item.namespace, key) for key in dict.fromkeys(keys)]
     return [each for each in found if each is not None and readable(each.value, viewer)]
 

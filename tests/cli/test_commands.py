@@ -15,6 +15,7 @@ import pytest
 from langmemory.context import Usage, disclose, usage
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
+from langmemory.stores.admin import Admin
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.seeds import seeds
 
@@ -254,7 +255,7 @@ def test_usage_shows_which_memories_helped(
         counts = {"loaded": 2, "succeeded": 0, "read_tokens": 1_500, "discovery_tokens": 9}
         for key, referenced in (("cat", 0), ("dog", 1)):
             one: Usage = {"namespace": [*place], "key": key, "referenced": referenced, **counts}  # type: ignore[typeddict-item]
-            store.count_usage([one])
+            store.admin.count_usage([one])
     table = run("usage").stdout.splitlines()
     assert len(table) == 3
     assert table[1].startswith("The dog is a podenco.")
@@ -279,14 +280,20 @@ def test_export_and_import_lose_nothing(run: Run, tmp_path: Path) -> None:
         store.put(("notes",), "gone", {"text": "soon deleted"})
         store.delete(("notes",), "gone")
         store.put(("notes",), "short", {"text": "for an hour"}, ttl=60)
-        before = [store.history(("notes",), "gone"), store.history(("notes", "größe"), "ключ/1")]
+        before = [
+            store.changes.history(("notes",), "gone"),
+            store.changes.history(("notes", "größe"), "ключ/1"),
+        ]
     assert run("export", "one.jsonl").exit_code == 0
     (tmp_path / "memory.db").rename(tmp_path / "old.db")
     assert run("import", "one.jsonl").exit_code == 0
     assert run("export", "two.jsonl").exit_code == 0
     assert rows(tmp_path / "two.jsonl") == rows(tmp_path / "one.jsonl")
     with MemoryStore(tmp_path / "memory.db") as store:
-        after = [store.history(("notes",), "gone"), store.history(("notes", "größe"), "ключ/1")]
+        after = [
+            store.changes.history(("notes",), "gone"),
+            store.changes.history(("notes", "größe"), "ключ/1"),
+        ]
         assert [[entry.after for entry in entries] for entries in after] == [
             [entry.after for entry in entries] for entries in before
         ]
@@ -310,7 +317,7 @@ def test_an_export_with_facts_and_runs_comes_back_whole(filled: Run, tmp_path: P
     filled("undo", json.loads(filled("runs", "--limit", "1", "--json").stdout)[0]["id"])
     with MemoryStore(tmp_path / "memory.db") as store:
         [shown] = store.recall("hazelnuts", ("memories",), limit=1).results
-        store.count_usage(usage("", disclose([shown])))
+        store.admin.count_usage(usage("", disclose([shown])))
     filled("export", "one.jsonl")
     types = {json.loads(row)["type"] for row in rows(Path("one.jsonl"))}
     assert types >= {"item", "history", "run", "evidence", "entity", "edge", "reflected", "usage"}
@@ -356,7 +363,7 @@ def test_a_backup_stays_until_the_next_one_is_whole(
     backup.chmod(0o600)
     before = backup.read_bytes(), backup.stat().st_mode
     with monkeypatch.context() as disk:
-        disk.setattr(MemoryStore, "iter_export", breaks_off)
+        disk.setattr(Admin, "export", breaks_off)
         assert filled("export", backup).exit_code == 1
     assert (backup.read_bytes(), backup.stat().st_mode) == before
     assert filled("export", backup).exit_code == 0

@@ -147,7 +147,7 @@ def test_a_damaged_byte_is_reported_and_the_rest_goes_on(run: Run, path: Path, b
         store.delete(NS, "k10")
         assert store.forget(NS, keys=["k11"]).memories == 1
         assert b"qzx11 " not in path.read_bytes()
-        kept, rows = set(), store.iter_export()
+        kept, rows = set(), store.admin.export()
 
         def read_all() -> None:
             for row in rows:

@@ -36,7 +36,7 @@ def told(run: Run) -> Run:
     value = {"text": "The Gotland ferry leaves at 07:00.", "owner": "ida"}
     with MemoryStore("memory.db") as store:
         add = AddMemory(key="fact/1", value=value, evidence=("trip/m0",))
-        store.apply(changed("reflect/1", add))
+        store.changes.apply(changed("reflect/1", add))
     return run
 
 
@@ -80,7 +80,7 @@ def test_what_no_longer_holds_is_listed_where_it_is_asked_for(told: Run) -> None
     """`--all` shows superseded memories, too, and says so."""
     over = Invalidate(key="fact/1", invalid_at=datetime(2026, 6, 1, tzinfo=UTC))
     with MemoryStore("memory.db") as store:
-        store.apply(changed("reflect/2", over))
+        store.changes.apply(changed("reflect/2", over))
     assert "fact/1" not in told("list").stdout
     assert re.search(r"semantic · superseded\nfact/1\n", told("list", "--all").stdout)
 

@@ -52,13 +52,13 @@ def test_reflect_reports_and_a_second_time_has_nothing_to_do(filled: Run) -> Non
 def test_a_dry_run_prints_the_plan_and_writes_nothing(filled: Run, tmp_path: Path) -> None:
     """The plan of each conversation is shown, and the file is as before."""
     with MemoryStore(tmp_path / "memory.db") as store:
-        before = list(store.iter_export())[1:]
+        before = list(store.admin.export())[1:]
     plan = filled("reflect", "--dry-run").stdout
     assert "'Lena lives in Hamburg.'" in plan
     assert plan.endswith("Nothing was written.\n")
     assert len(json.loads(filled("reflect", "--dry-run", "--json").stdout)) == 10
     with MemoryStore(tmp_path / "memory.db") as store:
-        assert list(store.iter_export())[1:] == before
+        assert list(store.admin.export())[1:] == before
 
 
 def test_a_dry_run_counts_the_turns_that_were_read(filled: Run) -> None:
@@ -171,7 +171,7 @@ def asked(run: Run, tmp_path: Path) -> Run:
         memories=("fact/5", "fact/3"), options=options,
     )  # fmt: skip
     with MemoryStore(tmp_path / "memory.db") as store:
-        store.apply(
+        store.changes.apply(
             ChangeSet(
                 namespace=("memories", "me"),
                 run_id="reflect/1",

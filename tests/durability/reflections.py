@@ -84,7 +84,7 @@ def reflect_until_killed(path: Path, seed: int) -> None:
         namespace = tuple(payload["namespace"])
         changes = plan(store, namespace, payload["thread"], payload["keys"])
         time.sleep(rng.choice((0, 0.002, 0.02)))
-        applied = store.apply(changes)
+        applied = store.changes.apply(changes)
         time.sleep(rng.choice((0, 0.002, 0.02)))
         return {"run": applied.run_id, "repeated": applied.repeated}
 

@@ -75,8 +75,8 @@ async def test_two_hundred_concurrent_calls_do_not_block_the_loop(
         _many_calls(store, 200),
         store.aremember(NAMESPACE, [("user", "I was here.")], thread_id="t"),
         store.arecall("who was here?", NAMESPACE),
-        store.ahistory(NAMESPACE, "k1"),
-        store.aruns(),
+        store.changes.ahistory(NAMESPACE, "k1"),
+        store.changes.aruns(),
     )
     while not gate.threads:
         await asyncio.sleep(0)

@@ -15,6 +15,7 @@ from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file import connection
 from langmemory.engines.sqlite.forgetting import remains
 from langmemory.errors import DatabaseError, ForgettingError
+from langmemory.projections.journal import Journal
 
 NS = ("a",)
 
@@ -31,7 +32,7 @@ def test_a_checkpoint_that_fails_fails_no_write(
     with MemoryStore(path, index=False) as store:
         for n in range(20):
             store.put(NS, f"k{n}", {"text": "x" * 100_000})
-        database = store._engine.database
+        database = store._core.engine.database
         assert database.empty_wal()
         monkeypatch.setattr(connection, "CHECKPOINT_PAGES", 1)
         database._written_back = True  # this commit is to write back what is left
@@ -44,7 +45,7 @@ def test_a_checkpoint_that_fails_fails_no_write(
         assert not database._written_back
         assert (tmp_path / "m.db-wal").stat().st_size > 0
         store.put(NS, "last", {"text": "z"})
-    with MemoryStore(path, index=False) as store, store._engine.read() as snapshot:
+    with MemoryStore(path, index=False) as store, store._core.engine.read() as snapshot:
         assert {"later", "last"} <= {item.key for item in store.search(NS, limit=99)}
         assert check(snapshot.connection) == []
 
@@ -73,18 +74,18 @@ def test_an_undo_whose_journal_cannot_be_followed(
     """An undo that is written is told as such, also where the file cannot be read afterwards, to see
     whether there is a journal; a forgetting says so."""
 
-    def fail(self: MemoryStore) -> Any:
+    def fail(self: Journal) -> Any:
         raise DatabaseError("The disk reported an error")
 
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         added = AddMemory(key="k", value={"text": "tea"})
-        store.apply(
+        store.changes.apply(
             ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="x", changes=(added,))
         )
         store.put(NS, "l", {"text": "tea"})
         with monkeypatch.context() as patch:
-            patch.setattr(MemoryStore, "journal_folders", fail)
-            assert store.undo("r").run_id == "undo/r"
+            patch.setattr(Journal, "folders", fail)
+            assert store.changes.undo("r").run_id == "undo/r"
             with pytest.raises(ForgettingError, match="memories are gone, but the journal"):
                 store.forget(NS, keys=["l"])
         assert store.search(NS) == []

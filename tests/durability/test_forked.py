@@ -79,7 +79,7 @@ def test_a_fork_beside_a_write(tmp_path: Path) -> None:
     began, may_end = threading.Event(), threading.Event()
 
     def write() -> None:
-        with store._engine.write():
+        with store._core.engine.write():
             began.set()
             may_end.wait(30)
 

@@ -81,7 +81,7 @@ def test_a_write_within_a_write(tmp_path: Path, restored: None) -> None:
             said.append(str(error))
 
     signal.signal(signal.SIGINT, write)
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute("INSERT INTO setting (name, value) VALUES ('one', 1)")
         signal.raise_signal(signal.SIGINT)
         connection.execute("INSERT INTO setting (name, value) VALUES ('two', 2)")
@@ -142,5 +142,5 @@ def test_no_thread_to_count_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert len(store.recall("tea", NS, limit=300)) == 300
             assert len(store.recall("tea", NS, limit=1)) == 1
     with MemoryStore(file, index=False) as store:
-        counted = [row.get("access_count", 0) for row in store.iter_export()]
+        counted = [row.get("access_count", 0) for row in store.admin.export()]
         assert sum(counted) == 301

@@ -77,9 +77,9 @@ def test_reflections_survive_kills(tmp_path: Path) -> None:
     assert kills >= REFLECTIONS // 20, "the work was done before anything was killed"
     assert again >= kills // 4, "the kills did not fall into reflections"
 
-    runs = Counter(run.id for run in store.runs(limit=REFLECTIONS + 1))
+    runs = Counter(run.id for run in store.changes.runs(limit=REFLECTIONS + 1))
     assert runs == dict.fromkeys((f"reflect/t{n}" for n in range(REFLECTIONS)), 1)
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
 
         def count(sql: str) -> int:

@@ -34,7 +34,7 @@ def read_at_once(store: MemoryStore, readers: int) -> list[int]:
     found: list[int] = []
 
     def read() -> None:
-        with store._engine.read() as snapshot:
+        with store._core.engine.read() as snapshot:
             together.wait(30)
             found.append(snapshot.stats().items)
 

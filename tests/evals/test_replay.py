@@ -8,6 +8,7 @@ from typing import Any
 
 from langmemory.evals import evaluate, load
 from langmemory.evals.replay import FactsSystem
+from langmemory.stores.gathering import Gathering
 
 SESSIONS: list[dict[str, Any]] = [
     {
@@ -55,7 +56,7 @@ def test_notes_become_facts_with_their_evidence(tmp_path: Path) -> None:
     (conversation,) = talk.conversations
     system.ingest(conversation)
     namespace = system._keys.namespace("talk")
-    with system._store.knowledge(namespace) as known:
+    with Gathering(system._store).knowledge(namespace) as known:
         facts = [known.by_key(item.key) for item in system._store.search(namespace, limit=50)]
     evidence = {
         fact.memory.text: list(system._keys.found(namespace, fact.evidence, "").turns)
@@ -79,7 +80,7 @@ def test_ten_times_is_once(tmp_path: Path) -> None:
     (conversation,) = talk.conversations
     system.ingest(conversation)
     namespace = system._keys.namespace("talk")
-    before = list(system._store.iter_export(namespace))[1:]
+    before = list(system._store.admin.export(namespace))[1:]
     for _ in range(9):
         for number, session in enumerate(conversation.sessions):
             assert (
@@ -95,5 +96,5 @@ def test_ten_times_is_once(tmp_path: Path) -> None:
                 == []
             )
         system.reflect(conversation)
-    assert list(system._store.iter_export(namespace))[1:] == before
+    assert list(system._store.admin.export(namespace))[1:] == before
     system.close()

@@ -75,7 +75,7 @@ def test_langmemory_answers_with_turn_ids_it_has_never_seen(kind: CorpusKind) ->
     corpus = load(SAMPLE)
     for conversation in corpus.conversations:
         system.ingest(conversation)
-    stored = json.dumps(list(system._store.iter_export()))
+    stored = json.dumps(list(system._store.admin.export()))
     words = " ".join([*embeddings.texts, stored])
     assert not {id for id in _ids() if re.search(rf"\b{id}\b", words)}
     assert set(_turns(system.search(corpus.questions[0], 20))) <= {

@@ -29,6 +29,7 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Privacy
 
 NS = ("memories", "home")
@@ -162,8 +163,8 @@ class Play:
         self.judge: Judge = TableJudge(case.verdicts) if case.verdicts else StructuralJudge()
         adapters = ("writing.verbatim", "reading.operations", "reading.searching")
         for module in (
-            "stores.changing",
-            "stores.base",
+            "stores.changes",
+            *(f"stores.{x}" for x in ("core", "batching", "remembering", "following", "recalling")),
             *(f"engines.sqlite.{x}" for x in adapters),
         ):
             name = f"langmemory.{module}.now_us"
@@ -219,7 +220,7 @@ class Play:
         before = sum(batch.thread_id == thread for batch, _ in self.batches)
         batch = Batch(namespace=NS, thread_id=thread, turns=tuple(turns), again=before)
         if any(one.told is None for one in said):
-            with self.store.knowledge(NS) as knowledge:
+            with Gathering(self.store).knowledge(NS) as knowledge:
                 facts.extend(RuleExtractor().read(batch, told=knowledge).facts)
         self.batches.append((batch, tuple(facts)))
         self.form(batch, facts)
@@ -236,7 +237,7 @@ class Play:
     def form(self, batch: Batch, facts: Sequence[Fact], run_id: str | None = None) -> None:
         """The whole way from facts to the file."""
         dated = [times.resolved(fact, said_at=fact.said_at) for fact in facts]
-        with self.store.knowledge(NS) as knowledge:
+        with Gathering(self.store).knowledge(NS) as knowledge:
             resolution = resolve(dated, knowledge)
             division = divided(batch, resolution.facts, knowledge)
             known = known_now(knowledge, batch, division)
@@ -250,7 +251,7 @@ class Play:
         if run_id is not None:
             change_set = change_set.model_copy(update={"run_id": run_id})
         self.plans.append(change_set)
-        self.store.apply(change_set)
+        self.store.changes.apply(change_set)
 
     def _do(self, step: Do) -> None:
         self.now = day(step.on)
@@ -260,33 +261,33 @@ class Play:
         elif step.what in ("pin", "verify"):
             flag = {"pin": "pinned", "verify": "verified"}[step.what]
             change = UpdateMemory(key=self.key(step.of), facets=Facets.model_validate({flag: True}))
-            self.store.apply(
+            self.store.changes.apply(
                 ChangeSet(
                     namespace=NS, run_id=f"person/{self.runs}", kind="correction",
                     reason="a person", changes=(change,),
                 )
             )  # fmt: skip
         elif step.what == "decide":
-            reviews = [one for one in self.store.reviews(NS) if one.about == step.of]
+            reviews = [one for one in self.store.changes.reviews(NS) if one.about == step.of]
             option = step.option
             if step.of == "entity" and option not in reviews[0].options:
                 keys = {e.name: e.key for e in self.store.graph(NS).entities(past=True)}
                 option = keys[option]
-            self.store.decide(reviews[0].id, option, by="lena")
+            self.store.changes.decide(reviews[0].id, option, by="lena")
         elif step.what == "derive":
             source = self.memories()[step.of]
             add = AddMemory(
                 key=f"fact/derived-{self.runs}", value={"text": step.option}, evidence=(source.key,),
                 facets=Facets(kind="semantic", valid_at=self.now),
             )  # fmt: skip
-            self.store.apply(
+            self.store.changes.apply(
                 ChangeSet(
                     namespace=NS, run_id=f"derived/{self.runs}", kind="maintenance",
                     reason="put together", changes=(add,),
                 )
             )  # fmt: skip
         elif step.what == "undo":
-            self.store.undo(self.plans[-1].run_id)
+            self.store.changes.undo(self.plans[-1].run_id)
         elif step.what == "repeat":
             for batch, facts in list(self.batches):
                 self.form(batch, facts)
@@ -298,7 +299,7 @@ class Play:
 
     def memories(self) -> dict[str, Memory]:
         """Facts by text; what has the same text twice has a number behind it."""
-        with self.store.knowledge(NS) as knowledge:
+        with Gathering(self.store).knowledge(NS) as knowledge:
             items = self.store.search(NS, limit=1000)
             keys = sorted(item.key for item in items if item.key.startswith("fact/"))
             known = [knowledge.by_key(key) for key in keys]
@@ -337,7 +338,7 @@ class Play:
             )
             if found[name] != set(expected)
         ]  # fmt: skip
-        reviews = Counter(one.about for one in self.store.reviews(NS))
+        reviews = Counter(one.about for one in self.store.changes.reviews(NS))
         if reviews != Counter(case.reviews):
             problems.append(f"reviews: {dict(reviews)}, expected {dict(case.reviews)}")
         for option, table in (("as_of", case.as_of), ("known_at", case.known_at)):
@@ -349,7 +350,7 @@ class Play:
         if case.private and private != set(case.private):
             problems.append(f"private: {sorted(private)}, expected {sorted(case.private)}")
         for text, count in case.evidence.items():
-            with self.store.knowledge(NS) as knowledge:
+            with Gathering(self.store).knowledge(NS) as knowledge:
                 known = knowledge.by_key(memories[text].key) if text in memories else None
             if known is None or len(known.evidence) != count:
                 problems.append(

@@ -17,6 +17,7 @@ from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Review
 from tests.scripted import ScriptedModel
 
@@ -78,7 +79,7 @@ class Retelling:
     def facts(self) -> dict[str, Memory]:
         """By text, whatever their status."""
         found: dict[str, Memory] = {}
-        with self.store.knowledge(NS) as knowledge:
+        with Gathering(self.store).knowledge(NS) as knowledge:
             for item in self.store.search(NS, limit=1000):
                 known = knowledge.by_key(item.key) if item.key.startswith("fact/") else None
                 if known is not None:
@@ -94,7 +95,7 @@ class Retelling:
     def asked(self, text: str) -> list[Review]:
         """Open questions about a fact."""
         key = self.facts()[text.rstrip(".")].key
-        return [one for one in self.store.reviews(NS) if key in one.memories]
+        return [one for one in self.store.changes.reviews(NS) if key in one.memories]
 
     def close(self) -> None:
         self.store.close()

@@ -58,7 +58,7 @@ def test_what_is_so_again_alone_holds(
                 known.store, namespace=NS, journal=False, now=lambda day=day: at(day)
             )
             graph.invoke({"namespace": list(NS), "thread_id": day})
-        found = [one for one in known.store.memories(NS) if one.kind != "episodic"]
+        found = [one for one in known.store.admin.memories(NS) if one.kind != "episodic"]
         assert len(found) == 1, [one.text for one in found]
         holding.append(found[0].value["relation"])
     known.close()

@@ -56,12 +56,12 @@ def test_a_long_turn_is_read_in_parts(tmp_path: Path) -> None:
     done = graph.invoke({"namespace": list(NS)})
     assert done["model_calls"] == len(model.prompts) == 6
     assert max(len(str(prompt[-1].content)) for prompt in model.prompts) < 1.5 * 8_000 + 1_000
-    [run] = store.runs(NS)
+    [run] = store.changes.runs(NS)
     assert "read_in_part" not in run.note
     facts = [key for key in done["added"] if key.startswith("fact/")]
     texts = {item.value["text"] for key in facts if (item := store.get(NS, key))}
     assert texts == {text for text, _ in SAYS.values()}
-    assert {one.key for key in facts for one in store.evidence(NS, key)} == {said}
+    assert {one.key for key in facts for one in store.changes.evidence(NS, key)} == {said}
 
 
 @pytest.mark.thorough
@@ -79,7 +79,7 @@ def test_of_a_very_long_turn_the_ends_are_read(
     read = sum(len(str(prompt[-1].content)) for prompt in model.prompts)
     assert read < 120_000
     assert len([key for key in done["added"] if key.startswith("fact/")]) == 2
-    assert store.runs(NS)[0].note["read_in_part"] == 1
+    assert store.changes.runs(NS)[0].note["read_in_part"] == 1
     assert "read_in_part turns=1 thread=t" in caplog.text
     item = store.get(NS, said)
     assert item is not None

@@ -13,6 +13,7 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from langmemory import MemoryStore, build_reflection_graph
+from langmemory.stores.gathering import Gathering
 from tests.scripted import ScriptedModel
 
 NS = ("memories", "lena")
@@ -59,7 +60,7 @@ class Reader:
     def believes(self) -> set[str]:
         """Facts that hold."""
         keys = [one.key for one in self.store.search(NS, limit=100) if one.key.startswith("fact/")]
-        with self.store.knowledge(NS) as knowledge:
+        with Gathering(self.store).knowledge(NS) as knowledge:
             found = [known.memory for key in keys if (known := knowledge.by_key(key))]
         return {one.text for one in found if one.status == "active" and one.invalid_at is None}
 
@@ -107,7 +108,7 @@ def test_no_longer_is_no_repetition(reader: Reader) -> None:
     over = fact("Lena no longer works at Initech.", works)
     [run] = reader.hears("I no longer work there.", day="2023-06-01", facts=[over])
     assert reader.believes() == {"Lena no longer works at Initech."}
-    reader.store.undo(run)
+    reader.store.changes.undo(run)
     assert reader.believes() == {"Lena works at Initech."}
 
 
@@ -157,7 +158,7 @@ def test_what_a_fact_says_besides_outlives_it(reader: Reader) -> None:
     [run] = reader.hears("Katrin moved to Bonn.", day="2023-06-01", facts=[moved])
     assert reader.believes() == {"Katrin lives in Bonn.", "Katrin is sibling of Lena."}
     assert ("sibling_of", "lena") in reader.claims("Katrin")
-    reader.store.undo(run)
+    reader.store.changes.undo(run)
     assert reader.believes() == {text}
 
 
@@ -193,7 +194,7 @@ def test_a_repetition_with_another_number_is_none(reader: Reader) -> None:
         text = f"Lena works {hours} hours a week."
         reader.hears(text, day=day, facts=[fact(text, ("Lena", "working_hours", hours))])
     assert len(reader.believes()) == 2
-    assert [review.about for review in reader.store.reviews(NS)] == ["contradiction"]
+    assert [review.about for review in reader.store.changes.reviews(NS)] == ["contradiction"]
 
 
 def test_two_amounts_are_not_names_of_one_thing(reader: Reader) -> None:
@@ -214,7 +215,7 @@ def test_i_is_who_answers(reader: Reader) -> None:
     talk = ("Where do you live, Tom?", ("Tom", "I live in Bonn."))
     reader.hears(*talk, day="2023-06-01", facts=[said])
     assert reader.believes() == {KIEL[0], "Tom lives in Bonn."}
-    assert reader.store.reviews(NS) == []
+    assert reader.store.changes.reviews(NS) == []
 
 
 def test_the_user_is_who_speaks(reader: Reader) -> None:

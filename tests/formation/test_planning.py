@@ -150,10 +150,10 @@ def test_a_plan_can_be_applied_and_decided(tmp_path: Path, failures: tuple[str, 
         with MemoryStore(tmp_path / f"{number}.db") as store:
             for one in facts:
                 store.put(NS, one.evidence[0], {"text": "…"})
-            store.apply(found.model_copy(update={"planned_at": None}))
-            review = next(r for r in store.reviews(NS) if r.about == name)
-            store.decide(review.id, option)
-            assert review.id not in {r.id for r in store.reviews(NS)}
+            store.changes.apply(found.model_copy(update={"planned_at": None}))
+            review = next(r for r in store.changes.reviews(NS) if r.about == name)
+            store.changes.decide(review.id, option)
+            assert review.id not in {r.id for r in store.changes.reviews(NS)}
 
 
 def test_what_holds_both_ways_is_one_edge() -> None:

@@ -326,7 +326,7 @@ def test_a_later_wish_takes_the_place_of_an_earlier_one(store: MemoryStore) -> N
         said = {"role": "user", "name": "Lena", "content": text, "at": f"2026-03-{day:02}T09:00Z"}
         store.remember(LENA, [said], thread_id=str(day), owner="lena")
         graph.invoke({"namespace": LENA})
-        return {memory.text for memory in store.requests(LENA, viewer="lena")}
+        return {memory.text for memory in store.for_viewer("lena")._conversing.requests(LENA)}
 
     german, emojis = "Lena wants answers in German.", "Lena wants answers without emojis."
     assert after(1, "Always answer in German. Don't use emojis.") == {german, emojis}
@@ -336,12 +336,12 @@ def test_a_later_wish_takes_the_place_of_an_earlier_one(store: MemoryStore) -> N
     assert after(3, "You can use emojis again.") == {
         "Lena möchte Antworten auf Englisch.", "Lena allows emojis again.",
     }  # fmt: skip
-    store.undo(store.runs(LENA)[0].id)
-    assert emojis in {memory.text for memory in store.requests(LENA, viewer="lena")}
+    store.changes.undo(store.changes.runs(LENA)[0].id)
+    assert emojis in {memory.text for memory in store.for_viewer("lena")._conversing.requests(LENA)}
     assert after(4, "You don't have to answer in English anymore. Call me Leni.") == {
         "Lena wants to be called Leni.", emojis,
     }  # fmt: skip
     assert after(5, "Call me Lena B. from now on.") & {
         "Lena wants to be called Leni.", "Lena wants to be called Lena B."
     } == {"Lena wants to be called Lena B."}  # fmt: skip
-    assert store.reviews() == []
+    assert store.changes.reviews() == []

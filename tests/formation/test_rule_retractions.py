@@ -14,6 +14,7 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs import build_reflection_graph
 from langmemory.ports.facts import Fact
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from tests.formation.cases.retractions import RETRACTIONS
 from tests.seeds import seeds
 
@@ -183,7 +184,7 @@ def test_what_ends_a_private_fact_is_private() -> None:
 
 def _statuses(store: MemoryStore) -> Iterator[tuple[str, str]]:
     namespace = ("memories", "home")
-    with store.knowledge(namespace) as knowledge:
+    with Gathering(store).knowledge(namespace) as knowledge:
         for item in store.search(namespace, limit=100):
             known = knowledge.by_key(item.key) if item.key.startswith("fact/") else None
             if known is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.stores.gathering import Gathering
 from tests.formation.cases.worded import MORE, SAME
 from tests.formation.retold import NS, Retelling, told
 
@@ -24,12 +25,12 @@ def test_two_wordings_of_one_claim_are_one_fact_or_asked_about(tmp_path: Path) -
         known = _told_twice(tmp_path / f"{number}.db", claim, one, other)
         if len(known.facts()) == 1:
             rows += 1
-            with known.store.knowledge(NS) as knowledge:
+            with Gathering(known.store).knowledge(NS) as knowledge:
                 [memory] = known.facts().values()
                 found = knowledge.by_key(memory.key)
                 assert found is not None
                 assert len(found.evidence) == 2
-        elif not any(review.about == "duplicate" for review in known.store.reviews(NS)):
+        elif not any(review.about == "duplicate" for review in known.store.changes.reviews(NS)):
             neither.append(other)
         known.close()
     assert len(neither) <= 0.05 * len(SAME), neither

@@ -15,6 +15,7 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import Extraction
 from langmemory.reflection import LocalReflectionExecutor, WorkOptions
+from langmemory.stores.gathering import Gathering
 from tests.graphs.test_reflection_graph import (
     HAMBURG,
     JOB,
@@ -75,18 +76,18 @@ async def test_an_edited_turn_is_read_once_more_and_an_undo_takes_it_back(
     [first] = reflect(store)
     cat = ids(store)["Lena has a cat called Tofu."]
     edit(store, key, NEW)
-    [waiting] = store.unread_threads()
+    [waiting] = store.admin.unread_threads()
     assert waiting.turns == 1
     done = await build_reflection_graph(store).ainvoke(JOB)
     assert done["runs"] != [first]
     assert facts(store) == AFTER
     assert recalled(store) == ["Lena has a cat called Tofu.", "Lena lives in Kiel."]
     assert ids(store)["Lena has a cat called Tofu."] == cat
-    assert [entry.action for entry in store.history(LENA, cat)] == ["add"]
-    assert store.unread_threads() == []
+    assert [entry.action for entry in store.changes.history(LENA, cat)] == ["add"]
+    assert store.admin.unread_threads() == []
     assert reflect(store) == []
 
-    store.undo(done["runs"][0])
+    store.changes.undo(done["runs"][0])
     assert facts(store) == BEFORE
     assert reflect(store) == []
 
@@ -96,7 +97,7 @@ async def test_an_edited_turn_is_read_once_more_and_an_undo_takes_it_back(
     edit(store, key, WORDS)
     [last] = reflect(store)
     assert {text for text, status in facts(store).items() if status == "active"} == set(BEFORE)
-    store.undo(last)
+    store.changes.undo(last)
     assert recalled(store) == ["Lena has a cat called Tofu.", "Lena lives in Bonn."]
 
 
@@ -111,8 +112,8 @@ def test_what_changes_no_words_causes_nothing(store: MemoryStore) -> None:
     store.put(LENA, key, {**item.value, "mood": "good"})
     edit(store, key, NEW)
     edit(store, key, WORDS)
-    assert store.unread_threads() == []
-    assert store.next_batch(LENA) is None
+    assert store.admin.unread_threads() == []
+    assert Gathering(store).next_batch(LENA) is None
     assert reflect(store) == []
 
 
@@ -122,7 +123,7 @@ def test_an_edited_turn_is_not_read_together_with_what_came_much_later(store: Me
     reflect(store)
     said(store, "It is raining.", at="2026-04-02")
     edit(store, second, "I live in Kiel.")
-    batch = store.next_batch(LENA, "t1")
+    batch = Gathering(store).next_batch(LENA, "t1")
     assert batch is not None
     assert [turn.text for turn in batch.turns] == ["I live in Kiel."]
     assert [turn.key for turn in batch.before] == [first]
@@ -143,7 +144,7 @@ def test_an_answer_that_is_made_anew_takes_nothing_from_the_person(store: Memory
     edit(store, assistant, "How is Kiel?")
     assert len(reflect(store)) == 1
     assert facts(store) == BEFORE
-    assert store.unread_threads() == []
+    assert store.admin.unread_threads() == []
 
 
 def test_private_words_stay_private(store: MemoryStore) -> None:
@@ -176,7 +177,7 @@ async def test_an_edit_while_a_turn_is_read_is_not_lost(store: MemoryStore, call
     graph = build_reflection_graph(store, extractor=Slow())
     await graph.ainvoke(JOB) if call == "async" else graph.invoke(JOB)
     assert facts(store) == {text: "active" for text, status in AFTER.items() if status == "active"}
-    assert store.unread_threads() == []
+    assert store.admin.unread_threads() == []
 
 
 def test_an_edit_while_a_job_waits_is_read_with_it(store: MemoryStore) -> None:
@@ -202,8 +203,8 @@ def test_nothing_is_taken_back_by_an_answer_nobody_can_read(store: MemoryStore) 
     edit(store, key, "I live in Valencia now.")
     reflect(store, "Nonsense.", "Nonsense.")
     assert facts(store) == {"Lena lives in Hamburg.": "active"}
-    assert store.reviews() == []
-    assert len(store.read_again()) == 1
+    assert store.changes.reviews() == []
+    assert len(store.changes.read_again()) == 1
     reflect(store, answer(VALENCIA))
     assert facts(store) == {
         "Lena lives in Hamburg.": "superseded",
@@ -217,9 +218,9 @@ def test_a_summary_tells_what_the_turn_says_now(store: MemoryStore) -> None:
     reflect(store, answer(HAMBURG, summary={"text": "Lena is at home in Hamburg."}))
     edit(store, first, "I live in Valencia now.")
     reflect(store, answer(VALENCIA, summary={"text": "Lena is at home in Valencia."}))
-    [review] = store.reviews()
+    [review] = store.changes.reviews()
     assert review.about == "dependant"
-    store.decide(review.id, "over")
+    store.changes.decide(review.id, "over")
     edit(store, first, "I live in Hamburg.")
     edit(store, second, "I hate it here.")
     reflect(store, answer(HAMBURG, summary={"text": "Lena hates Hamburg."}))
@@ -235,7 +236,7 @@ def test_evidence_that_is_withdrawn_comes_back_with_an_undo(store: MemoryStore) 
 
     def change(run: str, **what: tuple[str, ...]) -> None:
         update = UpdateMemory(key="home", **what)  # type: ignore[arg-type]
-        store.apply(
+        store.changes.apply(
             ChangeSet(
                 namespace=LENA, run_id=run, kind="correction", reason="test", changes=(update,)
             )
@@ -243,13 +244,15 @@ def test_evidence_that_is_withdrawn_comes_back_with_an_undo(store: MemoryStore) 
 
     change("give", evidence=(first, second))
     change("take", withdrawn=(first,))
-    assert [one.key for one in store.evidence(LENA, "home")] == [second]
-    assert "withdrawn" not in store.history(LENA, "home")[-1].facets
+    assert [one.key for one in store.changes.evidence(LENA, "home")] == [second]
+    assert "withdrawn" not in store.changes.history(LENA, "home")[-1].facets
     assert not any("withdrawn" in (row.get("facets") or {}) for row in rows_of(store))
-    store.undo("take")
-    assert sorted(one.key for one in store.evidence(LENA, "home")) == sorted([first, second])
-    store.undo("give")
-    assert store.evidence(LENA, "home") == []
+    store.changes.undo("take")
+    assert sorted(one.key for one in store.changes.evidence(LENA, "home")) == sorted(
+        [first, second]
+    )
+    store.changes.undo("give")
+    assert store.changes.evidence(LENA, "home") == []
 
 
 def test_a_question_about_what_an_edit_took_back_is_withdrawn(store: MemoryStore) -> None:
@@ -259,26 +262,26 @@ def test_a_question_about_what_an_edit_took_back_is_withdrawn(store: MemoryStore
     reflect(store)
     [key] = said(store, "I was born in Bonn.", at="2026-04-02")
     reflect(store)
-    [review] = store.reviews()
+    [review] = store.changes.reviews()
     assert review.about == "contradiction"
 
     edit(store, key, "I live in Bonn.")
     [second] = reflect(store)
-    assert store.reviews() == []
-    assert [one.decision for one in store.reviews(open_only=False)] == ["withdrawn"]
-    store.undo(second)
-    assert store.reviews() == [review]
+    assert store.changes.reviews() == []
+    assert [one.decision for one in store.changes.reviews(open_only=False)] == ["withdrawn"]
+    store.changes.undo(second)
+    assert store.changes.reviews() == [review]
 
     edit(store, key, "I live in Kiel.")
     [third] = reflect(store)
     edit(store, key, "I was born in Bonn.")
     [fourth] = reflect(store)
-    [again] = store.reviews()
+    [again] = store.changes.reviews()
     assert (again.about, again.memories) == (review.about, review.memories)
-    store.undo(fourth)
-    assert store.reviews() == []
-    store.undo(third)
-    assert store.reviews() == [review]
+    store.changes.undo(fourth)
+    assert store.changes.reviews() == []
+    store.changes.undo(third)
+    assert store.changes.reviews() == [review]
 
 
 def test_an_answer_does_not_date_what_an_edit_took_back(store: MemoryStore) -> None:
@@ -288,10 +291,10 @@ def test_an_answer_does_not_date_what_an_edit_took_back(store: MemoryStore) -> N
     reflect(store, answer(HAMBURG))
     said(store, "I live in Valencia now.", at="2026-04-02")
     reflect(store, answer({**VALENCIA, "confidence": 0.4}))
-    [review] = store.reviews()
+    [review] = store.changes.reviews()
     edit(store, key, "I like Hamburg.")
     reflect(store, answer())
-    store.decide(review.id, "approve")
+    store.changes.decide(review.id, "approve")
     graph = store.graph(LENA, as_of=datetime(2026, 3, 20, tzinfo=UTC))
     assert facts(store)["Lena lives in Valencia now."] == "active"
     assert list(graph.subgraph().edges) == []

@@ -112,13 +112,13 @@ class Walk:
             key = self.chance.choice(sorted(i.key for i in items if i.key.startswith("fact/")))
             what = self.chance.randrange(3)
             if what == 0:
-                run = self.store.archive(NS, key, reason="by hand").run_id
+                run = self.store.changes.archive(NS, key, reason="by hand").run_id
             elif what == 1:
-                run = self.store.remove(NS, key, reason="by hand").run_id
+                run = self.store.changes.remove(NS, key, reason="by hand").run_id
             else:
                 over = Invalidate(key=key, invalid_at=day(self.chance.randint(0, 80)))
                 run = f"over-{len(self.believed)}"
-                self.store.apply(
+                self.store.changes.apply(
                     ChangeSet(
                         namespace=NS, run_id=run, kind="correction", reason="", changes=(over,)
                     )
@@ -129,7 +129,7 @@ class Walk:
 
     def _undo(self, place: int) -> None:
         try:
-            self.store.undo(self.by_hand.pop(place))
+            self.store.changes.undo(self.by_hand.pop(place))
         except UndoRefusedError:
             self.refused = True
 
@@ -158,7 +158,7 @@ def test_the_present_is_the_same_in_whatever_order_talks_are_read(
     it may; what was believed meanwhile is found again."""
     walk = Walk(tmp_path / "m.db", seed)
     walk.tell(in_order=in_order, by_hand=False)
-    asked = {review.about for review in walk.store.reviews(NS)}
+    asked = {review.about for review in walk.store.changes.reviews(NS)}
     for who in walk.world.homes:
         assert asked or walk.homes(who) == walk.world.home(who, 1_000)
         for on, _, _ in walk.world.said if in_order else ():
@@ -211,7 +211,7 @@ def test_what_comes_back_may_have_been_taken_back_by_a_correction_that_was_corre
         walk.tell(in_order=True, by_hand=False)
         if place == 0:
             [bonn] = [i.key for i in walk.store.search(NS) if i.key.startswith("fact/")]
-            run = walk.store.remove(NS, bonn, reason="by hand").run_id
-    walk.store.undo(run)
+            run = walk.store.changes.remove(NS, bonn, reason="by hand").run_id
+    walk.store.changes.undo(run)
     for on in (4, 14, 24, 1_000):
         assert walk.homes("Tom", day(on)) == ["Kiel"]

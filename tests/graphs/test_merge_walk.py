@@ -16,6 +16,7 @@ from langchain_core.messages import BaseMessage
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.changes import ChangeSet, Invalidate, LinkEntities
 from langmemory.errors import UndoRefusedError
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Applied
 from tests.scripted import ScriptedModel
 from tests.seeds import seeds
@@ -88,7 +89,7 @@ class Memory:
 
     def merge(self, one: str, other: str) -> None:
         """The first stands for the second, if both are known and the first stands for nobody yet."""
-        with self.store.knowledge(NS) as knowledge:
+        with Gathering(self.store).knowledge(NS) as knowledge:
             keys = {entity.name: entity.key for _, entity in knowledge.everyone()}
             linked = knowledge.links()
         if (
@@ -102,7 +103,7 @@ class Memory:
     def part(self, place: int) -> None:
         """Take one of the merges back, if no other stands on it."""
         try:
-            self.store.undo(self.links[place])
+            self.store.changes.undo(self.links[place])
         except UndoRefusedError:
             return
         del self.links[place]
@@ -113,9 +114,9 @@ class Memory:
         key = chance.choice(facts).key if facts else ""
         match chance.randrange(6):
             case 0 if key:
-                self.store.archive(NS, key, reason="by hand")
+                self.store.changes.archive(NS, key, reason="by hand")
             case 1 if key:
-                self.store.remove(NS, key, reason="by hand")
+                self.store.changes.remove(NS, key, reason="by hand")
             case 2 if key:
                 self._correct(Invalidate(key=key, invalid_at=day(chance.randint(0, 40))))
             case 3:
@@ -127,15 +128,15 @@ class Memory:
     def undo(self, run: str) -> bool:
         """Whether nothing stands on it; the rehearsal says the same as the undo."""
         try:
-            rehearsed = self.store.undo(run, dry_run=True)
+            rehearsed = self.store.changes.undo(run, dry_run=True)
         except UndoRefusedError:
             return False
-        assert self.store.undo(run).lines == rehearsed.lines
+        assert self.store.changes.undo(run).lines == rehearsed.lines
         return True
 
     def standing(self) -> list[str]:
         """Runs that are not undone."""
-        found = self.store.runs(NS, limit=500)
+        found = self.store.changes.runs(NS, limit=500)
         return [one.id for one in found if one.undone_by is None and one.kind != "undo"]
 
     def names(self, on: int) -> set[tuple[str, str, str]]:
@@ -157,7 +158,7 @@ class Memory:
         one = ChangeSet(
             namespace=NS, run_id=f"by-hand-{self.runs}", kind="correction", reason="", changes=(change,)
         )  # fmt: skip
-        return self.store.apply(one)
+        return self.store.changes.apply(one)
 
 
 @pytest.mark.parametrize("seed", seeds(range(3), first=1))
@@ -200,7 +201,7 @@ def test_whatever_runs_did_is_undone_in_some_order_and_leaves_nothing(
             assert problems(memory.store) == []
         memory.believed.append((datetime.now(UTC), memory.claims()))
     copy = MemoryStore(tmp_path / "copy.db")
-    copy.import_rows(list(memory.store.iter_export()))
+    copy.admin.import_rows(list(memory.store.admin.export()))
     assert set(copy.graph(NS).edges(past=True)) == set(memory.store.graph(NS).edges(past=True))
     for at, claims in memory.believed:
         assert memory.claims(known_at=at) == claims

@@ -18,6 +18,7 @@ from langmemory.changes import (
     UnlinkEntities,
 )
 from langmemory.errors import StalePlanError
+from langmemory.stores.gathering import Gathering
 
 NS = ("memories", "lena")
 
@@ -42,7 +43,7 @@ class Talk:
         graph = self.store.graph(NS)
         link = LinkEntities(key=graph.entity(one).key, same_as=graph.entity(other).key)
         run = f"merge-{self.days}"
-        self.store.apply(
+        self.store.changes.apply(
             ChangeSet(namespace=NS, run_id=run, kind="correction", reason="one", changes=(link,))
         )
         return run
@@ -73,7 +74,7 @@ def test_what_was_said_of_each_name_is_its_own_once_a_merge_is_undone(talk: Talk
     together = talk.edges()
     assert {("Katrin", "likes", "pears"), ("Katrin", "likes", "plums")} <= together
     assert not any("Kati" in edge for edge in together)
-    talk.store.undo(run)
+    talk.store.changes.undo(run)
     apart = talk.edges()
     assert {("Kati", "likes", "pears"), ("Katrin", "likes", "plums")} <= apart
     assert {("Kati", "friend_of", "Lena"), ("Katrin", "sibling_of", "Lena")} <= apart
@@ -85,11 +86,11 @@ def test_a_home_that_gave_way_to_somebody_elses_is_back_once_a_merge_is_undone(t
     run = talk.merge("Kati", "Katrin")
     talk.say("Kati lives in Ulm.")
     assert ("Katrin", "lives_in", "Bremen") not in talk.edges()
-    rehearsed = talk.store.undo(run, dry_run=True)
-    assert talk.store.undo(run).lines == rehearsed.lines
+    rehearsed = talk.store.changes.undo(run, dry_run=True)
+    assert talk.store.changes.undo(run).lines == rehearsed.lines
     homes = {edge for edge in talk.edges() if edge[1] == "lives_in"}
     assert homes == {("Katrin", "lives_in", "Bremen"), ("Kati", "lives_in", "Ulm")}
-    talk.store.undo(f"since/{run}")
+    talk.store.changes.undo(f"since/{run}")
     assert ("Katrin", "lives_in", "Bremen") not in talk.edges()
 
 
@@ -107,15 +108,15 @@ def test_a_wrong_merge_corrected_by_hand_is_as_one_undone(talk: Talk) -> None:
         namespace=NS, run_id="apart", kind="correction", reason="two",
         changes=(UnlinkEntities(key=kati),),
     )  # fmt: skip
-    rehearsed = talk.store.apply(apart, dry_run=True)
+    rehearsed = talk.store.changes.apply(apart, dry_run=True)
     assert talk.edges() == together
-    assert talk.store.apply(apart).lines == rehearsed.lines
+    assert talk.store.changes.apply(apart).lines == rehearsed.lines
     homes = {edge for edge in talk.edges() if edge[1] == "lives_in"}
     assert homes == {("Katrin", "lives_in", "Kiel"), ("Kati", "lives_in", "Ulm")}
     before = talk.edges(as_of=datetime(2026, 1, 2, tzinfo=UTC))
     assert ("Katrin", "lives_in", "Bremen") in before
-    assert talk.store.apply(apart).repeated
-    talk.store.undo("apart")
+    assert talk.store.changes.apply(apart).repeated
+    talk.store.changes.undo("apart")
     assert talk.edges() == together
 
 
@@ -124,7 +125,7 @@ def test_a_home_that_comes_back_gives_way_to_her_own_next_one(talk: Talk) -> Non
     run = talk.merge("Kati", "Katrin")
     talk.say("Kati lives in Ulm.")
     talk.say("Katrin moved to Kiel.")
-    talk.store.undo(run)
+    talk.store.changes.undo(run)
     homes = {edge for edge in talk.edges() if edge[1] == "lives_in"}
     assert homes == {("Katrin", "lives_in", "Kiel"), ("Kati", "lives_in", "Ulm")}
     before = talk.edges(as_of=datetime(2026, 1, 2, tzinfo=UTC))
@@ -137,7 +138,7 @@ def test_a_plan_made_beside_somebody_elses_news_of_a_linked_name_is_refused(talk
 
     talk.merge("Kati", "Katrin")
     key = {name: key for key, name in _keys(talk.store).items()}
-    with talk.store.knowledge(NS) as knowledge:
+    with Gathering(talk.store).knowledge(NS) as knowledge:
         seq = knowledge.seq
     talk.say("Kati lives in Ulm.")
     planned = ChangeSet(
@@ -149,7 +150,7 @@ def test_a_plan_made_beside_somebody_elses_news_of_a_linked_name_is_refused(talk
         ),
     )  # fmt: skip
     with pytest.raises(StalePlanError):
-        talk.store.apply(planned)
+        talk.store.changes.apply(planned)
 
 
 def test_what_is_said_of_who_speaks_for_themselves_waits_also_under_a_linked_name(
@@ -162,9 +163,9 @@ def test_what_is_said_of_who_speaks_for_themselves_waits_also_under_a_linked_nam
     talk.say("Katrin lives in Rome.")
     assert ("Katrin", "lives_in", "Ulm") in talk.edges()
     assert ("Katrin", "lives_in", "Rome") not in talk.edges()
-    assert [review.about for review in talk.store.reviews(NS)] == ["approval"]
+    assert [review.about for review in talk.store.changes.reviews(NS)] == ["approval"]
 
 
 def _keys(store: MemoryStore) -> dict[str, str]:
-    with store.knowledge(NS) as knowledge:
+    with Gathering(store).knowledge(NS) as knowledge:
         return {entity.key: entity.name for _, entity in knowledge.everyone()}

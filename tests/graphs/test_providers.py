@@ -90,7 +90,7 @@ def test_a_model_of_a_provider_reads_conversations(
     store.remember(ANNA, [{"role": "user", "name": "Anna", "content": "I moved."}], thread_id="t")
     extractor = ModelExtractor(init_chat_model(model), method=method)
     build_reflection_graph(store, extractor=extractor).invoke({"namespace": list(ANNA)})
-    (run,) = store.runs(ANNA)
+    (run,) = store.changes.runs(ANNA)
     assert run.note["failures"] == []
     ((name, usage),) = run.note["usage"].items()
     assert name == model.partition(":")[2]

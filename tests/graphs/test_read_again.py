@@ -48,45 +48,45 @@ async def test_a_folded_batch_is_read_again_when_asked(store: MemoryStore) -> No
     build_reflection_graph(store, model=ScriptedModel(otherwise=answer())).invoke(
         {"namespace": list(LENA)}
     )
-    [failed] = [run for run in store.runs() if run.note["failures"]]
-    assert store.read_again(LENA, thread_id="t2") == []
-    assert store.read_again(("memories", "tomas")) == []
-    assert [run.id for run in store.read_again(LENA, thread_id="t1")] == [failed.id]
+    [failed] = [run for run in store.changes.runs() if run.note["failures"]]
+    assert store.changes.read_again(LENA, thread_id="t2") == []
+    assert store.changes.read_again(("memories", "tomas")) == []
+    assert [run.id for run in store.changes.read_again(LENA, thread_id="t1")] == [failed.id]
     once = rows_of(store)
-    assert store.read_again() == []
+    assert store.changes.read_again() == []
     assert rows_of(store) == once
 
     again = reflect(store, "Nonsense.", "Nonsense.")
     assert again["failures"] == ["extraction failed"]
     assert again["runs"] != [failed.id]
-    assert [run.id for run in await store.aread_again()] == again["runs"]
+    assert [run.id for run in await store.changes.aread_again()] == again["runs"]
     assert reflect(store, answer(HAMBURG))["failures"] == []
     assert facts(store) == HAMBURG_IS
-    assert store.read_again() == []
-    assert store.unread_threads() == []
-    released = [run for run in store.runs() if run.id.startswith("again/")]
+    assert store.changes.read_again() == []
+    assert store.admin.unread_threads() == []
+    released = [run for run in store.changes.runs() if run.id.startswith("again/")]
     assert len(released) == 2
     with pytest.raises(UndoRefusedError, match="by the run that read them"):
-        store.undo(released[0].id)
+        store.changes.undo(released[0].id)
 
 
 def test_what_was_undone_returns_only_when_it_is_named(store: MemoryStore) -> None:
     """An undone reflection is not among those that failed; named, it is read again, and what it
     had learned is learned anew. What a person deleted stays away."""
     [run_id] = reflect(store, answer(HAMBURG))["runs"]
-    [learned] = store.runs()[0].note["learned"]
-    store.undo(run_id)
-    assert store.read_again() == []
+    [learned] = store.changes.runs()[0].note["learned"]
+    store.changes.undo(run_id)
+    assert store.changes.read_again() == []
     assert reflect(store)["runs"] == []
-    [run] = store.read_again(run_id=run_id)
+    [run] = store.changes.read_again(run_id=run_id)
     assert run.undone_by
     [second] = reflect(store, answer(HAMBURG))["runs"]
     assert facts(store) == HAMBURG_IS
-    store.read_again(run_id=run_id)
-    assert store.unread_threads() == []
+    store.changes.read_again(run_id=run_id)
+    assert store.admin.unread_threads() == []
 
     store.delete(LENA, learned)
-    store.read_again(run_id=second)
+    store.changes.read_again(run_id=second)
     reflect(store, answer(HAMBURG))
     assert facts(store) == {}
 
@@ -94,12 +94,12 @@ def test_what_was_undone_returns_only_when_it_is_named(store: MemoryStore) -> No
 def test_a_better_model_may_read_what_was_read_well(store: MemoryStore) -> None:
     """A named run that succeeded is read again, too; what it knew is not added twice."""
     [run_id] = reflect(store, answer(HAMBURG))["runs"]
-    store.read_again(run_id=run_id)
+    store.changes.read_again(run_id=run_id)
     assert reflect(store, answer(HAMBURG))["added"] == []
     assert facts(store) == HAMBURG_IS
     for unknown in ("reflect/0", f"again/{run_id}"):
         with pytest.raises(ChangeError, match="no reflection"):
-            store.read_again(run_id=unknown)
+            store.changes.read_again(run_id=unknown)
 
 
 @pytest.mark.parametrize("rejected", [False, True])
@@ -113,17 +113,17 @@ def test_what_was_taken_back_is_not_learned_from_the_same_words(
     with MemoryStore(tmp_path / "memory.db") as store:
         said(store, "I like kiwi, and mangos.")
         [run_id] = reflect(store, answer(kiwi))["runs"]
-        [learned] = store.runs()[0].note["learned"]
+        [learned] = store.changes.runs()[0].note["learned"]
         if rejected:
             archive = (SetStatus(key=learned, status="archived"),)
-            store.apply(
+            store.changes.apply(
                 ChangeSet(
                     namespace=LENA, run_id="no", kind="correction", reason="no", changes=archive
                 )
             )
         else:
             store.delete(LENA, learned)
-        store.read_again(run_id=run_id)
+        store.changes.read_again(run_id=run_id)
         otherwise = answer(
             fact("Lena likes kiwis.", "Lena", "is_fond_of", "fruit"),
             fact("Lena is a great fan of kiwis.", "Lena", "likes", "kiwis"),

@@ -69,7 +69,7 @@ async def test_no_id_reaches_a_person(store: MemoryStore, name: str, asynchronou
     last = [data for mode, data in parts if mode == "values"][-1]
     assert last["messages"][-1].text == PLAIN
     assert stored(store) == [PLAIN]
-    [use] = [one for one in store.usage(ANNA) if one.text == "I like to drink tea."]
+    [use] = [one for one in store.admin.usage(ANNA) if one.text == "I like to drink tea."]
     assert (use.loaded, use.referenced) == (1, 1)
 
 

@@ -77,7 +77,7 @@ def facts(store: MemoryStore) -> dict[str, str]:
 
 def rows_of(store: MemoryStore) -> list[dict[str, Any]]:
     """An export, without its heading."""
-    return list(store.iter_export())[1:]
+    return list(store.admin.export())[1:]
 
 
 def test_rules_reflect_without_a_model(store: MemoryStore) -> None:
@@ -90,7 +90,7 @@ def test_rules_reflect_without_a_model(store: MemoryStore) -> None:
     assert len(done["runs"]) == 2
     assert len(done["superseded"]) == 1
     assert done["model_calls"] == 0
-    assert store.unread_threads() == []
+    assert store.admin.unread_threads() == []
 
 
 @pytest.mark.parametrize("batches", [1, 2, 3])
@@ -126,10 +126,10 @@ PLAIN = [
 def noted(store: MemoryStore, value: dict[str, Any], at: str) -> None:
     """An application wrote it on that day."""
     store.put(LENA, "note", value)
-    rows = list(store.iter_export())
+    rows = list(store.admin.export())
     written = {"created_at": f"{at}T10:00:00+00:00", "updated_at": f"{at}T10:00:00+00:00"}
-    store.delete_namespace(LENA)
-    store.import_rows([row | written if row.get("key") == "note" else row for row in rows])
+    store.admin.delete_namespace(LENA)
+    store.admin.import_rows([row | written if row.get("key") == "note" else row for row in rows])
 
 
 def homes(store: MemoryStore) -> set[str]:
@@ -154,8 +154,8 @@ def test_what_an_application_wrote_swallows_no_fact(
         graph.invoke({"namespace": list(LENA)})
         assert homes(store) == {now}
     assert [edge.relation for edge in store.graph(LENA).edges("Lena")] == ["lives_in"]
-    for run in store.runs(LENA)[:2]:
-        store.undo(run.id)
+    for run in store.changes.runs(LENA)[:2]:
+        store.changes.undo(run.id)
     assert [item.key for item in store.search(LENA, filter={}) if item.key == "note"] == ["note"]
     assert homes(store) == {WORDS}
 
@@ -184,16 +184,16 @@ def test_what_a_person_decides_ends_what_an_application_wrote(
         said(store, text, thread=at, at=at)
         graph.invoke({"namespace": list(LENA)})
     noted(store, {"text": bonn if option == "old" else kiel}, "2026-01-01")
-    [review] = store.reviews(LENA)
+    [review] = store.changes.reviews(LENA)
 
     def born() -> list[str]:
         found = store.recall("Where was Lena born?", LENA, kinds=["semantic"])
         return sorted(one.text for one in found.results)
 
     before = born()
-    decision = store.decide(review.id, option)
+    decision = store.changes.decide(review.id, option)
     assert set(born()) == {"new": {bonn}, "old": {kiel}, "both": {kiel, bonn}}[option]
-    store.undo(decision.run_id)
+    store.changes.undo(decision.run_id)
     assert born() == before
 
 
@@ -205,9 +205,9 @@ def test_a_person_decides_without_an_embedder() -> None:
         for text in ("I was born in Kiel.", "I was born in Bonn."):
             said(store, text, thread=text)
             graph.invoke({"namespace": list(LENA)})
-        [review] = store.reviews(LENA)
+        [review] = store.changes.reviews(LENA)
         embedder.fail_after = 0
-        store.decide(review.id, "new")
+        store.changes.decide(review.id, "new")
         assert set(facts(store).values()) == {"active", "superseded"}
 
 
@@ -223,8 +223,8 @@ def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:
         message = {"role": "user", "name": who, "content": text, "at": f"{at}T10:00:00+01:00"}
         store.remember(LENA, [message], thread_id=at)
         graph.invoke({"namespace": list(LENA)})
-    [review] = store.reviews(LENA)
-    done = store.decide(review.id, "approve")
+    [review] = store.changes.reviews(LENA)
+    done = store.changes.decide(review.id, "approve")
     assert "gave way" in done.lines[0]
     homes = {text: status for text, status in facts(store).items() if "lives in" in text}
     assert homes == {
@@ -232,7 +232,7 @@ def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:
         "Tom lives in Kiel.": "superseded",
         "Tom lives in Rome.": "active",
     }
-    assert store.reviews(LENA) == []
+    assert store.changes.reviews(LENA) == []
 
 
 def test_until_when_is_learned_of_what_is_known(store: MemoryStore) -> None:
@@ -309,7 +309,7 @@ def test_what_goes_meanwhile_does_not_come_back(store: MemoryStore, when: str, h
     told = [row for row in rows_of(store) if row["type"] != "history"]
     assert "Zqxhummel" not in json.dumps(told)
     assert len(done["runs"]) == 1
-    assert all(review.about != "core" for review in store.reviews(LENA))
+    assert all(review.about != "core" for review in store.changes.reviews(LENA))
 
 
 def test_batches_follow_the_conversation(store: MemoryStore) -> None:
@@ -382,7 +382,7 @@ def test_a_failing_step_writes_nothing(
     with pytest.raises(RuntimeError, match="broken"):
         build_reflection_graph(store, **parts).invoke(JOB)
     assert rows_of(store) == before
-    assert [one.thread_id for one in store.unread_threads()] == ["t1"]
+    assert [one.thread_id for one in store.admin.unread_threads()] == ["t1"]
     monkeypatch.undo()
     build_reflection_graph(store, model=model).invoke(JOB)
     assert "Lena lives in Hamburg." in facts(store)
@@ -397,8 +397,8 @@ def test_bad_answers_fold_to_verbatim(store: MemoryStore) -> None:
     done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
     assert done["failures"] == ["extraction failed"]
     assert done["model_calls"] == 3
-    assert [run.note["failures"] for run in store.runs()] == [[], ["extraction failed"]]
-    assert store.unread_threads() == []
+    assert [run.note["failures"] for run in store.changes.runs()] == [[], ["extraction failed"]]
+    assert store.admin.unread_threads() == []
     assert store.recall("Where does Lena live?", LENA).results[0].text == "I live in Hamburg."
 
 
@@ -409,7 +409,7 @@ def test_an_unreachable_model_marks_nothing(store: MemoryStore) -> None:
     graph = build_reflection_graph(store, model=model)
     with pytest.raises(ModelUnavailableError):
         graph.invoke(JOB)
-    assert store.runs() == []
+    assert store.changes.runs() == []
     assert graph.invoke(JOB)["added"]
 
 
@@ -528,7 +528,7 @@ def test_one_call_a_batch_and_one_a_group(store: MemoryStore) -> None:
     model = ScriptedModel(script=script, otherwise=RuntimeError("asked once too often"))
     done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
     assert len(model.prompts) == done["model_calls"] == 3
-    assert [run.note["model_calls"] for run in store.runs(LENA)] == [2, 1]
+    assert [run.note["model_calls"] for run in store.changes.runs(LENA)] == [2, 1]
     assert facts(store) == {"Lena is vegetarian.": "superseded", "Lena is pescatarian.": "active"}
 
 
@@ -545,11 +545,12 @@ def test_two_runs_at_once_write_once(store: MemoryStore) -> None:
     graph = build_reflection_graph(store, extractor=Waiting())
     with ThreadPoolExecutor() as pool:
         done = list(pool.map(graph.invoke, [JOB, JOB]))
-    assert len(store.runs()) == 1
+    assert len(store.changes.runs()) == 1
     assert sorted(len(one["added"]) for one in done) == [0, 1]
-    assert [entry.action for entry in store.history(LENA, store.runs()[0].note["learned"][0])] == [
-        "add"
-    ]
+    assert [
+        entry.action
+        for entry in store.changes.history(LENA, store.changes.runs()[0].note["learned"][0])
+    ] == ["add"]
 
 
 @pytest.mark.parametrize("door", ["sync", "async"])
@@ -569,8 +570,8 @@ async def test_runs_that_overlap_read_each_turn_once(store: MemoryStore, door: s
     done = graph.invoke(JOB) if door == "sync" else await graph.ainvoke(JOB)
     assert (done["runs"], done["added"]) == ([], [])
     assert set(facts(store)) == {"Lena lives in Hamburg.", "Lena works in Kiel."}
-    assert len(store.runs()) == 1
-    assert store.unread_threads() == []
+    assert len(store.changes.runs()) == 1
+    assert store.admin.unread_threads() == []
 
 
 class Eager:
@@ -610,9 +611,9 @@ async def test_junk_is_left_out_whoever_extracts(store: MemoryStore, mode: str) 
         assert facts(store) == {"Lena lives in Hamburg.": "active"}
         assert done["reviews"] == []
         [run_id] = done["runs"]
-        [run] = [run for run in store.runs() if run.id == run_id]
+        [run] = [run for run in store.changes.runs() if run.id == run_id]
         assert (run.note["extracted"], run.note["dropped"]) == (1, len(junk) + 2)
-        store.read_again(run_id=run_id)
+        store.changes.read_again(run_id=run_id)
 
 
 @pytest.mark.parametrize("call", ["sync", "async"])
@@ -645,7 +646,7 @@ async def test_what_another_reflection_learned_meanwhile_is_compared(
         "Lena has a cat called Tofu.": "superseded",
         "Lena no longer has Tofu.": "active",
     }
-    assert store.reviews() == []
+    assert store.changes.reviews() == []
     assert len(model.prompts) == 1
 
 
@@ -668,7 +669,7 @@ def test_what_comes_late_is_read_by_the_run_under_way(store: MemoryStore) -> Non
     extractor = Late()
     build_reflection_graph(store, extractor=extractor, batch_tokens=1).invoke({"namespace": LENA})
     assert extractor.batches == 4
-    assert store.unread_threads(LENA) == []
+    assert store.admin.unread_threads(LENA) == []
     assert {text for text, status in facts(store).items() if status == "active"} == {
         "Nora is Lena's sister.", "Lena has a dog called Rex.", "Lena lives in Bonn.",
     }  # fmt: skip
@@ -706,7 +707,7 @@ def test_of_very_many_names_an_extractor_is_told_those_that_are_spoken_of(
     names = ChangeSet(
         namespace=LENA, run_id="names", kind="correction", reason="known", changes=tuple(people)
     )
-    store.apply(names)
+    store.changes.apply(names)
     said(store, "Frau Zander met Zoe.", "Ines's dog likes 王小明。")
     extractor = Told()
     build_reflection_graph(store, extractor=extractor).invoke(JOB)

@@ -70,17 +70,17 @@ def test_all_unclear_names_of_a_batch_are_one_call(store: MemoryStore, mode: str
     shown = model.prompts[1][-1].text
     assert [shown.count(f"Pair {n} ") for n in (1, 2, 3)] == [1, 1, 0]
     assert "| Katherine Miller lives in Kiel." in shown
-    run = store.runs()[0]
+    run = store.changes.runs()[0]
     assert (run.note["model_calls"], run.note["names"]) == (2, {"same": 1, "different": 1})
     [link] = run.note["linked"]
     assert link["key"].startswith("person/katharine-miller-")
     assert link["same_as"].startswith("person/katherine-miller-")
     assert link["reason"] == "a model: a typo"
-    assert run.note["failures"] == store.reviews(LENA) == []
+    assert run.note["failures"] == store.changes.reviews(LENA) == []
     assert called(store, "Katharine Miller") == "Katherine Miller"
     assert called(store, "Sonnenbackers") == "Sonnenbackers"
     assert facts(store)["Katherine Miller lives in Kiel."] == "superseded"
-    store.undo(run.id)
+    store.changes.undo(run.id)
     assert facts(store)["Katherine Miller lives in Kiel."] == "active"
     assert "Katharine Miller" not in {one.name for one in store.graph(LENA).entities(past=True)}
 
@@ -90,7 +90,7 @@ def test_a_fact_keeps_the_name_it_was_told_by(store: MemoryStore) -> None:
     neither its name nor its key. So nothing of the other is left in it when that is forgotten."""
     reflect(store, answer(BONN), names("same"))
     [value] = [
-        row["value"] for row in store.iter_export() if "Bonn" in str(row.get("value", {}).get("text"))
+        row["value"] for row in store.admin.export() if "Bonn" in str(row.get("value", {}).get("text"))
         and "subject" in row["value"]
     ]  # fmt: skip
     assert (value["subject"], value["object"]) == ("Katharine Miller", "Bonn")
@@ -103,11 +103,11 @@ def test_what_no_model_decides_a_person_is_asked(store: MemoryStore, how: str) -
         reflect(store, answer(BONN), names("unsure"))
     else:
         reflect(store, answer(BONN), judge=StructuralJudge())
-    [review] = store.reviews(LENA)
+    [review] = store.changes.reviews(LENA)
     assert (review.about, review.options) == ("entity", ("same", "different"))
     assert called(store, "Katharine Miller") == "Katharine Miller"
     assert facts(store)["Katharine Miller lives in Bonn now."] == "active"
-    store.decide(review.id, "same")
+    store.changes.decide(review.id, "same")
     assert called(store, "Katharine Miller") == "Katherine Miller"
 
 
@@ -123,12 +123,12 @@ def test_a_model_that_fails_leaves_names_to_a_person(
     """When the model cannot be asked, or answers nonsense twice, the pair is a review as without
     one, its facts hold meanwhile, and the run says what failed."""
     reflect(store, answer(BONN), *fails, mode=mode)
-    run = store.runs()[0]
+    run = store.changes.runs()[0]
     [failure] = run.note["failures"]
     assert failure.startswith("names: ScriptedModel ")
     assert "Miller" not in failure
     assert run.note["model_calls"] == calls
-    assert [one.about for one in store.reviews(LENA)] == ["entity"]
+    assert [one.about for one in store.changes.reviews(LENA)] == ["entity"]
     assert facts(store)["Katharine Miller lives in Bonn now."] == "active"
     assert facts(store)["Katherine Miller lives in Kiel."] == "active"
 
@@ -149,7 +149,7 @@ def test_planning_again_asks_about_nothing_twice(
     monkeypatch.setattr(steps, "planned", plan_while_others_write)
     reflect(store, answer(BONN), names("same"))
     assert meddled
-    assert store.runs()[0].note["model_calls"] == 2
+    assert store.changes.runs()[0].note["model_calls"] == 2
     assert called(store, "Katharine Miller") == "Katherine Miller"
 
 
@@ -171,22 +171,22 @@ def test_what_a_person_was_asked_no_model_decides(store: MemoryStore) -> None:
     build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t3"})
     assert "| Kathy sings." in model.prompts[1][-1].text
     assert "spiders" not in model.prompts[1][-1].text
-    [review] = store.reviews(LENA)
-    store.decide(review.id, "different")
+    [review] = store.changes.reviews(LENA)
+    store.changes.decide(review.id, "different")
 
     model = ScriptedModel(script=[answer(nickname)], otherwise=ASKED)
     build_reflection_graph(store, model=model).invoke({**JOB, "thread_id": "t4"})
-    assert store.runs()[0].note["failures"] == store.reviews(LENA) == []
+    assert store.changes.runs()[0].note["failures"] == store.changes.reviews(LENA) == []
     assert called(store, "Kathy") == "Kathy"
 
 
 def test_what_the_model_said_is_forgotten_with_them(store: MemoryStore) -> None:
     """Forgetting somebody takes the reason of their link out of the file, too."""
     reflect(store, answer(BONN), names("same"))
-    assert "typo" in str(store.runs()[0].note)
+    assert "typo" in str(store.changes.runs()[0].note)
     store.forget(LENA, entity="Katharine Miller")
-    assert "typo" not in str([run.note for run in store.runs()])
-    assert "typo" not in "".join(map(str, store.iter_export()))
+    assert "typo" not in str([run.note for run in store.changes.runs()])
+    assert "typo" not in "".join(map(str, store.admin.export()))
 
 
 REPLIES: dict[str, tuple[list[str | Reply], str]] = {
@@ -219,8 +219,8 @@ def test_the_fast_model_of_the_configuration_is_asked(
     assert called(store, "Katharine Miller") == meant
     failed = how in ("broken", "HTTP 500", "too slow")
     assert [one.partition(":")[0] for one in done["failures"]] == ["names"] * failed
-    assert ("entity" in {one.about for one in store.reviews(LENA)}) == failed
-    assert store.unread_threads() == []
+    assert ("entity" in {one.about for one in store.changes.reviews(LENA)}) == failed
+    assert store.admin.unread_threads() == []
 
 
 SISTER = fact("Anna is Lena's sister.", "Anna", "sister_of", "Lena")
@@ -255,29 +255,29 @@ def test_a_model_decides_whether_a_name_is_shared(
     assert facts(sister)["Anna lives in Bonn."] == of_bonn
     assert facts(sister)["Anna lives in Rome."] == "active"
     assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == people
-    assert sister.reviews(LENA) == []
+    assert sister.changes.reviews(LENA) == []
 
 
 def test_a_shared_name_is_one_question_that_names_both(sister: MemoryStore) -> None:
     """Where no model is sure, both facts hold, and one review shows who the two are; its answer
     makes them one, and undoing that makes them two with the question open."""
     reflect(sister, answer(COLLEAGUE, IN_ROME), names("unsure"))
-    [review] = sister.reviews(LENA)
+    [review] = sister.changes.reviews(LENA)
     assert review.question == (
         "Are these one person: Anna, Lena's sibling, and Anna, Lena's colleague?"
     )
     texts = [sister.get(LENA, key).value["text"] for key in review.memories]
     assert texts == ["Anna is Lena's colleague.", "Anna is Lena's sister."]
     assert {facts(sister)[f"Anna lives in {city}."] for city in ("Bonn", "Rome")} == {"active"}
-    done = sister.decide(review.id, "same")
+    done = sister.changes.decide(review.id, "same")
     [anna] = [one for one in sister.graph(LENA).entities() if one.name == "Anna"]
     assert {edge.relation for edge in sister.graph(LENA).edges(anna.key)} >= {
         "sibling_of", "colleague_of",
     }  # fmt: skip
-    sister.undo(done.run_id)
+    sister.changes.undo(done.run_id)
     assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == 2
-    assert [one.id for one in sister.reviews(LENA)] == [review.id]
-    sister.decide(review.id, "different")
+    assert [one.id for one in sister.changes.reviews(LENA)] == [review.id]
+    sister.changes.decide(review.id, "different")
     assert [one.name for one in sister.graph(LENA).entities()].count("Anna") == 2
 
 
@@ -289,5 +289,5 @@ def test_a_question_tells_nobody_what_is_private(tmp_path: Path) -> None:
         said(store, "My colleague Anna lives in Rome.", at="2026-07-01", owner="lena")
         reflect(store, answer(COLLEAGUE, IN_ROME), names("unsure"))
         assert facts(store)["Anna lives in Bonn."] == "active"
-        assert [one.about for one in store.reviews(LENA, viewer="lena")] == ["entity"]
-        assert store.reviews(LENA, viewer="ben") == []
+        assert [one.about for one in store.for_viewer("lena").changes.reviews(LENA)] == ["entity"]
+        assert store.for_viewer("ben").changes.reviews(LENA) == []

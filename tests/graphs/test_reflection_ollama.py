@@ -161,7 +161,7 @@ def nothing_is_lost(store: MemoryStore, *said: str, idle: tuple[str, ...] = ()) 
 
 
 def unread(store: MemoryStore) -> int:
-    return sum(thread.turns for thread in store.unread_threads())
+    return sum(thread.turns for thread in store.admin.unread_threads())
 
 
 @pytest.mark.parametrize("replies", GOOD_ANSWERS.values(), ids=GOOD_ANSWERS)
@@ -193,7 +193,7 @@ def test_bad_answers_leave_the_conversation_verbatim(
     job = lena.job()
     assert (job.state, job.error) == ("done", None)
     assert job.result["failures"] == ["extraction failed"]
-    [run] = lena.store.runs()
+    [run] = lena.store.changes.runs()
     assert run.note["failures"] == ["extraction failed"]
     assert (run.note["model_calls"], len(server.chats())) == (2, 2)
     assert facts(lena.store) == {}
@@ -231,7 +231,7 @@ def test_an_absent_model_is_waited_for(
     assert job.error.startswith("ModelUnavailableError: qwen3:4b could not be asked")
     assert "Check that its server runs" in job.error
     assert SAID not in job.error
-    assert (unread(lena.store), lena.store.runs(), facts(lena.store)) == (2, [], {})
+    assert (unread(lena.store), lena.store.changes.runs(), facts(lena.store)) == (2, [], {})
     nothing_is_lost(lena.store, SAID, idle=("I see.",))
 
     assert lena.says("Are you there?") == "I see."  # a job of its own
@@ -266,10 +266,10 @@ def test_without_a_queue_the_caller_is_told(
         graph = reflection(store, server.url)
     with pytest.raises(ModelUnavailableError, match="qwen3"):
         reflect(graph, mode)
-    assert (len(store.runs()), unread(store)) == (1, 1)
+    assert (len(store.changes.runs()), unread(store)) == (1, 1)
     nothing_is_lost(store, SAID)
     assert reflect(reflection(store, server.url), mode)["failures"] == []
-    assert (len(store.runs()), unread(store)) == (2, 0)
+    assert (len(store.changes.runs()), unread(store)) == (2, 0)
 
 
 @pytest.mark.parametrize(

@@ -391,7 +391,7 @@ def test_a_mandate_by_facet_is_shown_and_a_retired_one_is_not(memory: MemoryStor
         key="rule", value={"text": "Never mention peanuts."}, facets=Facets(priority="mandate")
     )
     changes = (rule, SetStatus(key="old-rule", status="archived"))
-    memory.apply(
+    memory.changes.apply(
         ChangeSet(namespace=ANNA, run_id="r1", kind="correction", reason="asked", changes=changes)
     )
     state = ask(RecallNode(store=memory), "What is the weather like in Graz today?")

@@ -96,7 +96,7 @@ async def test_the_store_keeps_the_totals_of_all_threads(say: Say, store: Memory
     for reply, reaction in talks:
         state = await say({"messages": []}, "What is my dog called?", reply)
         threads.append(await say(state, reaction, "Oh."))
-    [dog] = [one for one in store.usage(ANNA) if one.key == "dog"]
+    [dog] = [one for one in store.admin.usage(ANNA) if one.key == "dog"]
     assert (dog.referenced, dog.succeeded) == (2, 1)
     counted = [one for state in threads for one in state["memory_usage"] if one["key"] == "dog"]
     assert dog.loaded == sum(one["loaded"] for one in counted)

@@ -237,6 +237,6 @@ def test_an_agent_inside_a_graph_counts_a_citation_once(tmp_path: Path) -> None:
         for text in ("What is my dog called?", "Tell me of my dog.", "Is my dog a dog?"):
             graph.invoke({"messages": [("user", text)]}, CONFIG)
         assert isinstance(store, MemoryStore)
-        [dog] = [one for one in store.usage(ANNA) if one.key == "dog"]
+        [dog] = [one for one in store.admin.usage(ANNA) if one.key == "dog"]
         assert (dog.loaded, dog.referenced) == (3, 1)
         assert len(said(store)) == 6

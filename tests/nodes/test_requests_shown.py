@@ -56,7 +56,7 @@ def test_a_wish_is_shown_in_the_next_thread(store: MemoryStore) -> None:
     assert block(asyncio.run(node.ainvoke(asking(), run("tom"))), "G") == wishes
     told(store, "tom", "You don't have to answer in French anymore.", "t2")
     assert block(node.invoke(asking(), run("tom")), "G") == wishes[1:]
-    store.undo(store.runs(HOME)[0].id)
+    store.changes.undo(store.changes.runs(HOME)[0].id)
     assert block(node.invoke(asking(), run("tom")), "G") == wishes
 
 
@@ -75,15 +75,17 @@ def test_a_wish_is_nobody_elses_order(store: MemoryStore) -> None:
         assert block(shown, "G") == []
         assert any("in French" in line for line in block(shown, "R"))
         assert "Evi" not in shown["memory_block"]["text"]
-    [memory] = store.requests(HOME, viewer="tom")
+    [memory] = store.for_viewer("tom")._conversing.requests(HOME)
     assert (memory.kind, memory.priority) == ("procedural", "reference")
-    assert store.requests(HOME) == store.requests(HOME, viewer="") == []
-    assert store.for_viewer("eva").requests(HOME)[0].text == "Eva wants to be called Evi."
+    assert store._conversing.requests(HOME) == store.for_anyone()._conversing.requests(HOME) == []
+    assert (
+        store.for_viewer("eva")._conversing.requests(HOME)[0].text == "Eva wants to be called Evi."
+    )
 
 
 def test_a_deleted_wish_is_not_shown(store: MemoryStore) -> None:
     """What was deleted is shown to nobody."""
     told(store, "tom", "Never use tables.", "t1")
-    [memory] = store.requests(HOME, viewer="tom")
+    [memory] = store.for_viewer("tom")._conversing.requests(HOME)
     store.delete(HOME, memory.key)
-    assert store.requests(HOME, viewer="tom") == []
+    assert store.for_viewer("tom")._conversing.requests(HOME) == []

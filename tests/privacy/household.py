@@ -188,7 +188,7 @@ class Household:
     def clears(self, owner: str, space: Namespace) -> None:
         viewer, kitchen = self.store.for_viewer(owner), ("home", "kitchen")
         there, seen = self.stock(self.store, kitchen), self.stock(viewer, kitchen)
-        viewer.delete_namespace(kitchen)
+        viewer.admin.delete_namespace(kitchen)
         assert self.stock(self.store, kitchen) == there - seen, "cleared what is somebody else's"
 
     @staticmethod
@@ -204,7 +204,7 @@ class Household:
             for place, key in places
         ]  # fmt: skip
         target: Any = self.store.for_viewer(owner) if self.random.random() < 0.7 else self.store
-        target.count_usage(counts)
+        target.admin.count_usage(counts)
 
     def forgets(self, owner: str, space: Namespace) -> None:
         self.store.for_viewer(owner).forget(())
@@ -222,7 +222,7 @@ class Household:
         run = f"reflect/{self.count}"
         self.count += 1
         told = self.token(owner) if owner else "as usual"
-        self.store.apply(
+        self.store.changes.apply(
             ChangeSet(
                 namespace=space, run_id=run, kind="reflection", reason=told, changes=changes,
                 note={"journal": told, "model_calls": 1},
@@ -351,14 +351,14 @@ class Household:
             )
 
     def decides(self, owner: str, space: Namespace) -> None:
-        reviews = self.store.reviews()
+        reviews = self.store.changes.reviews()
         if reviews:
             review = self.random.choice(reviews)
-            self.store.decide(review.id, self.random.choice(review.options))
+            self.store.changes.decide(review.id, self.random.choice(review.options))
 
     def undoes(self, owner: str, space: Namespace) -> None:
         if self.runs:
-            self.store.undo(self.runs[-1 - self.random.randrange(min(5, len(self.runs)))])
+            self.store.changes.undo(self.runs[-1 - self.random.randrange(min(5, len(self.runs)))])
 
     def known(self, space: Namespace) -> str | None:
         """A fact that everybody may read."""

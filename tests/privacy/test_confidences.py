@@ -117,10 +117,10 @@ async def test_what_is_made_private_is_recorded_and_can_be_undone(store: MemoryS
     ]
     await store.aremember(NS, said, thread_id="t", owner="mia")
     assert seen(store, "noor") == {"Tea?"}
-    [run] = [run for run in store.runs(NS) if run.kind == "maintenance"]
+    [run] = [run for run in store.changes.runs(NS) if run.kind == "maintenance"]
     assert run.reason == "2 memories made private: about the speaker's health"
     assert "pregnan" not in run.reason.replace("pregnancy", "")
-    store.undo(run.id)
+    store.changes.undo(run.id)
     assert len(seen(store, "noor")) == 3
 
 
@@ -165,10 +165,10 @@ def test_a_private_fact_of_a_model_hides_its_turn(store: MemoryStore) -> None:
         store.remember(NS, [("user", text)], thread_id="t", owner="mia")
     done = build_reflection_graph(store, extractor=Model()).invoke({"namespace": list(NS)})
     assert len(done["runs"]) == 1
-    assert store.unread_threads() == []
+    assert store.admin.unread_threads() == []
     assert seen(store, "noor") == {
         "The bins go out on Thursday.", "Mia said: The bins go out on Thursday."
     }  # fmt: skip
     assert len(seen(store, "mia")) == 5
-    store.undo(done["runs"][0])
+    store.changes.undo(done["runs"][0])
     assert "I vote for the greens in all elections." in seen(store, "noor")

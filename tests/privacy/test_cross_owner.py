@@ -126,13 +126,13 @@ class Reader:
 
     def history(self) -> Iterator[Answer]:
         place, key = self.place()
-        entries = self.eyes().history(place, key)
+        entries = self.eyes().changes.history(place, key)
         # The key and namespace are those asked for.
         yield "", [(one.action, one.before, one.after, one.reason, one.facets) for one in entries]
 
     def export(self) -> Iterator[Answer]:
         if self.random.random() < 0.2:
-            yield "", list(self.eyes().iter_export(self.random.choice((*SPACES, ()))))
+            yield "", list(self.eyes().admin.export(self.random.choice((*SPACES, ()))))
 
     def graph(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
@@ -158,7 +158,7 @@ class Reader:
                 yield one, str(error)
 
     def reviews(self) -> Iterator[Answer]:
-        yield "", self.eyes().reviews(open_only=self.random.random() < 0.5)
+        yield "", self.eyes().changes.reviews(open_only=self.random.random() < 0.5)
 
     def tools(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
@@ -195,14 +195,22 @@ class Reader:
     def standing(self) -> Iterator[Answer]:
         place, key = self.place()
         eyes, space = self.eyes(), self.random.choice((*SPACES, ()))
-        yield "", [eyes.mandates(space), eyes.labelled(space, note_id(place, key))]
-        yield "", eyes.evidence(place, key)
-        yield f"{place} {key}", eyes.retired([(place, key)])
+        yield (
+            "",
+            [
+                eyes._conversing.mandates(space),
+                eyes._conversing.labelled(space, note_id(place, key)),
+            ],
+        )
+        yield "", eyes.changes.evidence(place, key)
+        yield f"{place} {key}", eyes._conversing.retired([(place, key)])
         seen = eyes.get(place, key) is not None
-        assert seen or not eyes.retired([(place, key)]), "knows how something unseen stands"
+        assert seen or not eyes._conversing.retired([(place, key)]), (
+            "knows how something unseen stands"
+        )
 
     def usage(self) -> Iterator[Answer]:
-        yield "", self.eyes().usage(self.random.choice((*SPACES, ())), limit=1000)
+        yield "", self.eyes().admin.usage(self.random.choice((*SPACES, ())), limit=1000)
 
     def core(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
@@ -233,9 +241,9 @@ def test_nobody_finds_what_is_somebody_elses(tmp_path: Path) -> None:
                 assert not leaked, f"{reader.viewer!r} met {leaked} by {read.__name__}: {answer}"
                 assert not found & home.forgotten, f"{read.__name__} knows what was forgotten"
                 own += len(found)
-    rows = json.dumps(list(home.store.iter_export()))
+    rows = json.dumps(list(home.store.admin.export()))
     assert not tokens(rows) & home.forgotten - home.open
-    assert not tokens(home.store.runs(limit=1_000_000)) & home.forgotten
+    assert not tokens(home.store.changes.runs(limit=1_000_000)) & home.forgotten
     assert own > STEPS / 2  # people do meet their own: the reads look where the secrets are
     assert all(looked[read.__name__] for read in readers[0].reads)
     assert problems(home.store) == []

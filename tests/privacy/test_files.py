@@ -17,7 +17,7 @@ from langmemory import MemoryStore, build_reflection_graph
 from langmemory.cli.app import app
 from langmemory.errors import ForgettingError
 from langmemory.files import create_folder
-from langmemory.stores.journal import JournalFiles
+from langmemory.projections.journal import JournalFiles
 
 NS = ("memories", "home")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -49,7 +49,7 @@ def told(store: MemoryStore, folder: Path | None = None) -> None:
         )
     build_reflection_graph(store).invoke({"namespace": list(NS)})
     if folder is not None:
-        JournalFiles(folder).rebuild(store)
+        JournalFiles(folder).rebuild(store.journal)
 
 
 def test_the_memory_file_is_its_owners_alone(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_journal_is_its_owners_alone(tmp_path: Path) -> None:
         for page in pages:
             page.chmod(0o640)
         store.delete(NS, next(i.key for i in store.search(NS) if "Ulm" in str(i.value)))
-        JournalFiles(folder).rebuild(store)
+        JournalFiles(folder).rebuild(store.journal)
         assert {mode(one) for one in folder.rglob("*.md")} == {0o640}
 
 
@@ -123,12 +123,12 @@ def test_folders_are_created_private_and_found_as_they_are(tmp_path: Path) -> No
 KILLED = """
 import os, pathlib, signal, sys
 from langmemory import MemoryStore
-from langmemory.stores.journal import JournalFiles
+from langmemory.projections.journal import JournalFiles
 def die(self, target):
     os.kill(os.getpid(), signal.SIGKILL)
 pathlib.Path.replace = die
 with MemoryStore(sys.argv[1]) as store:
-    JournalFiles(sys.argv[2]).rebuild(store)
+    JournalFiles(sys.argv[2]).rebuild(store.journal)
 """
 
 
@@ -165,7 +165,7 @@ def test_the_next_write_takes_what_a_killed_process_left(tmp_path: Path) -> None
 
         fcntl.flock(stream, fcntl.LOCK_EX)
         key = next(i.key for i in store.search(NS) if "Ulm" in str(i.value.get("text")))
-        JournalFiles(folder).write(store, NS, [key])
+        JournalFiles(folder).write(store.journal, NS, [key])
         assert not left.exists()
         assert living.exists()
 

@@ -35,9 +35,10 @@ from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ports.jobs import NewJob
+from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
 from langmemory.stores import MemoryStore, forgetting
-from langmemory.stores.journal import JournalFiles
+from langmemory.stores.gathering import Gathering
 from tests.privacy.household import START
 from tests.stores.change_sets import NS, apply, known, problems
 from tests.stores.change_sets import fact as plain_fact
@@ -105,7 +106,7 @@ def test_no_byte_is_left(store: MemoryStore) -> None:
         Supersede(key="g", by="f", invalid_at=START, reason="Zqxgrund"),
         note={"journal": "Today Zqxtagebuch", "model_calls": 2}, reason="Zqxanlass",
     )  # fmt: skip
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute(
             "INSERT INTO job (kind, lane, payload, created_at, due_at, state, error) VALUES "
             "('reflection', 'l', ?, 0, 0, 'dead', 'failed on Zqxhummel keeps Zqxwespen')",
@@ -120,9 +121,9 @@ def test_no_byte_is_left(store: MemoryStore) -> None:
     assert in_files(store, *words) == []
     assert (done.memories, done.edges, done.entities, done.reviews) == (3, 1, 1, 1)
     assert done.words > 5
-    [run] = store.runs(NS)[:1]
+    [run] = store.changes.runs(NS)[:1]
     assert (run.id, run.kind, run.note["memories"]) == (done.run_id, "forget", 3)
-    [reflection] = [one for one in store.runs(NS) if one.id == "reflect/1"]
+    [reflection] = [one for one in store.changes.runs(NS) if one.id == "reflect/1"]
     assert (reflection.reason, reflection.note) == ("", {"model_calls": 2})
     assert [entity.name for entity in store.graph(NS).entities(past=True)] == ["attic"]
     assert [one.text for one in store.recall("attic", NS).results] == ["The attic is full"] * 2
@@ -145,7 +146,7 @@ def test_no_byte_of_what_could_be_brought_back(store: MemoryStore, how: str) -> 
         fact("s", "Zqxzusammen", "f", kind="archival"), fact("g", "The attic is full"),
     )  # fmt: skip
     apply(store, "clean", *(RemoveMemory(key=key) for key in ("f", "s", turn)), reason="Zqxgrund")
-    rows = list(store.iter_export())
+    rows = list(store.admin.export())
     words = ("Zqxnest", "Zqxsprecher", "Zqxinsekten", "Zqxzusammen", "Zqxgrund")
     assert set(in_files(store, *words)) == set(words)
     if how == "owner":
@@ -156,8 +157,8 @@ def test_no_byte_of_what_could_be_brought_back(store: MemoryStore, how: str) -> 
         store.forget(NS, keys=[turn if how == "source" else "f"])
     assert in_files(store, *words) == []
     with pytest.raises(UndoRefusedError, match="was forgotten since"):
-        store.undo("clean")
-    store.import_rows(rows)
+        store.changes.undo("clean")
+    store.admin.import_rows(rows)
     assert in_files(store, *words) == []
     assert [item.key for item in store.search(NS)] == ["g"]
 
@@ -170,8 +171,8 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
             text = " ".join(WORDS[number : number + 4])
             store.put(NS, f"k{number}", {"text": text, "owner": f"o{number % 5}"})
         store.search(NS, query="apple")  # the signs are in memory now
-        with store._engine.write() as connection:
-            signs.pack(connection, store._engine.model.words)
+        with store._core.engine.write() as connection:
+            signs.pack(connection, store._core.engine.model.words)
         store.put(NS, "late", {"text": "the last thing", "owner": "o0"})
         store.search(NS, query="apple")
         gone = [
@@ -184,9 +185,9 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
         store.forget((), owner="o0")
         image = (tmp_path / "memory.db").read_bytes()
         assert not [id for id, vector in gone if vector.tobytes() in image]
-        _, index = store._engine._current
+        _, index = store._core.engine._current
         assert index is not None
-        (chunk,) = index.chunks(store._engine.database._writer)
+        (chunk,) = index.chunks(store._core.engine.database._writer)
         there = set(chunk.ids[: chunk.n][chunk.namespaces[: chunk.n] >= 0].tolist())
         assert not there & {id for id, _ in gone}
         segments = store.conn.execute("SELECT count, vectors, bits FROM code_segment").fetchall()
@@ -222,7 +223,7 @@ def test_what_was_made_of_it(store: MemoryStore) -> None:
     assert store.get(NS, "only") is not None, "a dry run changes nothing"
     store.forget(NS, owner="alice")
     assert {item.key for item in store.search(NS, limit=99)} == {theirs, "both"}
-    with store.knowledge(NS) as knowledge:
+    with Gathering(store).knowledge(NS) as knowledge:
         both = knowledge.by_key("both")
         assert both is not None
         assert both.evidence == (theirs,)
@@ -235,22 +236,22 @@ def test_it_does_not_come_back(store: MemoryStore) -> None:
     [turn] = said(store, "alice", "I am Zqxgeheim")
     said(store, "bob", "Hello")
     apply(store, "r", fact("fact/1", "Alice is Zqxgeheim", turn))
-    export = list(store.iter_export())
+    export = list(store.admin.export())
     store.forget(NS, keys=[turn])
     assert said(store, "alice", "I am Zqxgeheim") == []
     done = apply(store, "r2", fact("fact/1", "Alice is Zqxgeheim"))
     assert done.added == ()
     assert "deleted" in done.lines[0]
-    store.import_rows(export)
+    store.admin.import_rows(export)
     assert store.get(NS, turn) is None
     assert store.get(NS, "fact/1") is None
     assert in_files(store, "alice-I am Zqx") == []
-    entries = store.history(NS, turn)
+    entries = store.changes.history(NS, turn)
     assert [(one.action, one.before, one.after) for one in entries] == [
         ("add", None, None), ("forget", None, None)
     ]  # fmt: skip
     store.put(NS, turn, {"text": "something else"})
-    assert [one.action for one in store.history(NS, turn)] == ["add", "forget", "add"]
+    assert [one.action for one in store.changes.history(NS, turn)] == ["add", "forget", "add"]
 
 
 @pytest.mark.parametrize("history", [True, False])
@@ -276,22 +277,24 @@ def test_an_old_export_brings_back_nothing(tmp_path: Path, history: bool) -> Non
             ),
             Supersede(key="fact/2", by="fact/1", invalid_at=START, reason="Zqxgrundwort"),
         )  # fmt: skip
-        export = list(store.iter_export(history=history))
+        export = list(store.admin.export(history=history))
         store.forget((), owner="alice")
         store.put(NS, "k", {"text": "of Bob, too"})
-        assert store.import_rows(export) == 2  # fact/2 holds again, and in the export it did not
+        assert (
+            store.admin.import_rows(export) == 2
+        )  # fact/2 holds again, and in the export it did not
         assert in_files(
             store, "Zqxwegwerf", "Zqxvormals", "Zqxmarlene", "Zqxspitzname", "Zqxsiebold",
             "Zqxfragewort", "Zqxgrundwort", "zqxalice",
         ) == []  # fmt: skip
-        assert store.reviews(open_only=False) == []
+        assert store.changes.reviews(open_only=False) == []
         store.put(home, "slot", {"text": "mine"})
-        store.import_rows(export)
+        store.admin.import_rows(export)
         assert store.get(home, "slot").value == {"text": "mine"}  # type: ignore[union-attr]
         assert problems(store) == []
-        after = list(store.iter_export())
+        after = list(store.admin.export())
         with MemoryStore(tmp_path / "copy.db") as copy:
-            copy.import_rows(after)
+            copy.admin.import_rows(after)
             assert known(copy) == known(store)
 
 
@@ -326,14 +329,17 @@ def test_names_of_places_go(tmp_path: Path) -> None:
         store.forget((), owner="zqxalice")
         assert in_files(store, "zqxalice", "zqxfaden") == []
         assert store.remember(home, messages, thread_id="zqxfaden", owner="zqxalice") == []
-        assert [one.action for one in store.history(home, "zqxfaden/1")] == ["add", "forget"]
+        assert [one.action for one in store.changes.history(home, "zqxfaden/1")] == [
+            "add",
+            "forget",
+        ]
         assert store.list_namespaces() == [("memories", "bob")]
         assert problems(store) == []
         store.forget((), owner="nobody")
         store.put(("zqxalice",), "k", {"text": "a", "owner": "zqxalice"})
         store.forget(("zqxalice",), owner="zqxalice")
         assert in_files(store, "zqxalice") == []
-        assert store.history(("zqxalice",), "k")[-1].action == "forget"
+        assert store.changes.history(("zqxalice",), "k")[-1].action == "forget"
 
 
 def test_everything_that_speaks_of_somebody(store: MemoryStore) -> None:
@@ -365,7 +371,7 @@ def test_everything_that_speaks_of_somebody(store: MemoryStore) -> None:
     assert left == {turns[1], turns[3], "note", "g"}
     assert (done.entities, done.edges) == (2, 1)
     assert [entity.name for entity in store.graph(NS).entities()] == ["Bob"]
-    assert store.history(NS, "note")[1].before is None
+    assert store.changes.history(NS, "note")[1].before is None
 
 
 @pytest.mark.parametrize(
@@ -417,7 +423,7 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
             id=f"q{n}", about="a", question=f"Is it {name}?", memories=("k",), options={}
         )
         note = {"linked": [{"key": "e/1", "reason": f"a model: {name} says so"}]}
-        store.apply(
+        store.changes.apply(
             ChangeSet(
                 namespace=namespace, run_id=f"r{n}", kind="reflection", reason="because",
                 changes=(change, review), note=note,
@@ -429,11 +435,11 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
         )  # fmt: skip
         store.jobs.enqueue(job, lambda _: None).result(10)
     store.forget(NS, entity=name)
-    [kept, changed] = [store.runs(namespace)[-1] for namespace in (elsewhere, NS)]
+    [kept, changed] = [store.changes.runs(namespace)[-1] for namespace in (elsewhere, NS)]
     assert (kept.note["linked"][0]["reason"], changed.note) == (f"a model: {name} says so", {})
-    assert [entry.reason for entry in store.history(NS, "k")][-1] is None
-    assert store.history(elsewhere, "k")[-1].reason is not None
-    assert [review.id for review in store.reviews()] == ["q1"]
+    assert [entry.reason for entry in store.changes.history(NS, "k")][-1] is None
+    assert store.changes.history(elsewhere, "k")[-1].reason is not None
+    assert [review.id for review in store.changes.reviews()] == ["q1"]
     assert [job.lane for job in store.jobs.listed()] == ["elsewhere"]
 
 
@@ -466,7 +472,7 @@ def test_everything_in_a_namespace(tmp_path: Path) -> None:
         store.delete(ida, "gone")
         store.put((*ida, "core"), "human", {"text": "Zqxkern"})
         store.put(idas, "k", {"text": "stays"})
-        store.apply(ChangeSet(
+        store.changes.apply(ChangeSet(
             namespace=ida, run_id="reflect/1", kind="reflection", reason="Zqxanlass",
             note={"journal": "Zqxtagebuch"},
             changes=(
@@ -541,9 +547,9 @@ def test_a_text_of_short_words_goes_from_what_repeats_it(store: MemoryStore) -> 
     for told in ('My cat is "Momo"', "It rains"):
         job = NewJob(kind="manage", lane="manage", thread=None, payload={}, config={})
         store.jobs.enqueue(job, lambda _: None).result(10)
-        claimed = store.jobs.claim("manage", "w", lease_us=10**9, max_attempts=1)
+        claimed = store.jobs.leases.claim("manage", "w", lease_us=10**9, max_attempts=1)
         assert claimed is not None
-        store.jobs.finish(claimed, json.dumps([{"content": f"{told}!"}]))
+        store.jobs.leases.finish(claimed, json.dumps([{"content": f"{told}!"}]))
         change = UpdateMemory(
             key="m", facets=Facets(importance=len(told) / 20), reason=f"{told}, she says"
         )
@@ -551,7 +557,7 @@ def test_a_text_of_short_words_goes_from_what_repeats_it(store: MemoryStore) -> 
     store.forget(NS, owner="ann")
     assert in_files(store, "my cat is", 'is \\"momo') == []
     assert [job.result for job in store.jobs.listed(("done",))] == [[{"content": "It rains!"}]]
-    reasons = [entry.reason for entry in store.history(NS, "m")]
+    reasons = [entry.reason for entry in store.changes.history(NS, "m")]
     assert reasons == [None, None, "It rains, she says"]
 
 
@@ -562,9 +568,9 @@ def test_who_decided_goes_with_what_was_theirs(store: MemoryStore) -> None:
         fact("f", "The bins go out"),
         OpenReview(id="q", about="approval", question="So?", memories=("f",), options={"yes": ()}),
     )  # fmt: skip
-    decided = store.decide("q", "yes", by="ann").run_id
+    decided = store.changes.decide("q", "yes", by="ann").run_id
     store.forget(NS, owner="ann")
-    [run] = [run for run in store.runs() if run.id == decided]
+    [run] = [run for run in store.changes.runs() if run.id == decided]
     assert (run.reason, run.note) == ("approval decided: yes", {"review": "q", "option": "yes"})
 
 
@@ -581,13 +587,13 @@ def test_why_names_are_linked_goes_with_what_it_may_quote(store: MemoryStore) ->
     )  # fmt: skip
     link = LinkEntities(key="e/2", same_as="e/1")
     note = {"linked": [{"key": "e/2", "same_as": "e/1", "reason": "a model: both HIV"}]}
-    store.apply(
+    store.changes.apply(
         ChangeSet(
             namespace=NS, run_id="s", kind="reflection", reason="r", changes=(link,), note=note
         )
     )
     store.forget(NS, owner="alice")
-    assert [run.note for run in store.runs(NS) if run.id == "s"] == [{}]
+    assert [run.note for run in store.changes.runs(NS) if run.id == "s"] == [{}]
     assert store.graph(NS).entity("Zqxanne").name == "Zqxanna"
 
 
@@ -601,7 +607,7 @@ def test_undo_is_refused(store: MemoryStore) -> None:
     forgotten = store.forget(NS, owner="alice")
     for run in (forgotten.run_id, "r", "s"):
         with pytest.raises(UndoRefusedError, match="forg"):
-            store.undo(run)
+            store.changes.undo(run)
     found = store.get(NS, "g")
     assert found is not None
 
@@ -619,7 +625,7 @@ def test_the_journal_follows(tmp_path: Path) -> None:
             facets=Facets(owner="zqxalice", privacy="private"),
         )
         apply(store, "r", said, AddMemory(key="fact/2", value=plain_fact("", "It rained").value))
-        JournalFiles(journal.path).rebuild(store)
+        JournalFiles(journal.path).rebuild(store.journal)
         pages = {path: path.read_text() for path in (tmp_path / "journal").rglob("*.md")}
         assert len(pages) == 2
         assert "Zqxgeheim" in "".join(pages.values())
@@ -642,14 +648,14 @@ def test_a_journal_that_cannot_follow(tmp_path: Path, monkeypatch: pytest.Monkey
     with MemoryStore(tmp_path / "memory.db") as store:
         apply(store, "r", AddMemory(key="fact/1", value=plain_fact("", "Zqxgeheim").value))
         for folder in ("open", "shut"):
-            JournalFiles(tmp_path / folder).rebuild(store)
+            JournalFiles(tmp_path / folder).rebuild(store.journal)
         with monkeypatch.context() as patch:
             patch.setattr(Path, "unlink", fail)
             with pytest.raises(ForgettingError, match=r"gone, but the journal in .*open could not"):
                 store.forget(NS, keys=["fact/1"])
         assert store.search(NS) == []
         assert list((tmp_path / "shut").rglob("*.md")) == []
-        JournalFiles(tmp_path / "open").rebuild(store)
+        JournalFiles(tmp_path / "open").rebuild(store.journal)
         assert list((tmp_path / "open").rglob("*.md")) == []
 
 
@@ -726,7 +732,7 @@ def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Pa
     temporary files may be small, or not to be written to, as in a container."""
     for number in range(200):
         said(store, "alice", f"The word is Zqxlosung {number} " + "long " * 200)
-    writer = store._engine.database._writer
+    writer = store._core.engine.database._writer
     writer.pragma("cache_size", 10)  # pages; what is more goes into a file
 
     def without_a_name() -> set[Path]:
@@ -780,10 +786,10 @@ def test_words_of_a_merge_under_way_go(store: MemoryStore, monkeypatch: pytest.M
             NS, f"k{number}", {"text": f"aaqx{number:04d} zz{number * 7:05d} " + "and so on " * 9}
         )
     store.put(NS, "secret", {"text": "aaqzqxlosung"})
-    with store._engine.write() as writer:
+    with store._core.engine.write() as writer:
         keywords.merge(writer, begin=True)
     store.forget(NS, keys=["secret"])
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert not keywords.holds_deleted(snapshot.connection)
     assert in_files(store, "aaqzqxlosung") == []
 
@@ -836,7 +842,7 @@ def test_what_others_say_meanwhile_is_theirs(
 
     monkeypatch.setattr(forgetting._Foreseen, "of", foreseen)
     store.forget(NS, owner="alice")
-    assert [run.reason for run in store.runs(NS) if run.id == "r"] == [
+    assert [run.reason for run in store.changes.runs(NS) if run.id == "r"] == [
         "Zqxhummel Zqxwespen Zqxbienen"
     ]
 
@@ -844,20 +850,22 @@ def test_what_others_say_meanwhile_is_theirs(
 KILLED = """
 import os, signal, sys
 from langmemory.engines.sqlite.file.connection import Database
-from langmemory.stores import MemoryStore, forgetting, memory_store
+from langmemory.projections.journal import Journal
+from langmemory.stores import MemoryStore, forgetting
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 
 place, name = sys.argv[2].rsplit(".", 1)
-setattr({"database": Database, "remains": forgetting.remains, "store": memory_store}[place], name, die)
+setattr({"database": Database, "remains": forgetting.remains, "journal": Journal}[place], name, die)
 MemoryStore(sys.argv[1]).forget((), owner="alice")
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
 @pytest.mark.parametrize(
-    "killed_at", ["database.purge", "database.empty_wal", "remains.found_in_bytes", "store.follow"]
+    "killed_at",
+    ["database.purge", "database.empty_wal", "remains.found_in_bytes", "journal.rebuild"],
 )
 def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
     tmp_path: Path, killed_at: str
@@ -869,7 +877,7 @@ def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
         store.put(NS, "k", {"text": "The word was Zqxkennwort", "owner": "alice"})
         store.put(NS, "k", {"text": "The word is Zqxlosung", "owner": "alice"})
         apply(store, "r", fact("fact/1", "Alice has Zqxlosung", owner="alice"))
-        JournalFiles(pages).write(store, NS, ["fact/1"])
+        JournalFiles(pages).write(store.journal, NS, ["fact/1"])
         assert list(pages.rglob("*.md"))
     done = subprocess.run([sys.executable, "-c", KILLED, str(path), killed_at], check=False)
     assert done.returncode == -signal.SIGKILL
@@ -936,7 +944,7 @@ def test_a_remaining_memory_keeps_its_words(store: MemoryStore) -> None:
     apply(store, "r", *changes)
     done = store.forget(NS, owner="alice")
     assert len(store.recall("garden", NS)) > 0
-    assert [review.id for review in store.reviews()] == ["q"]
+    assert [review.id for review in store.changes.reviews()] == ["q"]
     assert done.memories == 1
 
 
@@ -946,10 +954,10 @@ def test_an_undo_that_took_nothing_back_tells_of_nobody(store: MemoryStore) -> N
     said(store, "bob", "Hm.")
     apply(store, "empty", MarkReflected(keys=tuple(i.key for i in store.search(NS))))
     apply(store, "gone", fact("g", "Alice keeps bees"))
-    store.undo("empty")
+    store.changes.undo("empty")
     assert store.forget(NS, keys=["other"], dry_run=True).notes == 0
     assert store.forget(NS, keys=["g"]).notes == 1
-    reasons = {run.id: run.reason for run in store.runs()}
+    reasons = {run.id: run.reason for run in store.changes.runs()}
     assert reasons["undo/empty"] == "undo of empty"
     assert reasons["empty"] == "a talk"
     assert reasons["gone"] == ""
@@ -980,4 +988,4 @@ def test_a_dry_run_lets_others_write(
     assert (preview.memories, len(written)) == (5, 1), "as it was when it began"
     assert len(store.search(NS, limit=99)) == 6
     assert Path(store.path).stat().st_size >= before
-    assert [run.kind for run in store.runs()] == []
+    assert [run.kind for run in store.changes.runs()] == []

@@ -58,10 +58,10 @@ def test_what_another_said_too_becomes_theirs(store: MemoryStore, first: str) ->
     assert (kept.text, kept.owner, kept.speaker) == ("The oven upstairs is broken.", "noor", "Noor")
     assert kept.valid_at == SECOND
     assert kept.value["speaker"] == "Noor"
-    assert [one.key for one in store.evidence(NS, kept.key)] == [theirs]
+    assert [one.key for one in store.changes.evidence(NS, kept.key)] == [theirs]
     assert store.search(NS, filter={"speaker": "Mia"}) == []
     assert len(store.search(NS, filter={"speaker": "Noor"})) == 2
-    assert "Mia" not in str(list(store.history(NS, kept.key)))
+    assert "Mia" not in str(list(store.changes.history(NS, kept.key)))
     store.forget(NS, owner="noor")
     assert store.search(NS) == []
 

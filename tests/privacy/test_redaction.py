@@ -183,7 +183,7 @@ def test_remember_tells_what_it_replaced(tmp_path: Path, caplog: pytest.LogCaptu
         assert keys.redacted == {"password": 1, "card number": 1}
         assert store.remember(NS, said, thread_id="t") == []
         assert "[redacted: password], my card [redacted: card number]." in stored(store)
-        assert [entry.after for entry in store.history(NS, keys[0])]
+        assert [entry.after for entry in store.changes.history(NS, keys[0])]
     assert "card number=1, password=1" in caplog.text
     data = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     for word in ("hunter2", "4111"):

@@ -14,6 +14,7 @@ from langgraph.graph.message import add_messages
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.errors import OwnershipError
 from langmemory.nodes import RecallNode, RememberNode
+from langmemory.stores.face import bound
 from tests.scripted import ScriptedModel
 
 HOME = ("home",)
@@ -34,7 +35,7 @@ def told(store: MemoryStore, who: str, text: str, thread: str, **message: str) -
 
 
 def asked(store: MemoryStore, who: str) -> list[str]:
-    return [memory.text for memory in store.requests(HOME, viewer=who)]
+    return [memory.text for memory in bound(store, who)._conversing.requests(HOME)]
 
 
 def note(text: str, relation: str, object: str, **more: Any) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def test_another_viewer_writes_no_request(store: MemoryStore) -> None:
     """Through a store bound to one viewer nobody makes a memory another's, puts words into their
     request, or makes a request of what is theirs. The owner and the application may."""
     told(store, "ana", "From now on answer in German.", "a", name="Ana")
-    [request] = store.requests(HOME, viewer="ana")
+    [request] = store.for_viewer("ana")._conversing.requests(HOME)
     store.put(HOME, "dog", {"text": "Ana has a dog.", "owner": "ana"})
     order = {**request.value, "text": f"Ana {INJECTED}."}
     for viewer in (store.for_viewer("bob"), store.for_anyone()):

@@ -73,7 +73,7 @@ def test_what_is_said_in_private_decides_nothing_of_what_others_say(tmp_path: Pa
                 (one.subject, one.relation, one.object, one.status)
                 for one in noor.graph(NS).edges(past=True)
             ]
-            seen.append((claims, [one.question for one in noor.reviews()]))
+            seen.append((claims, [one.question for one in noor.changes.reviews()]))
     assert seen[0] == seen[1]
     assert any(relation == "works_at" for _, relation, _, _ in seen[0][0])
 

@@ -22,6 +22,7 @@ from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 from langmemory.types import Recall, Scope
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish
 from tests.recall.memory_source import NOW, MemorySource, memory
@@ -105,7 +106,7 @@ def test_a_name_finds_what_is_told_under_another(store: MemoryStore) -> None:
 
 def test_a_step_leads_to_evidence_and_back(store: MemoryStore) -> None:
     """From a fact to the turn it came from, and from the turn to its facts."""
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
         reader = source(snapshot, Scope(namespace=NAMESPACE))
         edges = reader.edges(np.array([ids["job"], ids["t/1"]]), 8)
@@ -123,7 +124,7 @@ def test_evidence_is_no_nearness(store: MemoryStore) -> None:
     """The turn a fact rests on is reached, but no nearer to what a query names for that; it is as
     soon as a person or thing lies between."""
     nobody = Found(NONE, np.empty(0, np.float32))
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
         reader = source(snapshot, Scope(namespace=NAMESPACE))
 
@@ -156,7 +157,7 @@ def test_rare_things_connect_and_hubs_do_not(tmp_path: Path) -> None:
                 AddMemory(key=f"f{n}", value={"text": f"Fact {n}."}, mentions=("me", *also))
             )
         apply(store, "all", *changes)
-        with store._engine.read() as snapshot:
+        with store._core.engine.read() as snapshot:
             ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
             reader = source(snapshot, Scope(namespace=NAMESPACE))
             edges = reader.edges(np.array([ids["f0"], ids["f30"]]), 5)
@@ -193,7 +194,7 @@ def test_no_step_leaves_the_scope(store: MemoryStore) -> None:
         "exclude": Scope(namespace=NAMESPACE, exclude=frozenset({"hidden"})),
         "namespace": Scope(namespace=("memories", "other")),
     }
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
         from_here = np.array([ids["job"], ids["t/1"]])
 
@@ -218,7 +219,7 @@ def test_labels_do_not_tell_a_viewer_private_names(store: MemoryStore) -> None:
         AddEntity(key="person/x", name="Grumpel", kind="person", aliases=("Otto",)),
         *fact("otto", "Otto works at Initech.", "person/x", "works_at", "organisation/initech"),
     )
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         job = snapshot.connection.execute("SELECT id FROM item WHERE key = 'job'").fetchone()[0]
 
         def labels(viewer: str | None) -> str:
@@ -283,7 +284,7 @@ def test_names_cost_nothing_while_nobody_is_known(tmp_path: Path) -> None:
     """Without entities the names of a query are not even read."""
     with (
         MemoryStore(tmp_path / "memory.db", index=False) as store,
-        store._engine.read() as snapshot,
+        store._core.engine.read() as snapshot,
     ):
         names = iter(["unread"])
         assert source(snapshot, Scope(namespace=())).entity(names, NONE, 5).ids.size == 0
@@ -332,7 +333,7 @@ def test_what_others_gave_up_in_private_does_not_show(store: MemoryStore) -> Non
     )
 
     def factors(viewer: str) -> dict[str, float]:
-        recall = store.recall("Was the greenhouse sold?", NAMESPACE, viewer=viewer, explain=True)
+        recall = bound(store, viewer).recall("Was the greenhouse sold?", NAMESPACE, explain=True)
         (turn,) = (one for one in recall.results if one.memory.key == "u/9")
         assert turn.explanation is not None
         return dict(turn.explanation.multipliers)
@@ -357,8 +358,8 @@ def test_what_holds_now_is_found_before_what_was_said_of_it_once(tmp_path: Path)
             store.remember(ada, [message], thread_id=at, owner="ada")
         build_reflection_graph(store).invoke({"namespace": ada})
 
-        def texts(query: str, **options: Any) -> list[str]:
-            return [one.text for one in store.recall(query, ada, **options).results]
+        def texts(query: str, viewer: str | None = None, **options: Any) -> list[str]:
+            return [one.text for one in bound(store, viewer).recall(query, ada, **options).results]
 
         for viewer in (None, "ada"):
             for query in ("Where does Ada live?", "Where do I live?"):

@@ -133,7 +133,7 @@ async def test_submitting_from_an_event_loop_never_waits(store: MemoryStore) -> 
         return f"slowly {payload['n']}"
 
     other = ReflectionExecutor(reflector(slowly, ("x",)), store=store, name="s", run_async=True)
-    with store._engine.write():
+    with store._core.engine.write():
         future = executor.submit({"n": 1}, ANNA)
         assert not future.done()
     assert await asyncio.wrap_future(future) == {"kept": 1}

@@ -51,7 +51,7 @@ def add(jobs: Jobs, *, lane: str = "a", thread: str | None = None, **more: Any) 
 
 
 def claim(jobs: Jobs, worker: str = "w", max_attempts: int = 3) -> Job | None:
-    return jobs.claim("test", worker, lease_us=LEASE_US, max_attempts=max_attempts)
+    return jobs.leases.claim("test", worker, lease_us=LEASE_US, max_attempts=max_attempts)
 
 
 def state(jobs: Jobs, job: int) -> JobState:
@@ -89,7 +89,7 @@ def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
     job = claim(jobs)
     assert job is not None
     assert job.payload == {"namespace": list(PLACE), "thread_id": "t"}
-    assert jobs.finish(job, "null")
+    assert jobs.leases.finish(job, "null")
     for _ in range(100):
         queue.submit(PLACE, thread_id="t")
         if (found := claim(jobs)) is not None:
@@ -119,10 +119,10 @@ def test_turns_that_could_not_be_queued_are_in_the_log(
         for queue in (TurnQueue(store, kind="queue"), executor):
             other.execute("BEGIN IMMEDIATE")
             asyncio.run(submit(queue))
-            store._workers.later(lambda connection: None).exception(10)
+            store._core.workers.later(lambda connection: None).exception(10)
             other.execute("ROLLBACK")
             asyncio.run(submit(queue))
-            store._workers.later(lambda connection: None).result(10)
+            store._core.workers.later(lambda connection: None).result(10)
         assert [job.kind for job in store.jobs.listed()] == ["queue", "executor"]
         executor.shutdown()
     assert caplog.text.count("turns_not_queued error=BusyError") == 2
@@ -164,7 +164,7 @@ def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:
     assert two is not None
     assert (one.id, two.id) == (first, other)
     assert claim(jobs) is None
-    jobs.finish(one, "null")
+    jobs.leases.finish(one, "null")
     three = claim(jobs)
     assert three is not None
     assert three.id == second
@@ -176,7 +176,7 @@ def test_the_next_job_costs_the_same_however_many_wait(jobs: Jobs, store: Memory
 
     def cost(waiting: int) -> int:
         rows = ((f"lane {n}", n) for n in range(waiting))
-        with store._engine.write() as connection:
+        with store._core.engine.write() as connection:
             connection.executemany(
                 "INSERT INTO job (kind, lane, payload, created_at, due_at) "
                 "VALUES ('test', ?, '{}', 1, ?)", rows,
@@ -196,7 +196,7 @@ def test_the_next_job_costs_the_same_however_many_wait(jobs: Jobs, store: Memory
 def test_a_job_that_cannot_be_read_holds_up_no_other(jobs: Jobs, store: MemoryStore) -> None:
     """It is given up with a reason and can be listed, and the next one is done."""
     broken, good = add(jobs), add(jobs)
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute("UPDATE job SET payload = '{oops' WHERE id = ?", (broken,))
     done: list[int] = []
     Worker(jobs, lambda job: done.append(job.id), kind="test").run_due()
@@ -255,19 +255,19 @@ def test_a_lost_lease_is_taken_over_and_the_loser_has_no_say(jobs: Jobs, clock: 
     slow = claim(jobs, "slow")
     assert slow is not None
     clock.forward(59)
-    assert jobs.renew([slow], LEASE_US) == []
+    assert jobs.leases.renew([slow], LEASE_US) == []
     clock.forward(59)
     assert claim(jobs, "other") is None
     clock.forward(1)
     other = claim(jobs, "other")
     assert other is not None
     assert (other.id, other.attempts) == (job, 2)
-    assert jobs.renew([slow], LEASE_US) == [slow]
-    assert not jobs.finish(slow, '"slow"')
-    assert jobs.fail(slow, "late", None) is None
-    jobs.release([slow])
+    assert jobs.leases.renew([slow], LEASE_US) == [slow]
+    assert not jobs.leases.finish(slow, '"slow"')
+    assert jobs.leases.fail(slow, "late", None) is None
+    jobs.leases.release([slow])
     assert state(jobs, job) == "running"
-    assert jobs.finish(other, '"other"')
+    assert jobs.leases.finish(other, '"other"')
     assert jobs.find([job])[0].result == "other"
 
 
@@ -408,8 +408,8 @@ def test_a_dead_job_gives_way_to_what_read_its_turns(jobs: Jobs, brings: dict[st
         return job
 
     dead = begun(brings)
-    jobs.fail(dead, "ModelUnavailableError: gone", None)
-    jobs.finish(begun({}), "{}")
+    jobs.leases.fail(dead, "ModelUnavailableError: gone", None)
+    jobs.leases.finish(begun({}), "{}")
     assert state(jobs, dead.id) == ("dead" if brings else "replaced")
 
 
@@ -420,16 +420,16 @@ def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: C
     job = claim(jobs)
     assert job is not None
     assert job.id == done
-    jobs.finish(job, '"x"')
+    jobs.leases.finish(job, '"x"')
     assert [found.payload for found in jobs.find([done, replaced])] == [{}, {}]
     dead = add(jobs)
     job = claim(jobs)
     assert job is not None
-    jobs.fail(job, "TypeError", None)
+    jobs.leases.fail(job, "TypeError", None)
     clock.forward(86_400)
-    assert jobs.tidy(2 * 86_400_000_000) == 0
+    assert jobs.leases.tidy(2 * 86_400_000_000) == 0
     clock.forward(2 * 86_400)
-    assert jobs.tidy(2 * 86_400_000_000) == 2
+    assert jobs.leases.tidy(2 * 86_400_000_000) == 2
     assert state(jobs, dead) == "dead"
     assert jobs.find([dead])[0].payload == {"n": 1}
     assert jobs.drop([dead, done]) == [dead]
@@ -444,13 +444,13 @@ def test_a_clock_that_was_wrong_for_a_while_puts_nothing_off(jobs: Jobs, clock: 
     job = claim(jobs)
     assert job is not None
     assert job.id == failed
-    jobs.fail(job, "TimeoutError", clock() + 120_000_000)
+    jobs.leases.fail(job, "TimeoutError", clock() + 120_000_000)
     claimed = add(jobs, lane="claimed")
     assert claim(jobs, "dies") is not None
     waiting = add(jobs, lane="waiting", wait_seconds=300)
     clock.forward(-5 * 365 * 86_400)
     assert claim(jobs) is None
-    jobs.tidy(86_400_000_000)
+    jobs.leases.tidy(86_400_000_000)
     due = {job.id: job.due_at.timestamp() - clock() / 1e6 for job in jobs.listed(("pending",))}
     assert due == {later: 10 * 365 * 86_400, failed: 60, waiting: 300}
     clock.forward(86_400)
@@ -482,5 +482,5 @@ def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
 def test_options_that_are_very_long_work(jobs: Jobs) -> None:
     """A job may be kept for longer than there are years, and tried more often than anybody counts."""
     options = WorkOptions(max_attempts=100_000, retention_days=3e9)
-    assert jobs.tidy(round(options.retention_days * 86_400_000_000)) == 0
+    assert jobs.leases.tidy(round(options.retention_days * 86_400_000_000)) == 0
     assert options.retry_delay_us(5_000, 0.5) == 3_600_000_000

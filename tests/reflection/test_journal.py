@@ -33,10 +33,10 @@ from langmemory.changes import (
 from langmemory.config import Config
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.lifecycle.journal import MARK, Learned, Page, Session, file_name, render
 from langmemory.ports.facts import Extraction, SessionSummary
-from langmemory.stores import journal
-from langmemory.stores.journal import JournalFiles
+from langmemory.projections.journal import JournalFiles
+from langmemory.projections.journal import files as journal
+from langmemory.projections.journal.pages import MARK, Learned, Page, Session, file_name, render
 from tests.stores.test_scale import steps
 
 LENA = ("memories", "Lena")
@@ -111,18 +111,18 @@ def test_rebuilt_it_is_the_same_to_the_byte(store: MemoryStore, folder: Path) ->
     """What was written run by run is what a rebuild writes; a second rebuild changes nothing."""
     told(store)
     before = files(folder)
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
     elsewhere = folder.parent / "elsewhere"
-    assert JournalFiles(elsewhere).rebuild(store) == 2
+    assert JournalFiles(elsewhere).rebuild(store.journal) == 2
     assert files(elsewhere) == before
 
 
 def test_what_is_forgotten_or_undone_leaves_it(store: MemoryStore, folder: Path) -> None:
     """No file tells of what was undone or forgotten."""
     moved = told(store)
-    store.undo(moved["runs"][0], dry_run=True)
+    store.changes.undo(moved["runs"][0], dry_run=True)
     assert "Valencia" in "".join(files(folder).values())
-    store.undo(moved["runs"][0])
+    store.changes.undo(moved["runs"][0])
     assert "Valencia" not in "".join(files(folder).values())
     assert "- Lena lives in Hamburg.\n" in "".join(files(folder).values())
     store.forget(LENA, entity="Katrin")
@@ -140,25 +140,27 @@ async def test_wherever_it_was_written_it_is_followed(tmp_path: Path) -> None:
         store.remember(LENA, [{"role": "user", "name": "Lena", "content": HAMBURG}], thread_id="t")
         graph = build_reflection_graph(store, journal=given)
         graph.invoke({"namespace": list(LENA)})
-        JournalFiles(exported).rebuild(store)
-        option = Invalidate(key=store.runs()[0].note["learned"][0], invalid_at=datetime.now(UTC))
+        JournalFiles(exported).rebuild(store.journal)
+        option = Invalidate(
+            key=store.changes.runs()[0].note["learned"][0], invalid_at=datetime.now(UTC)
+        )
         question = OpenReview(
             id="review/1", about="dependant", question="Still so?", memories=(option.key,),
             options={"no": (option,), "yes": ()},
         )  # fmt: skip
-        store.apply(
+        store.changes.apply(
             ChangeSet(
                 namespace=LENA, run_id="asks", kind="maintenance", reason="", changes=(question,)
             )
         )
     assert files(given) == files(exported) != {}
     with MemoryStore(tmp_path / "memory.db") as other:
-        decided = await other.adecide("review/1", "no")
+        decided = await other.changes.adecide("review/1", "no")
         assert "until" in "".join(files(given).values())
-        await other.aundo(decided.run_id)
+        await other.changes.aundo(decided.run_id)
         assert "until" not in "".join(files(given).values())
         assert "Still so?" in "".join(files(given).values())
-        other.decide("review/1", "yes")
+        other.changes.decide("review/1", "yes")
         assert "Still so?" not in "".join(files(given).values())
         assert files(given) == files(exported)
         shutil.rmtree(exported)
@@ -183,8 +185,8 @@ def test_what_is_deleted_leaves_it(store: MemoryStore, folder: Path, tmp_path: P
     assert "Hamburg" not in pages
     assert "- Lena lives in Valencia.\n" in pages
     assert "Katrin" in pages
-    assert JournalFiles(folder).rebuild(store) == 0
-    assert store.delete_namespace(LENA) > 3
+    assert JournalFiles(folder).rebuild(store.journal) == 0
+    assert store.admin.delete_namespace(LENA) > 3
     assert files(folder) == {}
     assert not any(path.is_dir() for path in folder.iterdir())
 
@@ -196,10 +198,10 @@ async def test_deleted_without_blocking_it_leaves_it(store: MemoryStore, folder:
             owner="lena", privacy="private")  # fmt: skip
     [turn] = [item.key for item in store.search(LENA) if item.key.startswith("doctor/")]
     await store.adelete(LENA, turn)
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
     await store.adelete(LENA, key_of(store, "nuts"))
     assert "nuts" not in "".join(files(folder).values())
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
 
 
 def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: Path) -> None:
@@ -214,7 +216,7 @@ def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: P
     while not store.sweep_ttl():  # a minute's ten-thousandth part
         pass
     assert "Kiel" not in "".join(files(folder).values())
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
 
 
 @pytest.mark.parametrize("call", ["sync", "async"])
@@ -226,10 +228,10 @@ async def test_a_change_set_is_followed(store: MemoryStore, folder: Path, call: 
     async def apply(run: str, *changes: Change, dry_run: bool = False) -> None:
         one = ChangeSet(namespace=LENA, run_id=run, kind="correction", reason="", changes=changes)
         if call == "sync":
-            store.apply(one, dry_run=dry_run)
+            store.changes.apply(one, dry_run=dry_run)
         else:
-            await store.aapply(one, dry_run=dry_run)
-        assert JournalFiles(folder).rebuild(store) == 0
+            await store.changes.aapply(one, dry_run=dry_run)
+        assert JournalFiles(folder).rebuild(store.journal) == 0
 
     key = key_of(store, "Katrin lives")
     await apply("dry", SetStatus(key=key, status="archived"), dry_run=True)
@@ -270,12 +272,12 @@ def test_what_a_run_or_its_undo_touches_beside_is_followed(
         ("ends", Invalidate(key=facts[0], invalid_at=datetime(2026, 2, 2, tzinfo=UTC))),
     ):
         pages.append(as_rebuilt(store, folder, but=other))
-        store.apply(
+        store.changes.apply(
             ChangeSet(namespace=LENA, run_id=run, kind="correction", reason="", changes=(change,))
         )
         assert as_rebuilt(store, folder, but=other) != pages[-1]
     for run in ("ends", "removes", "withdraws", "asks"):
-        store.undo(run)
+        store.changes.undo(run)
         assert as_rebuilt(store, folder, but=other) == pages.pop()
     assert other.read_text(encoding="utf-8").startswith("# Elsewhere")
 
@@ -283,7 +285,7 @@ def test_what_a_run_or_its_undo_touches_beside_is_followed(
 def as_rebuilt(store: MemoryStore, folder: Path, *, but: Path) -> dict[str, str]:
     """The files but one, once it is sure that they are those of a rebuild."""
     there, elsewhere = files(folder), folder.parent / "elsewhere"
-    JournalFiles(elsewhere).rebuild(store)
+    JournalFiles(elsewhere).rebuild(store.journal)
     rebuilt = files(elsewhere)
     for found in (there, rebuilt):
         del found[str(but.relative_to(folder))]
@@ -308,17 +310,17 @@ def test_a_page_costs_what_stands_on_it(tmp_path: Path) -> None:
                 )
                 for n in range(0, days * 4, 4)
             )
-            store.apply(
+            store.changes.apply(
                 ChangeSet(namespace=LENA, run_id="ends", kind="correction", reason="", changes=over)
             )
             day = [date(2020, 1, 2)]
-            [page] = store.journal(LENA, days=day)
+            [page] = store.journal.pages(LENA, days=day)
             [session] = page.sessions
             assert len(session.learned) == 4
             assert session.learned[1].instead_of == ("It was 4.",)
-            with store._engine.read() as snapshot:
+            with store._core.engine.read() as snapshot:
                 connection = snapshot.connection
-            took.append(steps(connection, partial(store.journal, LENA, days=day)))
+            took.append(steps(connection, partial(store.journal.pages, LENA, days=day)))
     assert 0 < took[1] < 1.5 * took[0]
 
 
@@ -326,17 +328,17 @@ def test_an_import_is_followed(store: MemoryStore, folder: Path, tmp_path: Path)
     """Imported facts stand in the files of the store that imports them, over what was there."""
     told(store)
     with MemoryStore(tmp_path / "copy.db") as other:
-        other.import_rows(store.iter_export())
+        other.admin.import_rows(store.admin.export())
         key = key_of(other, "Katrin lives")
         value = {**next(i.value for i in other.search(LENA, limit=100) if i.key == key)}
         other.put(LENA, key, {**value, "text": "Katrin lives in Kiel."})
         other.put(LENA, "fact/new", {**value, "text": "Katrin sings."})
-        store.import_rows(other.iter_export())
+        store.admin.import_rows(other.admin.export())
     pages = "".join(files(folder).values())
     assert "Katrin lives in Kiel." in pages
     assert "Katrin sings." in pages
     assert "Bremen" not in pages
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
 
 
 def test_a_question_about_what_is_deleted_leaves_it(store: MemoryStore, folder: Path) -> None:
@@ -347,14 +349,14 @@ def test_a_question_about_what_is_deleted_leaves_it(store: MemoryStore, folder: 
         id="review/1", about="contradiction", question="Valencia or Bremen?", memories=keys,
         options={"both": ()},
     )  # fmt: skip
-    store.apply(
+    store.changes.apply(
         ChangeSet(namespace=LENA, run_id="asks", kind="maintenance", reason="", changes=(question,))
     )
-    JournalFiles(folder).rebuild(store)
+    JournalFiles(folder).rebuild(store.journal)
     assert "Valencia or Bremen?" in "".join(files(folder).values())
     store.delete(LENA, keys[1])
     assert "Valencia" not in "".join(files(folder).values())
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
 
 
 def test_what_is_deleted_while_a_page_is_written_leaves_it(
@@ -376,7 +378,7 @@ def test_what_is_deleted_while_a_page_is_written_leaves_it(
             return text
 
         monkeypatch.setattr(journal, "render", late)
-        JournalFiles(folder).rebuild(store)
+        JournalFiles(folder).rebuild(store.journal)
     assert "Bremen" not in "".join(files(folder).values())
 
 
@@ -406,10 +408,10 @@ def test_a_folder_that_cannot_be_written_hinders_no_reflection(
     done = build_reflection_graph(store, extractor=Summarising()).invoke({"namespace": list(LENA)})
     assert len(done["runs"]) == 2
     assert {failure.partition(":")[0] for failure in done["failures"]} == {"journal"}
-    assert store.unread_threads() == []
+    assert store.admin.unread_threads() == []
     assert "langmemory journal --rebuild --path" in caplog.text
     folder.unlink()
-    JournalFiles(folder).rebuild(store)
+    JournalFiles(folder).rebuild(store.journal)
     assert "Bremen" in "".join(files(folder).values())
 
 
@@ -426,7 +428,7 @@ def test_a_page_that_cannot_be_put_in_place_leaves_nothing_beside_it(
     shutil.rmtree(folder)
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(PermissionError):
-        JournalFiles(folder).rebuild(store)
+        JournalFiles(folder).rebuild(store.journal)
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
@@ -440,7 +442,7 @@ def test_what_names_no_day_stands_on_no_page(
     before = files(folder)
     for text in ("of my own", "of my own still"):
         store.put(LENA, "fact/own", {"text": text, "said_at": said_at})
-    assert JournalFiles(folder).rebuild(store) == 0
+    assert JournalFiles(folder).rebuild(store.journal) == 0
     store.delete(LENA, "fact/own")
     assert files(folder) == before
 
@@ -462,7 +464,7 @@ def test_somebody_elses_file_is_left_alone(store: MemoryStore, folder: Path) -> 
     [page, _] = [folder / name for name in files(folder)]
     page.write_text("# My own notes\n", encoding="utf-8")
     (page.parent / "todo.md").write_text("buy milk", encoding="utf-8")
-    JournalFiles(folder).rebuild(store)
+    JournalFiles(folder).rebuild(store.journal)
     assert page.read_text(encoding="utf-8") == "# My own notes\n"
     assert (page.parent / "todo.md").exists()
 
@@ -470,15 +472,15 @@ def test_somebody_elses_file_is_left_alone(store: MemoryStore, folder: Path) -> 
 def test_days_can_be_chosen(store: MemoryStore) -> None:
     """Pages of single days are those of the whole journal."""
     told(store)
-    pages = store.journal()
+    pages = store.journal.pages()
     assert [page.day for page in pages] == [date(2026, 1, 11), date(2026, 7, 12)]
-    assert store.journal(LENA, days=[date(2026, 7, 12)]) == pages[1:]
-    assert store.journal(LENA, days=[]) == []
+    assert store.journal.pages(LENA, days=[date(2026, 7, 12)]) == pages[1:]
+    assert store.journal.pages(LENA, days=[]) == []
     key = key_of(store, "lives in Valencia")
     value = next(item.value for item in store.search(LENA, limit=100) if item.key == key)
     store.put(LENA, key, {**value, "said_at": f"2026-03-03T10:00:00Z{' or so' * 20}"})
-    assert len(store.journal(LENA, days=[date(2026, 3, 3)])) == 1
-    assert store.journal(("memories", "nobody")) == []
+    assert len(store.journal.pages(LENA, days=[date(2026, 3, 3)])) == 1
+    assert store.journal.pages(("memories", "nobody")) == []
 
 
 NAMES = st.one_of(

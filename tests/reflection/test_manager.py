@@ -204,18 +204,18 @@ async def test_what_a_pass_deletes_comes_back_when_it_is_undone(tmp_path: Path) 
         before = store.get(PLACE, "home", refresh_ttl=False)
         manager = create_memory_store_manager(model, store=store, enable_deletes=True)
         manager.invoke(says("I left Bonn for Rome"), CONFIG)
-        [run] = store.runs(PLACE)
+        [run] = store.changes.runs(PLACE)
         [rome] = stored(store)
         assert (store.get(PLACE, "home"), rome["content"]) == (
             None,
             {"content": "Anna lives in Rome"},
         )
-        store.undo(run.id)
+        store.changes.undo(run.id)
         assert store.get(PLACE, "home", refresh_ttl=False) == before
         assert stored(store) == [value]
         await manager.ainvoke(says("Forget that"), CONFIG)
         assert stored(store) == []
-        store.undo(store.runs(PLACE)[0].id)
+        store.changes.undo(store.changes.runs(PLACE)[0].id)
         assert stored(store) == [value]
 
 
@@ -231,11 +231,11 @@ def test_a_pass_over_a_memory_store_can_be_undone(tmp_path: Path) -> None:
         manager = create_memory_store_manager(model, store=store)
         manager.invoke(says("I live in Bonn"), CONFIG)
         manager.invoke(says("I live in Rome"), CONFIG)
-        newest, oldest = store.runs(PLACE)
+        newest, oldest = store.changes.runs(PLACE)
         assert (newest.kind, newest.reason) == ("reflection", "memory manager")
-        store.undo(newest.id)
+        store.changes.undo(newest.id)
         assert [v["content"]["content"] for v in stored(store)] == ["Anna lives in Bonn"]
-        store.undo(oldest.id)
+        store.changes.undo(oldest.id)
         assert stored(store) == []
 
 

@@ -71,7 +71,7 @@ def searched(
     weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
     """Score by item id of the hundred best."""
-    engine = store._engine
+    engine = store._core.engine
     with engine.read() as snapshot:
         scope = snapshot.scoped(Scope(namespace=namespace))
         connection = snapshot.connection
@@ -86,7 +86,7 @@ def ranked_by_fts5(
     weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
     """What FTS5's own bm25 gives to every row of the namespace that matches."""
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         number = namespaces.find(snapshot.connection, namespace)
         return dict(
             snapshot.connection.execute(
@@ -146,13 +146,13 @@ def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
         for start in range(0, 3000, 30):
             texts = enumerate(said[start : start + 30], start)
             store.batch([PutOp(("all",), f"k{n}", {"text": text}) for n, text in texts])
-            with store._engine.write() as connection:
+            with store._core.engine.write() as connection:
                 keywords.merge(connection, begin=start == 0)
         assert parts(store) < 25
         before = searched(store, ("all",), '"w1" OR "w2" OR "w3"')
         merging = True
         while merging:
-            with store._engine.write() as connection:
+            with store._core.engine.write() as connection:
                 merging = keywords.merge(connection, begin=False)
         assert parts(store) < 6
         assert searched(store, ("all",), '"w1" OR "w2" OR "w3"') == before

@@ -27,14 +27,14 @@ def store(tmp_path: Path) -> MemoryStore:
 
 
 def copied(store: MemoryStore) -> None:
-    with store._engine.database.scan() as connection:
-        store._engine._words.load(connection, 1 << 30)
+    with store._core.engine.database.scan() as connection:
+        store._core.engine._words.load(connection, 1 << 30)
 
 
 def known(
     store: MemoryStore, words: Sequence[str], namespace: Namespace = MINE
 ) -> Mapping[str, str]:
-    engine = store._engine
+    engine = store._core.engine
     with engine.read() as snapshot:
         connection = snapshot.connection
         return known_words.known(

@@ -34,7 +34,7 @@ def test_prefixes_are_whole_labels(prefix: tuple[str, ...]) -> None:
     assert reached(filter={"text": {"$ne": "x"}}) == inside
     assert set(store.list_namespaces(prefix=prefix)) == inside
     if prefix:
-        assert store.delete_namespace(prefix) == len(inside)
+        assert store.admin.delete_namespace(prefix) == len(inside)
         assert set(store.list_namespaces()) == set(NEIGHBOURS) - inside
 
 
@@ -53,7 +53,7 @@ def test_a_thousand_namespaces(tmp_path: Path) -> None:
         assert store.list_namespaces(max_depth=1) == [("users",)]
         assert store.list_namespaces(suffix=("u7",)) == [("users", "u7")]
         assert store.list_namespaces(prefix=("*", "u7")) == [("users", "u7")]
-        assert store.delete_namespace(("users",)) == 1000
+        assert store.admin.delete_namespace(("users",)) == 1000
         assert store.list_namespaces() == []
 
 
@@ -64,10 +64,10 @@ def test_labels_that_would_be_two(tmp_path: Path) -> None:
         store.put(("a", "b"), "k", {"x": 1})
         for namespace in (("a.b",), ("a", ""), "ab", ("a", 1)):
             for call in (
-                lambda: store.delete_namespace(namespace),  # noqa: B023
-                lambda: store.history(namespace, "k"),  # noqa: B023
+                lambda: store.admin.delete_namespace(namespace),  # noqa: B023
+                lambda: store.changes.history(namespace, "k"),  # noqa: B023
                 lambda: store.recall("x", namespace),  # noqa: B023
-                lambda: list(store.iter_export(namespace)),  # noqa: B023
+                lambda: list(store.admin.export(namespace)),  # noqa: B023
                 lambda: store.remember(namespace, [("user", "x")], thread_id="t"),  # noqa: B023
             ):
                 with pytest.raises(InvalidNamespaceError):

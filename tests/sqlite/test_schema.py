@@ -85,7 +85,7 @@ def test_an_index_that_another_process_wrote_anew(
         monkeypatch.setattr(schema.keywords, "lost", lambda connection: True)
         engine = Engine(path)  # has looked before the other one was done
         monkeypatch.undo()
-        monkeypatch.setattr("langmemory.stores.base.Engine", lambda *_, **__: engine)
+        monkeypatch.setattr("langmemory.stores.core.Engine", lambda *_, **__: engine)
         with MemoryStore(path, index=False):
             pass
         assert store.conn.execute("SELECT count(*) FROM word_change").get == before
@@ -165,7 +165,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
     """A full disk is a clear error, nothing of the call is written, and the store works on."""
     store = MemoryStore(tmp_path / "m.db", index=False)
     store.put(("a",), "small", {"text": "before"})
-    writer = store._engine.database._writer
+    writer = store._core.engine.database._writer
     writer.pragma("max_page_count", int(writer.pragma("page_count")) + 2)
     big = {"text": "x" * 100_000}
     operation = PutOp(("a",), "big", big)
@@ -180,7 +180,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
     writer.pragma("max_page_count", 1 << 30)
     await store.aput(("a",), "big", big)
     assert [item.key for item in store.search(("a",))] == ["big", "small"]
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
 
 
@@ -189,7 +189,7 @@ def test_a_long_read_leaves_no_large_wal(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("langmemory.engines.sqlite.file.connection.KEPT_WAL_BYTES", 500_000)
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.put(("a",), "first", {"text": "x"})
-        database = store._engine.database
+        database = store._core.engine.database
         with database.read() as reader:
             reader.execute("SELECT count(*) FROM item").fetchall()
             for n in range(20):
@@ -219,7 +219,7 @@ def test_lost_keyword_tables_are_repaired(tmp_path: Path, table: str) -> None:
     raw.close()
 
     Engine(path).close()  # somebody who cannot write the items into it must not hide the loss
-    with MemoryStore(path) as store, store._engine.read() as snapshot:
+    with MemoryStore(path) as store, store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
         ids = snapshot.connection.execute("SELECT rowid FROM keyword('zeppelin')").fetchall()
         assert len(ids) == 2  # the turn and, by context, its neighbour
@@ -273,7 +273,7 @@ def test_damaged_page_is_a_clear_error(tmp_path: Path) -> None:
     store = MemoryStore(path, index=False)
     with pytest.raises(DatabaseError, match=r"damaged .*Run `langmemory doctor`"):
         store.batch(GetOp(("a",), f"k{n}") for n in range(300))
-    with store._engine.database.read() as connection:
+    with store._core.engine.database.read() as connection:
         assert check(connection)
 
 

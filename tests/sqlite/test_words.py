@@ -36,7 +36,7 @@ EVERYTHING: tuple[Namespace, ...] = ((), ("mine",), ("mine", "deep"), ("other",)
 
 
 def load(store: MemoryStore) -> words.WordIndex:
-    engine = store._engine
+    engine = store._core.engine
     with engine.database.scan() as connection:
         engine._words.load(connection, 1 << 30)
     return engine._words
@@ -102,12 +102,12 @@ def test_the_copy_scores_as_fts5_does(
     """Words, repeated words, stems, accents and pairs of characters; in all namespaces, below one, in
     one, and among given items; texts and their neighbours weighed as asked."""
     load(store)
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         for namespace in EVERYTHING:
-            found = by_copy(store._engine, snapshot, namespace, match, weights)
+            found = by_copy(store._core.engine, snapshot, namespace, match, weights)
             assert found == pytest.approx(by_fts5(snapshot, namespace, match, weights), rel=1e-5)
             some = sorted(found)[::2]
-            among = by_copy(store._engine, snapshot, namespace, match, weights, some)
+            among = by_copy(store._core.engine, snapshot, namespace, match, weights, some)
             assert among == {item: found[item] for item in some}
 
 
@@ -116,8 +116,8 @@ def test_a_word_that_most_rows_hold_still_finds_them(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch([PutOp(("a",), f"k{n}", {"text": "tea"}) for n in range(5)])
         load(store)
-        with store._engine.read() as snapshot:
-            found = by_copy(store._engine, snapshot, ("a",), '"tea"')
+        with store._core.engine.read() as snapshot:
+            found = by_copy(store._core.engine, snapshot, ("a",), '"tea"')
             assert len(found) == 5
             assert found == pytest.approx(by_fts5(snapshot, ("a",), '"tea"'), rel=1e-4)
 
@@ -132,7 +132,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
     store.put(("other",), "y", {"text": "medlar apple"})
     load(store)
     match = '"quince" OR "medlar" OR "red" OR "apple"'
-    engine = store._engine
+    engine = store._core.engine
     with engine.read() as snapshot:
         scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
         ids, scores = keyword_search.search(
@@ -178,18 +178,18 @@ def test_what_was_written_since_is_found_and_what_is_gone_is_not(store: MemorySt
     """Additions, other texts, deletions, and turns whose neighbours changed, by this store and by
     another one on the file."""
     index = load(store)
-    with MemoryStore(store._engine.database.path, index=False) as other:
+    with MemoryStore(store._core.engine.database.path, index=False) as other:
         other.put(("other",), "k1", {"text": "quince"})
         other.delete(("other",), "k2")
         other.put(("other",), "new", {"text": "quince and medlar"})
         other.remember(("mine",), [HumanMessage("a medlar"), HumanMessage("fine")], thread_id="t")
         other.put(("fresh",), "k", {"text": "medlar"})
         other.put(("other",), "k3", {"text": "tart"}, index=False)
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert index.current(snapshot.connection) is not None
         for namespace in (*EVERYTHING, ("fresh",)):
             for match in (*MATCHES, '"quince" OR "medlar"'):
-                found = by_copy(store._engine, snapshot, namespace, match)
+                found = by_copy(store._core.engine, snapshot, namespace, match)
                 assert found.keys() == by_fts5(snapshot, namespace, match).keys()
     keys = {item.key for item in store.search(("other",), query="quince")}
     assert keys == {"k1", "new"}
@@ -197,7 +197,7 @@ def test_what_was_written_since_is_found_and_what_is_gone_is_not(store: MemorySt
 
 def test_an_older_snapshot_does_not_see_a_newer_copy(store: MemoryStore) -> None:
     """A reader that began before a write finds what was there then, whatever was copied meanwhile."""
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         snapshot.connection.execute("SELECT count(*) FROM item").fetchone()  # its moment begins
         store.put(("other",), "new", {"text": "quince"})
         index = load(store)
@@ -212,18 +212,18 @@ def test_the_copy_goes_where_it_cannot_be_told_what_changed(
 ) -> None:
     """After the index was written anew, and when the log was cut behind it: FTS5 answers."""
     index = load(store)
-    with store._engine.write() as connection:
-        rebuild_keywords(connection, store._indexing)
-    with store._engine.read() as snapshot:
+    with store._core.engine.write() as connection:
+        rebuild_keywords(connection, store._core.indexing)
+    with store._core.engine.read() as snapshot:
         assert index.current(snapshot.connection) is None
     assert store.search((), query="apple")
     load(store)
     monkeypatch.setattr(keywords, "KEPT_CHANGES", 1)
     for n in range(3):
         store.put(("other",), f"new{n}", {"text": f"quince {n}"})
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         keywords.trim_log(connection)
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert index.current(snapshot.connection) is None
     assert len(store.search((), query="quince")) == 3
 
@@ -236,7 +236,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     monkeypatch.setattr(words, "WORTH_COPYING", 100)
     monkeypatch.setattr(words, "CHANGED_FLOOR", 10)
     monkeypatch.setattr(words, "SEARCHES_BETWEEN_COPIES", 3)
-    index = store._engine._words
+    index = store._core.engine._words
     index.next_copy = 3
 
     def searched_until(seq: int) -> bool:
@@ -253,7 +253,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     newest = store.conn.execute("SELECT max(seq) FROM word_change").fetchone()[0]
     assert searched_until(newest)
     assert len(store.search((), query="quince", limit=50)) == 30
-    with store._engine.database.scan() as connection:
+    with store._core.engine.database.scan() as connection:
         assert words.read(connection, 100) is None
     with Engine(tmp_path / "m.db", settings=DatabaseConfig(word_copy_bytes=0)).read() as snapshot:
         assert snapshot.engine.copied_words(snapshot.connection) is None
@@ -263,7 +263,7 @@ def test_forgetting_drops_the_copy(store: MemoryStore) -> None:
     """Nothing of what is forgotten stays in memory."""
     index = load(store)
     store.forget(("mine",), owner="nobody")
-    store._engine.purge()
+    store._core.engine.purge()
     assert index._current is None
 
 
@@ -284,20 +284,20 @@ def test_a_text_that_changed_often_is_looked_at_once(
     and keeps the copy when the rest is cut; a snapshot from before the last search sees its own."""
     index = load(store)
     monkeypatch.setattr(keywords, "KEPT_CHANGES", 2)
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         snapshot.connection.execute("SELECT count(*) FROM item").fetchone()  # its moment begins
         for n in range(5):
             store.put(("other",), "often", {"text": f"quince {n}"})
             store.put(("other",), f"k{n}", {"text": "medlar"})
-            with store._engine.write() as connection:
+            with store._core.engine.write() as connection:
                 keywords.trim_log(connection)
             assert [item.key for item in store.search((), query="quince")] == ["often"]
             assert len(store.search((), query="medlar")) == n + 1
         current = index._current
         assert current is not None
         assert len(current.changed) == 6
-        assert by_copy(store._engine, snapshot, (), '"quince" OR "medlar"') == {}
-        assert by_copy(store._engine, snapshot, (), '"apple"') == pytest.approx(
+        assert by_copy(store._core.engine, snapshot, (), '"quince" OR "medlar"') == {}
+        assert by_copy(store._core.engine, snapshot, (), '"apple"') == pytest.approx(
             by_fts5(snapshot, (), '"apple"'), rel=1e-5
         )
 
@@ -316,7 +316,7 @@ def test_of_changed_rows_those_with_rare_words_are_scored(
     store.put(("other",), "k1", {"text": "sorb tart"})  # a word that the copy does not know
     store.put(("other",), "k2", {"text": "red apple"})
     match = '"sorb" OR "quince" OR "medlar" OR "red" OR "apple"'
-    engine = store._engine
+    engine = store._core.engine
     with engine.read() as snapshot:
         scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
 
@@ -387,18 +387,18 @@ def test_an_older_state_or_another_file_in_its_place(
 
 def test_stores_on_one_file_share_the_copy(store: MemoryStore) -> None:
     """Also when one of them is closed."""
-    path = store._engine.database.path
+    path = store._core.engine.database.path
     MemoryStore(path, index=False).close()
     index = load(store)
     with MemoryStore(path, index=False) as other:
-        assert other._engine._words is index
+        assert other._core.engine._words is index
 
 
 @pytest.mark.parametrize("end", ["close", "purge"])
 def test_a_copy_under_way_is_broken_off(store: MemoryStore, end: str) -> None:
     """Before the file is closed, so that all that was written is in it, and not in a WAL that who
     copies the file would leave behind; before it is purged, which needs the WAL to itself."""
-    engine, path = store._engine, store._engine.database.path
+    engine, path = store._core.engine, store._core.engine.database.path
     reading, refused = threading.Event(), list[str]()
 
     def read_for_ever() -> None:
@@ -428,7 +428,7 @@ def test_a_copy_under_way_is_broken_off(store: MemoryStore, end: str) -> None:
 
 def test_a_copy_of_what_was_before_a_purge_is_not_kept(store: MemoryStore) -> None:
     """It would hold the words of what was forgotten while it was made."""
-    engine = store._engine
+    engine = store._core.engine
     before = engine.database.new_connection()
     before.execute("BEGIN; SELECT count(*) FROM item").fetchall()
     store.delete(("other",), "k1")
@@ -462,8 +462,8 @@ def test_rows_of_few_namespaces_are_kept(
     index = load(store)
     for _ in range(2):
         for namespace in EVERYTHING:
-            with store._engine.read() as snapshot:
-                found = by_copy(store._engine, snapshot, namespace, '"apple"')
+            with store._core.engine.read() as snapshot:
+                found = by_copy(store._core.engine, snapshot, namespace, '"apple"')
                 assert found.keys() == by_fts5(snapshot, namespace, '"apple"').keys()
             current = index._current
             assert current is not None
@@ -474,21 +474,21 @@ def test_the_budget_counts_distinct_words(tmp_path: Path) -> None:
     """Texts full of numbers take more than five bytes a word, and do not exceed the budget."""
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch([PutOp(("a",), f"k{n}", {"text": f"id{n} x{n}"}) for n in range(500)])
-        with store._engine.database.scan() as connection:
+        with store._core.engine.database.scan() as connection:
             copy = words.read(connection, 1 << 20)
         assert copy is not None
         arrays = [copy.ids, copy.norms, copy.hashes, copy.starts, copy.ends, copy.rows, copy.often]
         held = sum(one.nbytes for one in (*arrays, *copy.by_namespace))
-        with store._engine.database.scan() as connection:
+        with store._core.engine.database.scan() as connection:
             assert words.read(connection, held - 1) is None
-        with store._engine.database.scan() as connection:
+        with store._core.engine.database.scan() as connection:
             assert words.read(connection, held) is not None
 
 
 def test_a_word_like_a_namespace_weighs_by_the_texts(store: MemoryStore) -> None:
     """A token n1 stands in the index for each item of the first namespace; FTS5 is not to count these
     when it weighs the word n1 of texts."""
-    engine = store._engine
+    engine = store._core.engine
     with engine.read() as snapshot:
         for namespace in EVERYTHING:
             scope = snapshot.scoped(Scope(namespace=namespace))
@@ -505,7 +505,7 @@ def test_what_was_asked_is_not_kept(store: MemoryStore) -> None:
     store.batch([PutOp(("a",), f"k{n}", {"text": "tea", "doc": f"doc{n}"}) for n in range(50)])
     store.search((), query="tea", filter={"doc": {"$in": ["doc1", "doc2"]}})
     store.search(("a",), query="tea quince")
-    census = store._engine.census
+    census = store._core.engine.census
     assert census._counts
     assert not any(word in repr(vars(census)) for word in ("doc1", "tea", "quince"))
 
@@ -515,7 +515,7 @@ def test_a_connection_that_split_words_is_freed(tmp_path: Path) -> None:
     its connections have split queries into words."""
     store = MemoryStore(tmp_path / "m.db", index=False)
     store.put(("mine",), "k", {"text": "an apple"})
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         parts = keyword_search._taken_apart(snapshot.connection, '"apples"')
         assert keyword_search._single(parts) == ["appl"]
         seen = weakref.ref(snapshot.connection)

@@ -34,17 +34,17 @@ def change_set(
 
 
 def apply(store: MemoryStore, run: str, *changes: Change, **options: Any) -> Applied:
-    return store.apply(change_set(run, *changes, **options))
+    return store.changes.apply(change_set(run, *changes, **options))
 
 
 def known(store: MemoryStore) -> list[str]:
     """What is known now: the export without the record, and without what names the moment."""
-    rows = [json.dumps(row, sort_keys=True) for row in store.iter_export(history=False)]
+    rows = [json.dumps(row, sort_keys=True) for row in store.admin.export(history=False)]
     return rows[1:]
 
 
 def problems(store: MemoryStore) -> list[str]:
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         return check(snapshot.connection)
 
 

@@ -217,24 +217,24 @@ def test_any_use_is_what_a_plain_model_says(
             model.list_namespaces(store)
         elif chance < 0.35:
             namespace = choose.choice(NAMESPACES)
-            store.delete_namespace(namespace)
+            store.admin.delete_namespace(namespace)
             for place in [one for one in model.items if one[0][: len(namespace)] == namespace]:
                 del model.items[place]
         elif chance < 0.36 and model.changes:
-            with store._engine.write() as connection:
+            with store._core.engine.write() as connection:
                 signs.pack(connection, read_model(connection).words)
                 keywords.trim_log(connection)
         elif chance < 0.37:
-            with store._engine.database.scan() as connection:
-                store._engine._words.load(connection, 1 << 30)
+            with store._core.engine.database.scan() as connection:
+                store._core.engine._words.load(connection, 1 << 30)
         elif chance < 0.39 and model.changes:
-            with store._engine.read() as snapshot:
-                _, signed = store._engine.up_to_date_signs(snapshot.connection)
+            with store._core.engine.read() as snapshot:
+                _, signed = store._core.engine.up_to_date_signs(snapshot.connection)
             if signed is not None:
-                signed.load_coarse(store._engine.database.read, 16, 1 << 30)
+                signed.load_coarse(store._core.engine.database.read, 16, 1 << 30)
         else:
             model.search(store, mode)
     for _, store in stores:
-        with store._engine.read() as snapshot:
+        with store._core.engine.read() as snapshot:
             assert check(snapshot.connection) == []
         store.close()

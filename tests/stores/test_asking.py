@@ -63,7 +63,7 @@ async def test_the_wal_can_be_emptied_while_a_model_is_asked(tmp_path: Path) -> 
     def emptied(who: str) -> None:
         with MemoryStore(tmp_path / "m.db") as other:
             other.put(NS, who, {"text": "something else"})
-            if not other._engine.purge():
+            if not other._core.engine.purge():
                 busy.append(who)
 
     def expander(query: str) -> list[str]:
@@ -117,7 +117,7 @@ def test_what_goes_while_a_model_is_asked_is_not_returned() -> None:
     with MemoryStore(":memory:", reranker=reranker) as store:
         for n in range(4):
             store.put(NS, f"k{n}", {"text": f"heron number {n}"})
-        found = store.recall("heron", NS, viewer="tom", explain=True)
+        found = store.for_viewer("tom").recall("heron", NS, explain=True)
         assert texts(found.results)[:2] == [seen[3], seen[2]]
         assert not set(seen[:2]) & set(texts(found.results))
         assert all(result.explanation for result in found.results)

@@ -36,7 +36,9 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
-from langmemory.stores import MemoryStore, base, changing, reembed
+from langmemory.stores import MemoryStore, batching, core, following, reembed
+from langmemory.stores import changes as changes_room
+from langmemory.stores.face import bound
 from tests.seeds import examples
 from tests.stores.change_sets import (
     NS,
@@ -92,10 +94,10 @@ def test_everything_at_once(store: MemoryStore) -> None:
         match = " ".join(f'"{word}"' for word in words.split())
         row = store.conn.execute("SELECT rowid FROM keyword WHERE body MATCH ?", (match,))
         assert found.id in [one[0] for one in row]
-    assert [(run.id, run.kind, run.note) for run in store.runs(NS)] == [
+    assert [(run.id, run.kind, run.note) for run in store.changes.runs(NS)] == [
         ("reflect/1", "reflection", {"model_calls": 1})
     ]
-    [entry] = store.history(NS, "fact/1")
+    [entry] = store.changes.history(NS, "fact/1")
     assert (entry.action, entry.run_id, entry.reason) == ("add", "reflect/1", "she said so")
     counts = {name: rows(store, name) for name in ("evidence", "mention", "edge", "reflected")}
     assert counts == {"evidence": 2, "mention": 2, "edge": 1, "reflected": 2}
@@ -140,11 +142,11 @@ def test_a_dry_run(store: MemoryStore) -> None:
         fact("new", "Maria lives in Zürich"),
         Supersede(key="old", by="new", invalid_at=year(2020), reason="moved"),
     )
-    before = list(store.iter_export())[1:]
-    dry = store.apply(plan, dry_run=True)
+    before = list(store.admin.export())[1:]
+    dry = store.changes.apply(plan, dry_run=True)
     assert dry.dry_run
-    assert list(store.iter_export())[1:] == before
-    real = store.apply(plan)
+    assert list(store.admin.export())[1:] == before
+    real = store.changes.apply(plan)
     assert (real.lines, real.added, real.changed) == (dry.lines, dry.added, dry.changed)
     assert real.lines == (
         "add old 'again': is there already, and is left as it is",
@@ -163,21 +165,21 @@ async def test_without_blocking(tmp_path: Path, asynchronous: bool) -> None:
         )  # fmt: skip
         plan = change_set("r", fact("f", "Maria lives in Bern"), asked)
         if asynchronous:
-            done = await asyncio.gather(*(store.aapply(plan) for _ in range(5)))
+            done = await asyncio.gather(*(store.changes.aapply(plan) for _ in range(5)))
             assert sorted(one.repeated for one in done) == [False, True, True, True, True]
-            assert [review.id for review in await store.areviews(NS)] == ["q"]
-            decided = await store.adecide("q", "away", by="maria")
+            assert [review.id for review in await store.changes.areviews(NS)] == ["q"]
+            decided = await store.changes.adecide("q", "away", by="maria")
             assert decided.changed == ("f",)
-            assert (await store.aundo(decided.run_id, dry_run=True)).dry_run
-            await store.aundo(decided.run_id)
-            assert len(await store.aruns()) == 3
+            assert (await store.changes.aundo(decided.run_id, dry_run=True)).dry_run
+            await store.changes.aundo(decided.run_id)
+            assert len(await store.changes.aruns()) == 3
         else:
-            store.apply(plan)
-            decided = store.decide("q", "away", by="maria")
-            store.undo(decided.run_id)
+            store.changes.apply(plan)
+            decided = store.changes.decide("q", "away", by="maria")
+            store.changes.undo(decided.run_id)
         assert memories(store) == {"f"}
-        assert store.runs()[1].note["by"] == "maria"
-        assert [review.decision for review in store.reviews()] == [None]
+        assert store.changes.runs()[1].note["by"] == "maria"
+        assert [review.decision for review in store.changes.reviews()] == [None]
 
 
 BAD: dict[str, Change] = {
@@ -210,11 +212,11 @@ def test_a_failing_change_leaves_nothing(store: MemoryStore, name: str) -> None:
         AddEntity(key="g", name="G"), LinkEntities(key="e", same_as="g"),
         OpenReview(id="q", about="a", question="?", memories=("f",), options={"yes": ()}),
     )  # fmt: skip
-    before = list(store.iter_export())[1:]
+    before = list(store.admin.export())[1:]
     good = (fact("new", "written first"), UpdateMemory(key="f", facets=Facets(pinned=True)))
     with pytest.raises(ChangeError, match=r"nobody|itself|'is'|linked to it|maybe"):
         apply(store, "bad", *good, BAD[name])
-    assert list(store.iter_export())[1:] == before
+    assert list(store.admin.export())[1:] == before
     assert apply(store, "bad", *good).added == ("new",)
 
 
@@ -227,9 +229,9 @@ def test_values_and_embedders_fail_first(tmp_path: Path) -> None:
         embeddings.fail_after = 0
         with pytest.raises(EmbeddingError):
             apply(store, "r", fact("a", "good"))
-        assert store.runs() == []
+        assert store.changes.runs() == []
         assert known(store) == []
-        store.apply(change_set("dry", fact("a", "good")), dry_run=True)  # asks no embedder
+        store.changes.apply(change_set("dry", fact("a", "good")), dry_run=True)  # asks no embedder
 
 
 def test_a_plan_that_is_out_of_date(store: MemoryStore) -> None:
@@ -237,7 +239,7 @@ def test_a_plan_that_is_out_of_date(store: MemoryStore) -> None:
     memory's change does not matter."""
     turns = talked(store)
     apply(store, "r1", fact("f", "Maria lives in Bern", turns[0]), fact("g", "Maria likes tea"))
-    seen = store.history(NS, "g")[-1].seq
+    seen = store.changes.history(NS, "g")[-1].seq
     apply(store, "r2", UpdateMemory(key="f", facets=Facets(confidence=0.5)))
     with pytest.raises(StalePlanError, match=r"f \(update by run r2\)"):
         apply(store, "r3", Invalidate(key="f", invalid_at=year(2020)), planned_at=seen)
@@ -246,7 +248,7 @@ def test_a_plan_that_is_out_of_date(store: MemoryStore) -> None:
         apply(store, "r3", fact("h", "Maria moved", turns[0]), planned_at=seen)
     apply(store, "r3", UpdateMemory(key="g", facets=Facets(confidence=0.5)), planned_at=seen)
     apply(store, "r4", Invalidate(key="f", invalid_at=year(2020)))
-    assert len(store.runs()) == 4
+    assert len(store.changes.runs()) == 4
 
 
 def test_what_a_person_deleted_stays_deleted(store: MemoryStore) -> None:
@@ -264,13 +266,13 @@ def test_what_a_person_deleted_stays_deleted(store: MemoryStore) -> None:
         OpenReview(id="q", about="a", question="?", memories=("new",), options={}),
         UpdateMemory(key="new", facets=Facets(pinned=True)),
     )  # fmt: skip
-    assert (done.added, done.changed, store.reviews()) == ((), (), [])
+    assert (done.added, done.changed, store.changes.reviews()) == ((), (), [])
     assert all("deleted" in line for line in done.lines)
     store.delete(NS, turns[1])
     assert apply(store, "r4", fact("g", "Maria moved", turns[1])).added == ()
     assert apply(store, "r5", fact("h", "Maria moved", *turns)).added == ("h",)
     assert memories(store, kinds=["semantic"]) == {"old", "h"}
-    store.delete_namespace(NS)
+    store.admin.delete_namespace(NS)
     assert apply(store, "r6", fact("h", "Maria moved")).added == ("h",)
 
 
@@ -313,8 +315,8 @@ def test_an_end_and_a_successor(store: MemoryStore) -> None:
         "zurich",
         year(2020),
     )
-    assert bern.expired_at == store.runs()[0].at
-    entry = store.history(NS, "bern")[-1]
+    assert bern.expired_at == store.changes.runs()[0].at
+    entry = store.changes.history(NS, "bern")[-1]
     assert (entry.action, entry.before) == ("supersede", value("Maria lives in Bern"))
     assert entry.facets == {
         "status": "active", "superseded_by": None, "invalid_at": None, "expired_at": None,
@@ -328,7 +330,9 @@ def test_what_was_known_then(store: MemoryStore, monkeypatch: pytest.MonkeyPatch
     """The two times are apart: before the system learned of a move it believed the old address to
     hold, also for a time after the move; now it knows better, about then and about now."""
     clock = iter([2015, 2020, 2022])
-    monkeypatch.setattr(changing, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
+    monkeypatch.setattr(
+        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
+    )
     apply(store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)))
     apply(
         store, "r2", fact("zurich", "Maria lives in Zürich", valid_at=year(2018)),
@@ -362,7 +366,9 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
     """What is true from a day on is true on it and not a moment before, and what ends on it is not
     true any more; the same of what the system believed. What has no times was always true."""
     clock = iter([2015, 2020])
-    monkeypatch.setattr(changing, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
+    monkeypatch.setattr(
+        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
+    )
     apply(
         store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)),
         fact("ever", "Maria lives well"),
@@ -436,7 +442,7 @@ def test_whatever_changed_since(seed: int) -> None:
                 yield Merge(key=keys[0], others=(other,))
 
     with pytest.MonkeyPatch.context() as patch, MemoryStore(":memory:", index=False) as store:
-        for clock in (changing, base):
+        for clock in (changes_room, batching, core, following):
             patch.setattr(clock, "now_us", lambda: int(now.timestamp()) * 1_000_000)
         apply(store, "begin", AddEntity(key="m", name="Maria"))
         answered: list[tuple[datetime, tuple[list[set[str]], list[set[str]]]]] = []
@@ -445,7 +451,7 @@ def test_whatever_changed_since(seed: int) -> None:
             keys = [row[0] for row in store.conn.execute("SELECT key FROM item ORDER BY id")]
             if step > 2 and chance.random() < 0.3:
                 with suppress(ChangeError):
-                    store.undo(f"r{chance.randrange(step)}")
+                    store.changes.undo(f"r{chance.randrange(step)}")
             elif keys and step > 2 and chance.random() < 0.2:
                 store.delete(NS, chance.choice(keys))
             else:
@@ -461,7 +467,9 @@ def test_a_claim_made_later_was_not_known_before(
     """An edge that a later run gave a memory is not in the graph of what was believed before it, and
     what was superseded by then is named there all the same."""
     clock = iter([2015, 2017, 2020])
-    monkeypatch.setattr(changing, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
+    monkeypatch.setattr(
+        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
+    )
     apply(
         store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)),
         AddEntity(key="m", name="Maria"), AddEntity(key="b", name="Bern"),
@@ -493,7 +501,7 @@ def test_statuses(store: MemoryStore) -> None:
     assert memories(store, "Maria likes", as_of=between) == {"a"}
     assert memories(store, "Maria likes", known_at=between) == {"x"}
     assert memories(store, "Maria likes", known_at=before) == set()
-    assert [one.action for one in store.history(NS, "x")] == ["add", "archive"]
+    assert [one.action for one in store.changes.history(NS, "x")] == ["add", "archive"]
 
 
 def test_another_value(store: MemoryStore) -> None:
@@ -567,25 +575,25 @@ def test_reviews(store: MemoryStore) -> None:
         },
     )  # fmt: skip
     apply(store, "r2", asked, asked.model_copy(update={"id": "q2"}), asked)
-    assert [(one.id, one.options, one.run_id) for one in store.reviews(("memories",))] == [
+    assert [(one.id, one.options, one.run_id) for one in store.changes.reviews(("memories",))] == [
         ("q", ("Bern", "Zürich", "both"), "r2"), ("q2", ("Bern", "Zürich", "both"), "r2"),
     ]  # fmt: skip
-    assert store.reviews(("else",)) == []
+    assert store.changes.reviews(("else",)) == []
     with pytest.raises(ChangeError, match="'Bern', 'Zürich', 'both'"):
-        store.decide("q", "Basel")
+        store.changes.decide("q", "Basel")
     with pytest.raises(ChangeError, match="no review 'q3'"):
-        store.decide("q3", "Bern")
-    done = store.decide("q", "Zürich", by="maria")
+        store.changes.decide("q3", "Bern")
+    done = store.changes.decide("q", "Zürich", by="maria")
     assert done.changed == ("f",)
-    [run] = store.runs(limit=1)
+    [run] = store.changes.runs(limit=1)
     assert (run.id, run.kind, run.note["by"]) == (done.run_id, "review", "maria")
-    assert store.history(NS, "f")[-1].reason == "moved"
+    assert store.changes.history(NS, "f")[-1].reason == "moved"
     with pytest.raises(ChangeError, match="decided as 'Zürich' already"):
-        store.decide("q", "Bern")
+        store.changes.decide("q", "Bern")
     store.delete(NS, "g")
-    assert store.decide("q2", "Bern").changed == ()
-    assert store.reviews() == []
-    assert [one.decision for one in store.reviews(open_only=False)] == ["Zürich", "Bern"]
+    assert store.changes.decide("q2", "Bern").changed == ()
+    assert store.changes.reviews() == []
+    assert [one.decision for one in store.changes.reviews(open_only=False)] == ["Zürich", "Bern"]
 
 
 def test_reviews_of_others(store: MemoryStore) -> None:
@@ -599,7 +607,7 @@ def test_reviews_of_others(store: MemoryStore) -> None:
     )  # fmt: skip
 
     def asked(viewer: str | None) -> list[str]:
-        return [review.id for review in store.reviews(NS, viewer=viewer)]
+        return [review.id for review in bound(store, viewer).changes.reviews(NS)]
 
     assert asked(None) == ["none", "qf", "qfg", "qg"]
     assert asked("maria") == ["qf", "qfg", "qg"]
@@ -621,12 +629,12 @@ def test_facts_are_indexed_the_same_every_time(tmp_path: Path) -> None:
         store.put(NS, "f", value("keeps bees", speaker="Ann"))
         assert keyword_rows(store) == terms
         assert rows(store, "fingerprint") == 1
-        exported = list(store.iter_export())
+        exported = list(store.admin.export())
     other = WordEmbeddings(8, "words-b")
     reembed(str(tmp_path / "m.db"), index={**index, "embed": other, "dims": 8})
     assert other.asked == ["keeps bees"]
     with MemoryStore(tmp_path / "n.db", index={**index, "embed": other, "dims": 8}) as restored:
-        restored.import_rows(exported)
+        restored.admin.import_rows(exported)
         assert keyword_rows(restored) == terms
         assert problems(restored) == []
 
@@ -643,6 +651,7 @@ KILLED = """
 import os, signal, sys
 from langmemory.stores import MemoryStore
 from langmemory.engines.sqlite.changes import applying
+from langmemory.stores.face import bound
 from tests.stores.change_sets import apply, fact
 store = MemoryStore(sys.argv[1])
 print("ready", flush=True)
@@ -666,7 +675,7 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     with MemoryStore(path) as store:
         assert problems(store) == []
-        assert [run.id for run in store.runs()] == ["whole"]
+        assert [run.id for run in store.changes.runs()] == ["whole"]
         assert len(store.search(NS, limit=99)) == 50
         plan = [fact(f"k{n}", f"killed fact {n}") for n in range(50)]
         assert len(apply(store, "killed", *plan).added) == 50

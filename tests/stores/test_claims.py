@@ -12,6 +12,7 @@ from langmemory.formation.relations.data import WORDS
 from langmemory.formation.relations.questions import relations_asked
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 from tests.graph_world import NAMESPACE, apply, day, fact
 
 PEOPLE = {
@@ -151,7 +152,7 @@ def test_what_another_confided_answers_nobody_else(store: MemoryStore) -> None:
     )  # fmt: skip
 
     def told(question: str, viewer: str) -> list[str]:
-        found = store.recall(question, NAMESPACE, limit=20, viewer=viewer, explain=True)
+        found = bound(store, viewer).recall(question, NAMESPACE, limit=20, explain=True)
         return [one.memory.key for one in found if one.parts.get("claim", 0.0) > 0]
 
     assert "debt" in told("To whom does Lena owe money?", "lena")

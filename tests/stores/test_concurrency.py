@@ -67,7 +67,7 @@ def test_loops_threads_and_sync_calls_share_a_store(path: str) -> None:
         thread.join(60)
     assert failures == []
     assert len(store.search(NS, limit=99)) == 44
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
     store.close()
 
@@ -81,7 +81,7 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
         busy.set()
         assert hold.wait(30)
 
-    blocker = asyncio.ensure_future(store._workers.write(block))
+    blocker = asyncio.ensure_future(store._core.workers.write(block))
     while not busy.is_set():
         await asyncio.sleep(0)  # the writer is busy: what follows is committed together
 
@@ -94,13 +94,13 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
 
     tasks: list[Awaitable[Any]] = [
         store.aput(NS, "one", {"n": 1}),
-        store._workers.write(broken),
+        store._core.workers.write(broken),
         store.aput(NS, "two", {"n": 2}),
-        store._workers.write(stumbling),
+        store._core.workers.write(stumbling),
         store.aput(NS, "three", {"n": 3}),
     ]
     waiting = asyncio.gather(*tasks, return_exceptions=True)
-    while len(store._workers._pending) < len(tasks):
+    while len(store._core.workers._pending) < len(tasks):
         await asyncio.sleep(0)
     hold.set()
     results = await waiting
@@ -109,7 +109,7 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
         "NoneType", "DatabaseError", "NoneType", "KeyError", "NoneType",
     ]  # fmt: skip
     assert {item.key for item in await store.asearch(NS)} == {"one", "two", "three"}
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert snapshot.connection.execute(
             "SELECT count(*) FROM setting WHERE name = 'half'"
         ).fetchone() == (0,)
@@ -137,7 +137,7 @@ async def test_cancellation_leaves_the_store_healthy(path: str) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     await store.aput(NS, "after", {"text": "alive"})
     assert (await store.asearch(NS, query="alive", limit=1))[0].key == "after"
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
     await store.aclose()
 
@@ -146,7 +146,7 @@ async def test_use_after_close(path: str) -> None:
     """After close every method says ClosedStoreError; closing again does nothing."""
     store = MemoryStore(path)
     await store.aput(NS, "k", {"text": "x"})
-    rows = store.iter_export()
+    rows = store.admin.export()
     next(rows)
     rows.close()
     store.close()
@@ -159,11 +159,11 @@ async def test_use_after_close(path: str) -> None:
         lambda: store.list_namespaces(),
         lambda: store.remember(NS, [("user", "x")], thread_id="t"),
         lambda: store.recall("x", NS),
-        lambda: store.history(NS, "k"),
-        lambda: store.delete_namespace(NS),
+        lambda: store.changes.history(NS, "k"),
+        lambda: store.admin.delete_namespace(NS),
         lambda: store.stats(),
         lambda: store.sweep_ttl(),
-        lambda: next(store.iter_export()),
+        lambda: next(store.admin.export()),
         lambda: store.conn,
     ]
     for call in calls:
@@ -175,7 +175,7 @@ async def test_use_after_close(path: str) -> None:
         lambda: store.asearch(NS, query="x"),
         lambda: store.aremember(NS, [("user", "x")], thread_id="t"),
         lambda: store.arecall("x", NS),
-        lambda: store.ahistory(NS, "k"),
+        lambda: store.changes.ahistory(NS, "k"),
     ]
     for start in later:
         with pytest.raises(ClosedStoreError):
@@ -240,8 +240,10 @@ def test_a_store_never_closed(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     dropped = MemoryStore(path)
     asyncio.run(dropped.aput(NS, "k", {"text": "x"}))
-    database = weakref.ref(dropped._engine.database)
-    dropped._engine.database._after_commit(apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES)
+    database = weakref.ref(dropped._core.engine.database)
+    dropped._core.engine.database._after_commit(
+        apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES
+    )
     del dropped
     for _ in range(100):  # the thread that checkpoints may hold it for a moment
         gc.collect()
@@ -325,7 +327,7 @@ def test_an_export_is_read_in_any_thread(path: str) -> None:
     with MemoryStore(path, index=False) as store, ThreadPoolExecutor(1) as other:
         for key in "abc":
             store.put(NS, key, {"text": key})
-        whole, dropped = store.iter_export(), store.iter_export()
+        whole, dropped = store.admin.export(), store.admin.export()
         rows = [next(whole), other.submit(next, whole).result(10)]
         other.submit(next, dropped).result(10)
         other.submit(store.put, NS, "d", {"text": "d"}).result(10)
@@ -340,11 +342,11 @@ def test_an_export_that_was_dropped_ends_in_any_moment(path: str) -> None:
     takes a connection for another read: neither waits for the other."""
     store = MemoryStore(path, index=False)
     store.put(NS, "k", {"text": "x"})
-    export: Any = store.iter_export()
+    export: Any = store.admin.export()
     next(export)
 
     def collect() -> None:
-        with store._engine.database._pool_lock:
+        with store._core.engine.database._pool_lock:
             export.close()
 
     thread = threading.Thread(target=collect, daemon=True)

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,8 +45,10 @@ class Store:
 
     async def __call__(self, method: str, *arguments: Any, **options: Any) -> Any:
         if self.asynchronous:
-            return await getattr(self.store, f"a{method}")(*arguments, **options)
-        return getattr(self.store, method)(*arguments, **options)
+            room, _, name = method.rpartition(".")
+            place = getattr(self.store, room) if room else self.store
+            return await getattr(place, f"a{name}")(*arguments, **options)
+        return attrgetter(method)(self.store)(*arguments, **options)
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -331,7 +334,7 @@ async def test_what_is_no_text_is_named(call: Store) -> None:
             await call("batch", [op])
     await call("put", ("a",), 5, {"text": "tea"})
     assert (await call("get", ("a",), 5)).key == (await call("get", ("a",), "5")).key == "5"
-    assert [entry.action for entry in await call("history", ("a",), 5)] == ["add"]
+    assert [entry.action for entry in await call("changes.history", ("a",), 5)] == ["add"]
 
 
 @OURS
@@ -348,7 +351,7 @@ async def test_the_root_that_put_refuses_is_refused_everywhere(call: Store) -> N
     with pytest.raises(InvalidNamespaceError, match=r"keeps for itself\. Choose another"):
         await call("remember", own, [("user", "tea")], thread_id="t")
     with pytest.raises(InvalidNamespaceError, match=r"keeps for itself\. Choose another"):
-        await call("apply", change_set)
+        await call("changes.apply", change_set)
     assert await call("search", ()) == []
     await call("remember", ("x", "langgraph"), [("user", "tea")], thread_id="t")
 

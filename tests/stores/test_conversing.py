@@ -49,9 +49,9 @@ def test_a_mandate_is_one_by_value_or_by_facet(store: MemoryStore) -> None:
     apply(store, "r1", fact("by-facet", "No peanuts.", priority="mandate"), fact("other", "Hm."))
     apply(store, "r2", UpdateMemory(key="other", facets=Facets(priority="mandate")))
     store.put((*NS, "below"), "deeper", {"text": "Be brief.", "priority": "mandate"})
-    assert keys(store.mandates(NS)) == ["deeper", "other", "by-facet", "by-value"]
-    assert keys(store.mandates(NS, limit=1)) == ["deeper"]
-    assert store.mandates(("memories", "bert")) == []
+    assert keys(store._conversing.mandates(NS)) == ["deeper", "other", "by-facet", "by-value"]
+    assert keys(store._conversing.mandates(NS, limit=1)) == ["deeper"]
+    assert store._conversing.mandates(("memories", "bert")) == []
 
 
 def test_a_mandate_that_was_put_away_is_none(store: MemoryStore) -> None:
@@ -65,19 +65,23 @@ def test_a_mandate_that_was_put_away_is_none(store: MemoryStore) -> None:
         Supersede(key="superseded", by="kept", invalid_at=year(2024)),
         UpdateMemory(key="demoted", facets=Facets(priority="reference")),
     )
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute("UPDATE item SET expires_at = 1 WHERE key = 'expired'")
     store.sweep_ttl()
-    assert keys(store.mandates(NS)) == ["kept"]
+    assert keys(store._conversing.mandates(NS)) == ["kept"]
 
 
 def test_a_mandate_of_somebody_elses_own_is_theirs(store: MemoryStore) -> None:
     """A private mandate is shown to its owner and to the application only."""
     private = {"text": "Never mention the party.", "privacy": "private", "owner": "bert"}
     store.put(NS, "party", {**private, "priority": "mandate"})
-    assert keys(store.mandates(NS)) == ["party"]
-    assert keys(store.for_viewer("bert").mandates(NS)) == ["party"]
-    assert store.for_viewer("anna").mandates(NS) == store.for_anyone().mandates(NS) == []
+    assert keys(store._conversing.mandates(NS)) == ["party"]
+    assert keys(store.for_viewer("bert")._conversing.mandates(NS)) == ["party"]
+    assert (
+        store.for_viewer("anna")._conversing.mandates(NS)
+        == store.for_anyone()._conversing.mandates(NS)
+        == []
+    )
 
 
 # Evidence, and what is in force.
@@ -89,9 +93,9 @@ def test_evidence_is_what_the_viewer_may_read(store: MemoryStore) -> None:
     mine = store.remember(NS, said[:2], thread_id="t", owner="anna")
     hers = store.remember(NS, said[2:], thread_id="t", owner="bert", privacy="private")
     apply(store, "r1", fact("fact", "They talked.", *hers, *mine))
-    assert keys(store.evidence(NS, "fact")) == [*mine, *hers]
-    assert keys(store.for_viewer("anna").evidence(NS, "fact")) == mine
-    assert store.evidence(NS, mine[0]) == store.evidence(NS, "nothing") == []
+    assert keys(store.changes.evidence(NS, "fact")) == [*mine, *hers]
+    assert keys(store.for_viewer("anna").changes.evidence(NS, "fact")) == mine
+    assert store.changes.evidence(NS, mine[0]) == store.changes.evidence(NS, "nothing") == []
 
 
 def test_retired_memories_are_named(store: MemoryStore) -> None:
@@ -101,8 +105,8 @@ def test_retired_memories_are_named(store: MemoryStore) -> None:
     store.put(NS, "new", {"text": "She lives in Linz."})
     apply(store, "r1", Supersede(key="old", by="new", invalid_at=year(2024)))
     places = [(NS, key) for key in ("mine", "old", "new", "nothing")]
-    assert store.retired(places) == {(NS, "mine"), (NS, "old")}
-    assert store.for_viewer("b").retired(places) == {(NS, "old")}
+    assert store._conversing.retired(places) == {(NS, "mine"), (NS, "old")}
+    assert store.for_viewer("b")._conversing.retired(places) == {(NS, "old")}
 
 
 # Short ids.
@@ -122,7 +126,7 @@ def twins() -> tuple[str, str]:
 @pytest.mark.parametrize("id", ["", "no hex!!", "ä"])
 def test_what_is_no_short_id_names_nothing(store: MemoryStore, id: str) -> None:
     """A model may answer anything where an id should stand."""
-    assert store.labelled(NS, id) == []
+    assert store._conversing.labelled(NS, id) == []
 
 
 @pytest.mark.parametrize("few", [0, labels.FEW_ITEMS])
@@ -134,18 +138,18 @@ def test_a_short_id_finds_what_was_stored_before_and_since(
     monkeypatch.setattr(labels, "FEW_ITEMS", few)
     deeper = (*NS, "notes")
     store.put(NS, "early", {"text": "x"})
-    assert keys(store.labelled(NS, note_id(NS, "early"))) == ["early"]
+    assert keys(store._conversing.labelled(NS, note_id(NS, "early"))) == ["early"]
     store.put(NS, "late", {"text": "x"})
     store.put(deeper, "deep", {"text": "x"})
-    assert keys(store.labelled(NS, note_id(NS, "late").upper())) == ["late"]
-    assert keys(store.labelled(NS, note_id(deeper, "deep"))) == ["deep"]
-    assert keys(store.labelled((), note_id(deeper, "deep"))) == ["deep"]
-    assert store.labelled(deeper, note_id(NS, "late")) == []
+    assert keys(store._conversing.labelled(NS, note_id(NS, "late").upper())) == ["late"]
+    assert keys(store._conversing.labelled(NS, note_id(deeper, "deep"))) == ["deep"]
+    assert keys(store._conversing.labelled((), note_id(deeper, "deep"))) == ["deep"]
+    assert store._conversing.labelled(deeper, note_id(NS, "late")) == []
     for key in ("late", "early"):  # the newest one is where the next look-up begins
         store.delete(NS, key)
-        assert store.labelled(NS, note_id(NS, key)) == []
+        assert store._conversing.labelled(NS, note_id(NS, key)) == []
         store.put(NS, key, {"text": "again"})
-        assert keys(store.labelled(NS, note_id(NS, key))) == [key]
+        assert keys(store._conversing.labelled(NS, note_id(NS, key))) == [key]
     assert problems(store) == []
 
 
@@ -153,8 +157,8 @@ def test_a_short_id_of_one_of_many_people_waits_for_no_other(store: MemoryStore)
     """A short id is looked up where few memories are without giving all others of the file theirs."""
     for person in range(20):
         store.put((*NS, f"p{person}"), "k", {"text": "x"})
-    assert keys(store.labelled((*NS, "p7"), note_id((*NS, "p7"), "k"))) == ["k"]
-    with store._engine.read() as snapshot:
+    assert keys(store._conversing.labelled((*NS, "p7"), note_id((*NS, "p7"), "k"))) == ["k"]
+    with store._core.engine.read() as snapshot:
         assert snapshot.connection.execute("SELECT count(*) FROM label").fetchone() == (0,)
 
 
@@ -163,9 +167,9 @@ def test_two_memories_of_one_short_id_are_told_apart_by_more_of_it(store: Memory
     one, other = twins()
     store.put(NS, one, {"text": "x"})
     store.put(NS, other, {"text": "y", "privacy": "private", "owner": "bert"})
-    assert keys(store.labelled(NS, note_id(NS, one))) == [one, other]
-    assert keys(store.labelled(NS, digest(NS, other)[:16])) == [other]
-    assert keys(store.for_viewer("anna").labelled(NS, note_id(NS, one))) == [one]
+    assert keys(store._conversing.labelled(NS, note_id(NS, one))) == [one, other]
+    assert keys(store._conversing.labelled(NS, digest(NS, other)[:16])) == [other]
+    assert keys(store.for_viewer("anna")._conversing.labelled(NS, note_id(NS, one))) == [one]
 
 
 def test_a_short_id_is_looked_up_in_an_index(
@@ -175,8 +179,8 @@ def test_a_short_id_is_looked_up_in_an_index(
     monkeypatch.setattr(labels, "BATCH", 7)  # several transactions
     for number in range(20):
         store.put(NS, f"k{number}", {"text": "x"})
-    assert keys(store.labelled(NS, note_id(NS, "k11"))) == ["k11"]
-    with store._engine.read() as snapshot:
+    assert keys(store._conversing.labelled(NS, note_id(NS, "k11"))) == ["k11"]
+    with store._core.engine.read() as snapshot:
         plan = snapshot.connection.execute(
             "EXPLAIN QUERY PLAN SELECT i.id FROM label l CROSS JOIN item i ON i.id = l.item "
             "WHERE l.hash = 1"
@@ -195,7 +199,7 @@ def totals(store: Any, namespace: Namespace = NS) -> dict[str, tuple[int, ...]]:
         one.key: (
             one.loaded, one.referenced, one.succeeded, one.read_tokens, one.discovery_tokens
         )
-        for one in store.usage(namespace)
+        for one in store.admin.usage(namespace)
     }  # fmt: skip
 
 
@@ -206,33 +210,33 @@ def test_usage_adds_up_over_threads_stores_and_time(tmp_path: Path) -> None:
     with MemoryStore(path) as first, MemoryStore(path) as second:
         for key in ("dog", "cat"):
             first.put(NS, key, {"text": f"The {key}."})
-        first.count_usage([shown("cat"), shown("dog", referenced=1)])
-        first.count_usage([shown("dog", loaded=0, read_tokens=0, succeeded=1)])
+        first.admin.count_usage([shown("cat"), shown("dog", referenced=1)])
+        first.admin.count_usage([shown("dog", loaded=0, read_tokens=0, succeeded=1)])
         assert totals(first) == {"dog": (1, 1, 1, 10, 90), "cat": (1, 0, 0, 10, 90)}
-        second.count_usage([{**shown("dog"), "discovery_tokens": 70}, shown("gone")])
+        second.admin.count_usage([{**shown("dog"), "discovery_tokens": 70}, shown("gone")])
     with MemoryStore(path) as store:
         assert list(totals(store).items()) == [
             ("dog", (2, 1, 1, 20, 70)),
             ("cat", (1, 0, 0, 10, 90)),
         ]
-        [best] = store.usage(("memories",), limit=1)
+        [best] = store.admin.usage(("memories",), limit=1)
         assert (best.namespace, best.text) == (NS, "The dog.")
-        assert store.usage(("elsewhere",)) == []
+        assert store.admin.usage(("elsewhere",)) == []
 
 
 def test_usage_waits_for_what_is_being_written(tmp_path: Path) -> None:
     """Counts that the background has taken and not yet committed are in the answer."""
     with MemoryStore(tmp_path / "memory.db") as store:
         store.put(NS, "dog", {"text": "The dog."})
-        store._counts.note([shown("dog")], None)
+        store._core.counts.note([shown("dog")], None)
         begun = threading.Event()
 
         def slowly(connection: Connection) -> None:
-            store._write_counts(connection)
+            store._core.write_counts(connection)
             begun.set()
             time.sleep(0.2)
 
-        store._workers.later(slowly)
+        store._core.workers.later(slowly)
         assert begun.wait(10)
         assert list(totals(store)) == ["dog"]
 
@@ -258,9 +262,9 @@ def test_a_viewer_counts_and_reads_what_they_may_know_of(store: MemoryStore) -> 
     """Another person's private memory is neither counted nor listed."""
     store.put(NS, "secret", {"text": "x", "privacy": "private", "owner": "bert"})
     store.put(NS, "open", {"text": "y"})
-    store.for_viewer("anna").count_usage([shown("secret"), shown("open")])
+    store.for_viewer("anna").admin.count_usage([shown("secret"), shown("open")])
     assert list(totals(store)) == ["open"]
-    store.for_viewer("bert").count_usage([shown("secret")])
+    store.for_viewer("bert").admin.count_usage([shown("secret")])
     assert list(totals(store.for_viewer("bert"))) == ["secret", "open"]
     assert list(totals(store.for_viewer("anna"))) == list(totals(store.for_anyone())) == ["open"]
 
@@ -274,14 +278,14 @@ def test_counts_go_with_their_memory(store: MemoryStore) -> None:
         store.put(NS, key, {"text": key})
     store.put((*NS, "below"), "cleared", {"text": "x"})
     everything = [shown(key) for key in ("added", "deleted", "forgotten")]
-    store.count_usage([*everything, shown("cleared", (*NS, "below"))])
+    store.admin.count_usage([*everything, shown("cleared", (*NS, "below"))])
     assert len(totals(store)) == 4
     store.delete(NS, "deleted")
-    store.delete_namespace((*NS, "below"))
+    store.admin.delete_namespace((*NS, "below"))
     store.forget(NS, keys=["forgotten"])
-    store.undo("r2")
+    store.changes.undo("r2")
     assert totals(store) == {"added": (1, 0, 0, 10, 90)}
-    store.undo("r1")
+    store.changes.undo("r1")
     assert totals(store) == {}
     assert problems(store) == []
 
@@ -291,15 +295,15 @@ def test_counts_are_exported_and_taken_back_once(store: MemoryStore, tmp_path: P
     those of what they may read, and one without history has none."""
     store.put(NS, "open", {"text": "y"})
     store.put(NS, "secret", {"text": "x", "privacy": "private", "owner": "bert"})
-    store.count_usage([shown("open"), shown("secret")])
-    store.usage()
+    store.admin.count_usage([shown("open"), shown("secret")])
+    store.admin.usage()
     with MemoryStore(tmp_path / "copy.db") as copy:
         for _ in range(2):
-            copy.import_rows(store.iter_export())
+            copy.admin.import_rows(store.admin.export())
             assert totals(copy) == totals(store)
-    anna = [row["key"] for row in store.for_viewer("anna").iter_export() if row["type"] == "usage"]
+    anna = [row["key"] for row in store.for_viewer("anna").admin.export() if row["type"] == "usage"]
     assert anna == ["open"]
-    assert not any(row["type"] == "usage" for row in store.iter_export(history=False))
+    assert not any(row["type"] == "usage" for row in store.admin.export(history=False))
 
 
 # How near.
@@ -330,17 +334,25 @@ async def test_a_distance_costs_no_second_call(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "m.db", index={"dims": 2, "embed": model}) as store:
         store.recall("my dog", NS)
         await store.arecall("your cat", NS)
-        assert store.distance("my dog", "your cat") == pytest.approx(1 - 0.5**0.5)
-        assert await store.adistance("my dog", "my dog") == pytest.approx(0, abs=1e-6)
+        assert store._conversing.distance("my dog", "your cat") == pytest.approx(1 - 0.5**0.5)
+        assert await store._conversing.adistance("my dog", "my dog") == pytest.approx(0, abs=1e-6)
         assert model.asked == ["my dog", "your cat"]
 
 
 async def test_no_distance_without_a_model(tmp_path: Path) -> None:
     """None where there is no embedder, and where it fails."""
     with MemoryStore(tmp_path / "a.db", index=False) as store:
-        assert store.distance("a", "b") is await store.adistance("a", "b") is None
+        assert (
+            store._conversing.distance("a", "b")
+            is await store._conversing.adistance("a", "b")
+            is None
+        )
     with MemoryStore(tmp_path / "b.db", index={"dims": 2, "embed": Failing()}) as store:
-        assert store.distance("a", "b") is await store.adistance("a", "b") is None
+        assert (
+            store._conversing.distance("a", "b")
+            is await store._conversing.adistance("a", "b")
+            is None
+        )
 
 
 def test_a_store_says_whether_it_answers_by_itself(tmp_path: Path) -> None:
@@ -355,4 +367,8 @@ def test_a_store_says_whether_it_answers_by_itself(tmp_path: Path) -> None:
     ]
     for number, (option, local) in enumerate(options):
         with MemoryStore(tmp_path / f"{number}.db", **option) as store:
-            assert store.answers_locally is store.for_viewer("anna").answers_locally is local
+            assert (
+                store._conversing.answers_locally
+                is store.for_viewer("anna")._conversing.answers_locally
+                is local
+            )

@@ -18,9 +18,9 @@ NAMESPACE = ("users", "ann")
 @pytest.mark.parametrize(
     "call",
     [
-        lambda store: store.reviews(NAMESPACE),
-        lambda store: store.reviews(NAMESPACE, viewer="ann"),
-        lambda store: store.decide("broken", "add"),
+        lambda store: store.changes.reviews(NAMESPACE),
+        lambda store: store.for_viewer("ann").changes.reviews(NAMESPACE),
+        lambda store: store.changes.decide("broken", "add"),
     ],
 )
 @pytest.mark.parametrize("column", ["items", "options"])

@@ -35,11 +35,11 @@ def test_an_empty_database_answers(store: MemoryStore) -> None:
     assert store.search((), query="anything", filter={"a": {"$gt": 1}}) == []
     assert store.list_namespaces() == []
     assert len(store.recall("anything", NS)) == 0
-    assert store.history(NS, "k") == []
-    assert store.delete_namespace(NS) == 0
+    assert store.changes.history(NS, "k") == []
+    assert store.admin.delete_namespace(NS) == 0
     assert store.sweep_ttl() == 0
     assert (store.stats().items, store.stats().vectors) == (0, 0)
-    assert [row["type"] for row in store.iter_export()] == ["meta"]
+    assert [row["type"] for row in store.admin.export()] == ["meta"]
 
 
 def test_long_texts(store: MemoryStore) -> None:
@@ -66,7 +66,7 @@ def test_many_leaves(store: MemoryStore) -> None:
     assert [i.key for i in store.search(NS, filter={"numbers": {"$contains": 4321}})] == ["list"]
     store.put(NS, "wide", {"field0": 0})
     assert store.search(NS, filter={"field4999": 4999}) == []
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
 
 
@@ -226,9 +226,9 @@ async def test_a_limit_is_a_whole_number(store: MemoryStore, wrong: Any) -> None
             lambda it: store.search(NS, limit=it),
             lambda it: store.list_namespaces(limit=it),
             lambda it: store.recall("tea", NS, limit=it),
-            lambda it: store.mandates(NS, limit=it),
-            lambda it: store.usage(NS, limit=it),
-            lambda it: store.runs(NS, limit=it),
+            lambda it: store._conversing.mandates(NS, limit=it),
+            lambda it: store.admin.usage(NS, limit=it),
+            lambda it: store.changes.runs(NS, limit=it),
         ],
         "offset": [
             lambda it: store.search(NS, query="tea", offset=it),
@@ -253,8 +253,8 @@ def test_what_is_no_name_or_time(store: MemoryStore) -> None:
     anything else is refused by name and value."""
     said = [("user", "I like tea")]
     calls: dict[str, Callable[[], object]] = {
-        "viewer is 1;": lambda: store.recall("tea", NS, viewer=1),  # type: ignore[typeddict-item]
-        "viewer is b'x';": lambda: store.usage(NS, viewer=b"x"),  # type: ignore[arg-type]
+        "viewer is 1;": lambda: store.for_viewer(1),  # type: ignore[arg-type]
+        "viewer is b'x';": lambda: store.for_viewer(b"x"),  # type: ignore[arg-type]
         "thread_id is 1;": lambda: store.remember(NS, said, thread_id=1),  # type: ignore[arg-type]
         "owner is 1;": lambda: store.remember(NS, said, thread_id="t", owner=1),  # type: ignore[arg-type]
         "at is '2024';": lambda: store.remember(NS, said, thread_id="t", at="2024"),  # type: ignore[arg-type]
@@ -279,7 +279,7 @@ def test_times_at_the_ends_of_the_calendar(store: MemoryStore, at: str) -> None:
     store.remember(NS, [("user", "And cake")], thread_id="t")
     assert store.recall("tea", NS, explain=True).results[0].text == "I like tea"
     copy = MemoryStore(":memory:", index=False)
-    copy.import_rows(list(store.iter_export()))
+    copy.admin.import_rows(list(store.admin.export()))
     assert copy.recall("tea last year", NS).results[0].text == "I like tea"
 
 
@@ -314,6 +314,6 @@ def test_a_review_is_decided_by_text_alone(tmp_path: Path, given: Any) -> None:
     """A review id or an option that is no text is refused with its value."""
     with MemoryStore(tmp_path / "m.db") as store:
         with pytest.raises(ChangeError, match=r"review_id is .*must be a string"):
-            store.decide(given, "yes")
+            store.changes.decide(given, "yes")
         with pytest.raises(ChangeError, match=r"option is .*must be a string"):
-            store.decide("r", given)
+            store.changes.decide("r", given)

@@ -14,6 +14,7 @@ import pytest
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 from langmemory.stores.graph.graph import Graph
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
 from tests.seeds import seeds
@@ -50,7 +51,7 @@ def test_a_date_asks_for_what_held_then(store: MemoryStore) -> None:
     assert ("works_at", "organisation/hooli") in claims(before, "Lena")
     assert ("works_at", "organisation/globex") not in claims(before, "Lena")
     assert {one.name for one in store.graph(NAMESPACE, as_of=day("2019-01-01")).entities()} == set()
-    first = store.history(NAMESPACE, "hooli")[0].at
+    first = store.changes.history(NAMESPACE, "hooli")[0].at
     believed = store.graph(NAMESPACE, known_at=first)
     assert claims(believed, "Lena") >= {("works_at", "organisation/hooli")}
 
@@ -81,7 +82,9 @@ def test_chains_and_circles_of_links_end(store: MemoryStore) -> None:
     )
     graph = store.graph(NAMESPACE)
     assert graph.entity("Mi0").key == "person/m2"
-    with store._engine.write() as connection:  # no change set makes one, a damaged import might
+    with (
+        store._core.engine.write() as connection
+    ):  # no change set makes one, a damaged import might
         connection.execute(
             "UPDATE entity SET same_as = (SELECT id FROM entity WHERE key = 'person/m0') "
             "WHERE key = 'person/m2'"
@@ -140,9 +143,11 @@ def test_a_viewer_sees_what_open_memories_speak_of(store: MemoryStore) -> None:
     """Entities, edges and names that only another's private memory holds do not exist for them."""
     clinic = "Clinic Sankt Anna"
     assert clinic in {one.name for one in store.graph(NAMESPACE).entities()}
-    assert claims(store.graph(NAMESPACE, viewer="paul"), "Paul") == {("treated_at", "place/clinic")}
+    assert claims(store.for_viewer("paul").graph(NAMESPACE), "Paul") == {
+        ("treated_at", "place/clinic")
+    }
     for viewer in ("lena", ""):
-        graph = store.graph(NAMESPACE, viewer=viewer)
+        graph = bound(store, viewer).graph(NAMESPACE)
         assert "clinic" not in json.dumps(graph.to_json()).casefold()
         assert not {"Paul", clinic} & {one.name for one in graph.entities(past=True)}
         with pytest.raises(EntityNameError) as refused:
@@ -164,8 +169,8 @@ def test_a_name_from_a_private_memory_stays_private(store: MemoryStore) -> None:
         ),
     )
     assert store.graph(NAMESPACE).entity("Grumpel").name == "Mira"
-    assert store.graph(NAMESPACE, viewer="paul").entity("Grumpel").aliases == ("Grumpel",)
-    theirs = store.graph(NAMESPACE, viewer="lena")
+    assert store.for_viewer("paul").graph(NAMESPACE).entity("Grumpel").aliases == ("Grumpel",)
+    theirs = store.for_viewer("lena").graph(NAMESPACE)
     assert theirs.entity("Mira").aliases == ()
     with pytest.raises(EntityNameError):
         theirs.entity("Grumpel")
@@ -195,7 +200,7 @@ def test_no_read_of_the_graph_leaks_to_another_viewer(tmp_path: Path) -> None:
         *(LinkEntities(key=f"t/{n}", same_as=f"t/{n + 1}") for n in range(0, 40, 7)),
     )
     for person in people:
-        graph = store.graph(NAMESPACE, viewer=person)
+        graph = bound(store, person).graph(NAMESPACE)
         seen = {node["id"] for node in graph.to_json()["nodes"]}
         seen |= {one.key for one in graph.entities()}
         for entity in graph.entities():
@@ -276,7 +281,7 @@ def test_a_name_with_quotes_is_known_to_whoever_reads_it(store: MemoryStore) -> 
             *fact("f", f"We met {name} there.", "e", "was", literal="there"),
             namespace=namespace,
         )
-        graph = store.graph(namespace, viewer="paul")
+        graph = store.for_viewer("paul").graph(namespace)
         assert graph.entity(name).name == name
 
 
@@ -345,7 +350,7 @@ def test_what_is_deleted_leaves_the_graph(store: MemoryStore) -> None:
     """With the last memory that speaks of it an entity is gone; an undo takes back what it added."""
     store.delete(NAMESPACE, "office")
     assert "Zurich" not in {one.name for one in store.graph(NAMESPACE).entities()}
-    store.undo("second")
+    store.changes.undo("second")
     assert claims(store.graph(NAMESPACE), "Lena") >= {("works_at", "organisation/hooli")}
 
 
@@ -353,7 +358,7 @@ def test_another_store_on_the_file_sees_it(store: MemoryStore, tmp_path: Path) -
     """A graph object reads anew each time, so that writes from elsewhere show."""
     graph = MemoryStore(tmp_path / "memory.db").graph(NAMESPACE)
     assert len(graph.edges("Mira")) == 2
-    store.apply(
+    store.changes.apply(
         ChangeSet(
             namespace=NAMESPACE,
             run_id="later",
@@ -397,7 +402,7 @@ def test_whom_many_know_costs_nothing_beside(
     for size in (30, 600):
         with beside_a_hub(tmp_path / f"{size}.db", size) as store:
             read(store.graph(NAMESPACE))
-            with store._engine.read() as snapshot:
+            with store._core.engine.read() as snapshot:
                 connection = snapshot.connection
             took.append(steps(connection, lambda: read(store.graph(NAMESPACE))))
     assert 0 < took[1] < 1.5 * took[0]

@@ -31,6 +31,7 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError, EntityNameError, UndoRefusedError
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 from langmemory.stores.graph.graph import Graph
 from tests.seeds import seeds
 from tests.stores.change_sets import NS, apply, fact, problems
@@ -229,12 +230,12 @@ class Walk:
         if self.undoable:
             run, before = self.undoable.pop()
             with suppress(UndoRefusedError):
-                self.store.undo(run)
+                self.store.changes.undo(run)
                 self.world = before
 
     def check(self, viewer: str | None, as_of: datetime | None, moment: int | None) -> None:
         known_at, world = (None, self.world) if moment is None else self.timestamps[moment]
-        graph = self.store.graph(NS, viewer=viewer, as_of=as_of, known_at=known_at)
+        graph = bound(self.store, viewer).graph(NS, as_of=as_of, known_at=known_at)
         for past in (False, True):
             model = Model(self, world, viewer, as_of, known_at, past=past)
             whole = graph.subgraph(past=past)

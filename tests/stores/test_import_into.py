@@ -15,7 +15,7 @@ NS = ("users", "maria")
 
 
 def problems(store: MemoryStore) -> list[str]:
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         return check(snapshot.connection)
 
 
@@ -37,11 +37,11 @@ def test_a_thread_that_went_on_in_two_files() -> None:
     """Turns of an imported thread whose place is taken come after those that are there, each turn with
     a place of its own; importing again changes nothing."""
     with talked("hi", "tea", "bye") as here, talked("hi", "coffee", "milk", "bye") as there:
-        rows = list(there.iter_export())
-        here.import_rows(rows)
+        rows = list(there.admin.export())
+        here.admin.import_rows(rows)
         assert problems(here) == []
         assert turns(here) == ["hi", "tea", "bye", "coffee", "milk"]
-        assert here.import_rows(rows) == 0
+        assert here.admin.import_rows(rows) == 0
         assert turns(here) == ["hi", "tea", "bye", "coffee", "milk"]
 
 
@@ -51,12 +51,12 @@ def test_an_export_that_is_cut_off() -> None:
         store.put(NS, "gone", {"text": "old"})
         store.put(NS, "gone", {"text": "older"})
         store.delete(NS, "gone")
-        rows = list(store.iter_export())
+        rows = list(store.admin.export())
     for end in range(len(rows) + 1):
         with MemoryStore(":memory:", index=False) as into:
-            into.import_rows(rows[:end])
+            into.admin.import_rows(rows[:end])
             assert problems(into) == []
-            assert into.import_rows(rows) >= 0
+            assert into.admin.import_rows(rows) >= 0
             assert problems(into) == []
 
 
@@ -98,6 +98,6 @@ def test_rows_that_were_altered(row: dict[str, Any]) -> None:
     """A value of the wrong type or size is said to be one, and nothing of its batch is stored."""
     with MemoryStore(":memory:", index=False) as store:
         with pytest.raises(ImportFormatError, match=r"no(t from|) .*export"):
-            store.import_rows([{**ITEM, "key": "good"}, row])
+            store.admin.import_rows([{**ITEM, "key": "good"}, row])
         assert store.search(()) == []
         assert problems(store) == []

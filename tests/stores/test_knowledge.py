@@ -1,4 +1,4 @@
-"""`store.knowledge`: what planning may compare with, on one snapshot, and nothing embedded inside."""
+"""`Gathering.knowledge`: what planning may compare with, on one snapshot, and nothing embedded inside."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
 from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from tests.graph_world import NAMESPACE, apply, fact, furnish, nicknamed
 
 
@@ -47,7 +48,7 @@ def keys(facts: Sequence[KnownFact]) -> list[str]:
 def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
     """By text, by subject and relation, by source and by key; linked entities answer as one."""
     nicknamed(store)
-    with store.knowledge(NAMESPACE) as found:
+    with Gathering(store).knowledge(NAMESPACE) as found:
         knowledge: Knowledge = found
         assert knowledge.namespace == NAMESPACE
         (sister,) = knowledge.by_fingerprint(" lena's sister IS Mira")
@@ -82,7 +83,7 @@ def test_what_holds_both_ways_is_found_from_either_side(store: MemoryStore) -> N
     """A marriage is about both, whichever of them the edge begins with; a sister is not."""
     wedding = fact("wedding", "Lena is married to Paul", "person/lena", "married_to", "person/paul")
     apply(store, "wedding", *wedding)
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         assert keys(knowledge.about("person/lena", "married_to")) == ["wedding"]
         assert keys(knowledge.about("person/paul", "married_to")) == ["wedding"]
         assert keys(knowledge.about("person/mira", "sister_of")) == []
@@ -100,7 +101,7 @@ def test_only_what_is_believed_counts_but_for_by_key(store: MemoryStore) -> None
             facets=Facets(status="pending"),
         ),
     )
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         assert keys(knowledge.about("person/lena", "works_at")) == ["globex"]
         assert keys(knowledge.by_fingerprint("Lena's favourite colour is teal.")) == []
         assert keys(knowledge.by_fingerprint("lena sings")) == ["new"]
@@ -120,7 +121,7 @@ def test_nearest_is_pure_cosine_over_facts(store: MemoryStore) -> None:
         AddMemory(key="deep", value={"text": "Mira joined Initech.", "fact_kind": "fact"}),
         namespace=(*NAMESPACE, "deeper"),
     )
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         found = knowledge.nearest("Mira joined Initech.", 3)
         assert found[0][0].memory.key == "job"
         assert found[0][1] == pytest.approx(1, abs=1e-5)
@@ -136,7 +137,7 @@ def test_nothing_is_embedded_while_a_snapshot_is_held(tmp_path: Path) -> None:
     watched = Watched()
     store = furnish(MemoryStore(tmp_path / "memory.db", index={"embed": watched, "dims": 26}))
     watched.calls.clear()
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         watched.knowledge = knowledge
         watched.held.clear()
         knowledge.prepare(["one", "two", "one"])
@@ -156,7 +157,7 @@ def test_nothing_is_embedded_while_a_snapshot_is_held(tmp_path: Path) -> None:
 
 def test_it_reads_one_snapshot(store: MemoryStore) -> None:
     """What is written meanwhile is not seen, and the next knowledge sees it."""
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         before = knowledge.seq
         apply(
             store,
@@ -165,7 +166,7 @@ def test_it_reads_one_snapshot(store: MemoryStore) -> None:
         )
         assert keys(knowledge.about("person/mira")) == ["job"]
         assert knowledge.by_key("home") is None
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         assert keys(knowledge.about("person/mira")) == ["job", "home"]
         assert knowledge.seq > before
 
@@ -174,7 +175,7 @@ def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
     """A namespace nobody wrote to, and a store without an embedder, answer emptily."""
     with (
         MemoryStore(tmp_path / "m.db", index=False) as store,
-        store.knowledge(("new",)) as knowledge,
+        Gathering(store).knowledge(("new",)) as knowledge,
     ):
         assert knowledge.seq == 0
         assert list(knowledge.nearest("anything", 5)) == []
@@ -197,7 +198,7 @@ def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore
         *fact("paul", "Lena knows Paul", "person/lena", "knows", "person/paul"),
         UpdateMemory(key="plum", value={"text": "No, Lena likes plums", "corrects": True}),
     )  # fmt: skip
-    with store.knowledge(NAMESPACE) as knowledge:
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
         every = knowledge.about("person/lena")
         for other in ("person/mimi", "person/paul", "place/zurich", "nobody"):
             found = keys(knowledge.about("person/lena", also=other))
@@ -220,7 +221,7 @@ def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
         for n in range(30):
             store.put(NAMESPACE, f"f{n}", {"text": words.format(n)})
         store.put(NAMESPACE, "inner", {"content": {"text": words.format(7)}})
-        with store.knowledge(NAMESPACE) as knowledge:
+        with Gathering(store).knowledge(NAMESPACE) as knowledge:
             assert keys(knowledge.worded(words.format(7))) == ["f7", "inner"]
             assert keys(knowledge.worded(words.format(77))) == []
             assert isinstance(knowledge, StoreKnowledge)

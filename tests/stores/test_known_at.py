@@ -31,6 +31,7 @@ from langmemory.changes import (
 from langmemory.engines.sqlite.reading import as_of as past
 from langmemory.errors import ChangeError, EntityNameError
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 from langmemory.types import Status
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, fact, problems, value, year
@@ -131,8 +132,10 @@ def states(store: MemoryStore) -> dict[str, State]:
     return {row[0]: State(*row[1:]) for row in rows}
 
 
-def recalled(store: MemoryStore, query: str = "fact", **options: Any) -> dict[str, str]:
-    found = store.recall(query, NS, limit=100, **options)
+def recalled(
+    store: MemoryStore, query: str = "fact", viewer: str | None = None, **options: Any
+) -> dict[str, str]:
+    found = bound(store, viewer).recall(query, NS, limit=100, **options)
     return {one.memory.key: one.memory.value["text"] for one in found}
 
 
@@ -187,7 +190,7 @@ def test_what_was_there_then(seed: int) -> None:
             by = chance.choice([one for one in there if one != key])
             apply(store, run, Supersede(key=key, by=by, invalid_at=datetime.now(UTC)))
         elif kind == "undo":
-            store.undo(f"r{chance.randrange(number + 1)}")
+            store.changes.undo(f"r{chance.randrange(number + 1)}")
         elif kind == "forget" and number > 5:
             items = {one[key].item for one in past.states if key in one}
             store.forget(NS, keys=[key])
@@ -198,9 +201,9 @@ def test_what_was_there_then(seed: int) -> None:
             store.forget(NS, owner=owner)
             past.forget(items, owner)
         elif kind == "export":
-            saved = list(store.iter_export())
+            saved = list(store.admin.export())
         elif kind == "import":
-            store.import_rows(saved)
+            store.admin.import_rows(saved)
             return True
         return False
 
@@ -256,7 +259,7 @@ def test_the_graph_calls_people_as_it_did_then() -> None:
         parted = moment()
         apply(store, "r4", LinkEntities(key="m", same_as="n"))
         otherwise = moment()
-        store.undo("r4")
+        store.changes.undo("r4")
         apply(store, "r5", Invalidate(key="g", invalid_at=year(2020)))
 
         def told(known_at: datetime | None) -> dict[str, set[str | None]]:
@@ -290,17 +293,17 @@ def test_an_import_does_not_bring_back_a_past_that_was_forgotten(
     as another's does."""
     with MemoryStore(":memory:") as store:
         store.put(NS, "k", {"text": "Bob's secret", "owner": "bob"})
-        before = list(store.iter_export(history=history))
+        before = list(store.admin.export(history=history))
         store.put(NS, "k", {"text": "Ann's word", "owner": "ann"})
-        after = list(store.iter_export(history=history))
+        after = list(store.admin.export(history=history))
         then = datetime.now(UTC)
         store.forget(NS, owner="bob")
         if deleted:
             store.delete(NS, "k")
         rows = before if exported == "before it was given away" else after
-        store.import_rows(rows)
-        store.import_rows(rows)
-        assert not any("secret" in str(row) for row in store.iter_export())
+        store.admin.import_rows(rows)
+        store.admin.import_rows(rows)
+        assert not any("secret" in str(row) for row in store.admin.export())
         there = not deleted or rows is after
         assert (store.get(NS, "k") is not None) == there
         assert recalled(store, "word", known_at=then) == {"k": "Ann's word"}
@@ -360,7 +363,7 @@ def test_a_ttl_ends_after_the_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
         store.put(NS, "b", {"text": "the code is long"}, ttl=60)
         then = datetime.now(UTC)
         store.delete(NS, "a")
-        store.remove(NS, "b", reason="over")
+        store.changes.remove(NS, "b", reason="over")
         assert set(recalled(store, "code", known_at=then)) == {"a", "b"}
         later = past.now_us() + 61 * 60_000_000
         monkeypatch.setattr(past, "now_us", lambda: later)
@@ -430,7 +433,7 @@ def test_the_graph_of_then_has_what_deleted_memories_claimed() -> None:
     with MemoryStore(":memory:") as store:
 
         def told(known_at: datetime | None, viewer: str | None = None, **more: Any) -> set[str]:
-            edges = store.graph(NS, known_at=known_at, viewer=viewer, **more).subgraph().edges
+            edges = bound(store, viewer).graph(NS, known_at=known_at, **more).subgraph().edges
             return {f"{one.subject} {one.relation} {one.object or one.literal}" for one in edges}
 
         before = datetime.now(UTC)
@@ -451,24 +454,24 @@ def test_the_graph_of_then_has_what_deleted_memories_claimed() -> None:
         assert told(then) == told(then, "ann") == everything
         assert told(then, "bob") == everything - {"m hides gold"}
         assert told(then, as_of=year(2019)) == everything - {"m lives_in o"}
-        store.undo("r2")
+        store.changes.undo("r2")
         assert told(then) == everything
-        store.undo("r1")
+        store.changes.undo("r1")
         assert (told(None), told(before)) == (set(), set())
         graph = store.graph(NS, known_at=then)
         assert (told(then), told(less)) == (everything, {"m lives_in o"})
         assert [one.name for one in graph.entities()] == ["Mira", "Oslo"]
         assert {edge.literal for edge in graph.edges("mira", "does")} == {"baking"}
         assert [one.name for one in graph.neighbours("Oslo")] == ["Mira"]
-        rows = list(store.iter_export())
-        assert "baking" not in str(list(store.for_viewer("bob").iter_export()))
+        rows = list(store.admin.export())
+        assert "baking" not in str(list(store.for_viewer("bob").admin.export()))
         with MemoryStore(":memory:") as other:
-            other.import_rows(rows)
+            other.admin.import_rows(rows)
             edges = other.graph(NS, known_at=then).subgraph().edges
             assert {edge.literal for edge in edges} == {None, "baking", "gold"}
         store.forget(NS, entity="Mira")
         assert told(then) == set()
-        assert "gold" not in str(list(store.iter_export()))
+        assert "gold" not in str(list(store.admin.export()))
         assert problems(store) == []
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
+from langmemory.stores.face import bound
 
 SHARED = ("memories", "team")
 SAID = datetime(2026, 2, 1, 12, tzinfo=UTC)
@@ -28,11 +29,11 @@ def listed(store: MemoryStore, *turns: tuple[str, str], role: str = "user") -> l
         store.remember(SHARED, [(role, text)], thread_id=owner, owner=owner, at=at)
     for owner in {owner for owner, _ in turns}:
         build_reflection_graph(store=store).invoke({"namespace": SHARED, "thread_id": owner})
-    return [one.text for one in reversed(store.memories(SHARED)) if one.kind != "episodic"]
+    return [one.text for one in reversed(store.admin.memories(SHARED)) if one.kind != "episodic"]
 
 
 def speakers(store: MemoryStore, viewer: str | None = None) -> set[str | None]:
-    return {one.speaker for one in store.memories(SHARED, viewer=viewer)}
+    return {one.speaker for one in bound(store, viewer).admin.memories(SHARED)}
 
 
 @pytest.mark.parametrize(

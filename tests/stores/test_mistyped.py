@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.stores.face import bound
 from langmemory.types import Recall
 
 MINE, OTHERS = ("memories", "ada"), ("memories", "ben")
@@ -48,15 +49,15 @@ def test_private_words_are_told_to_their_owner_alone(store: MemoryStore) -> None
     turn = {"role": "user", "content": "Oswaldina is my surprise guest."}
     store.remember(MINE, [turn], thread_id="t", owner="ada", privacy="private")
     asked = "Who is Owsaldina?"
-    assert meant(store.recall(asked, MINE, viewer="ada", explain=True)) == {
+    assert meant(store.for_viewer("ada").recall(asked, MINE, explain=True)) == {
         "owsaldina": ["oswaldina"]
     }
-    assert meant(store.recall(asked, MINE, viewer="ben", explain=True)) is None
+    assert meant(store.for_viewer("ben").recall(asked, MINE, explain=True)) is None
     # Nor does a private memory that holds what was typed keep others from being understood.
     turn = {"role": "user", "content": "Kahtarina, oddly spelled, is my secret."}
     store.remember(MINE, [turn], thread_id="u", owner="ada", privacy="private")
     asked_by = {
-        viewer: meant(store.recall("What about Kahtarina?", MINE, viewer=viewer, explain=True))
+        viewer: meant(bound(store, viewer).recall("What about Kahtarina?", MINE, explain=True))
         for viewer in ("ada", "ben")
     }
     assert asked_by == {"ada": None, "ben": {"kahtarina": ["katharina"]}}

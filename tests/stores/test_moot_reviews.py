@@ -43,10 +43,10 @@ def test_a_core_suggestion_is_not_asked_once_the_block_says_it(
     apply(store, "r1", fact("turn", "I am vegan."), suggestion())
     core = CoreMemory(store, NS)
     core.rethink("human", f"Likes tea.\n{block}")
-    assert [one.id for one in store.reviews(NS)] == ["q"] * is_asked
-    assert [one.id for one in store.reviews(NS, open_only=False)] == ["q"]
+    assert [one.id for one in store.changes.reviews(NS)] == ["q"] * is_asked
+    assert [one.id for one in store.changes.reviews(NS, open_only=False)] == ["q"]
     core.rethink("human", "Likes tea.")
-    assert [one.id for one in store.reviews(NS)] == ["q"]
+    assert [one.id for one in store.changes.reviews(NS)] == ["q"]
 
 
 def test_what_a_core_block_says_is_not_suggested(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_a_core_block_says_is_not_suggested(tmp_path: Path) -> None:
     CoreMemory(store, NS).append("human", SAYS)
     done = apply(store, "r1", fact("turn", "I am vegan."), suggestion())
     assert done.lines[-1].endswith("the block says so already")
-    assert store.reviews(NS, open_only=False) == []
+    assert store.changes.reviews(NS, open_only=False) == []
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_question_about_what_was_deleted_is_not_asked(
         id="q", about=about, question="?", memories=("a", "b"), options={"x": option}
     )
     apply(store, "r1", fact("a", "Lena lives in Bonn."), fact("b", "Lena lives in Ulm."), asked)
-    run = store.remove(NS, gone, reason="wrong").run_id
-    assert [one.id for one in store.reviews(NS)] == ["q"] * is_asked
-    store.undo(run)
-    assert [one.id for one in store.reviews(NS)] == ["q"]
+    run = store.changes.remove(NS, gone, reason="wrong").run_id
+    assert [one.id for one in store.changes.reviews(NS)] == ["q"] * is_asked
+    store.changes.undo(run)
+    assert [one.id for one in store.changes.reviews(NS)] == ["q"]
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_a_question_about_no_memory_is_asked_like_any_other(tmp_path: Path, abou
         id="q", about=about, question="May I?", memories=(), options={"yes": (), "no": ()}
     )
     apply(store, "r1", ask)
-    assert [one.id for one in store.reviews(NS)] == ["q"]
+    assert [one.id for one in store.changes.reviews(NS)] == ["q"]

@@ -67,7 +67,7 @@ def told(key: str, object: str, **facets: object) -> list[Change]:
 
 
 def apply(store: MemoryStore, run_id: str, *changes: Change) -> None:
-    store.apply(
+    store.changes.apply(
         ChangeSet(
             namespace=NAMESPACE,
             run_id=run_id,
@@ -99,15 +99,15 @@ def by_forget(store: MemoryStore) -> None:
 
 
 def by_remove(store: MemoryStore) -> None:
-    store.remove(NAMESPACE, "fact/kiel", reason="wrong")
+    store.changes.remove(NAMESPACE, "fact/kiel", reason="wrong")
 
 
 def by_archive(store: MemoryStore) -> None:
-    store.archive(NAMESPACE, "fact/kiel", reason="wrong")
+    store.changes.archive(NAMESPACE, "fact/kiel", reason="wrong")
 
 
 def by_undo(store: MemoryStore) -> None:
-    store.undo("kiel")
+    store.changes.undo("kiel")
 
 
 @pytest.mark.parametrize("change", [by_delete, by_forget, by_remove, by_archive, by_undo])
@@ -119,7 +119,7 @@ def test_no_change_plans_while_it_writes(
         moved(store)
         change(store)
         assert store.get(NAMESPACE, "fact/bonn") is not None
-        [bonn] = store.history(NAMESPACE, "fact/bonn")[-1:]
+        [bonn] = store.changes.history(NAMESPACE, "fact/bonn")[-1:]
         assert bonn.action in ("restore", "update", "status")
     assert sorted(set(entered)) == []
 
@@ -151,10 +151,11 @@ def test_words_links_and_reviews_are_not_planned_while_they_are_written(
 CHILD = """
 import os, sys
 from langmemory import MemoryStore
+from langmemory.stores import following
 from tests.stores.test_planning_outside import NAMESPACE, moved
 store = MemoryStore(sys.argv[1], index=False)
 moved(store)
-MemoryStore._follow_once = lambda *_: os._exit(9)
+following._follow_once = lambda *_: os._exit(9)
 store.put(NAMESPACE, "fact/kiel", {"text": "Lena lives in Ulm"})
 """
 
@@ -169,4 +170,4 @@ def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
             edges = store.graph(NAMESPACE).subgraph("person/lena", 1).edges
             [place] = [edge.object for edge in edges if edge.fact == "fact/kiel"]
             assert place.startswith("place/ulm")
-            assert sum(run.id.startswith("reworded/") for run in store.runs(NAMESPACE)) == 1
+            assert sum(run.id.startswith("reworded/") for run in store.changes.runs(NAMESPACE)) == 1

@@ -11,6 +11,7 @@ import pytest
 from langmemory.changes import AddEdge, AddEntity, AddMemory, Change, SetStatus, Supersede
 from langmemory.errors import UndoRefusedError
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory
 from tests.stores.change_sets import NS, apply, problems
 
@@ -18,7 +19,7 @@ MAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def _archived(store: MemoryStore) -> str:
-    return store.archive(NS, "home", reason="no use").run_id
+    return store.changes.archive(NS, "home", reason="no use").run_id
 
 
 def _rejected(store: MemoryStore) -> str:
@@ -51,7 +52,7 @@ def store(tmp_path: Path) -> MemoryStore:
 
 
 def home(store: MemoryStore) -> Memory:
-    with store.knowledge(NS) as knowledge:
+    with Gathering(store).knowledge(NS) as knowledge:
         found = knowledge.by_key("home")
     assert found is not None
     return found.memory
@@ -72,12 +73,12 @@ def test_what_somebody_says_anew_holds(
         "active", None, None, None,
     )  # fmt: skip
     assert store.recall("a flat in Kiel", NS).results[0].memory.key == "home"
-    put = [one for one in store.history(NS, "home") if one.run_id is None][-1]
+    put = [one for one in store.changes.history(NS, "home") if one.run_id is None][-1]
     assert put.facets["status"] == ended.status
     past = {one.memory.key for one in store.recall("Lena", NS, known_at=then).results}
     assert "home" not in past
     with pytest.raises(UndoRefusedError, match="written by the application"):
-        store.undo(run)
+        store.changes.undo(run)
     assert problems(store) == []
 
 
@@ -118,7 +119,7 @@ def test_a_value_that_does_not_say_archived_any_more_is_not(store: MemoryStore) 
     """What was put away says so in its value; the same words without that hold again, and what they
     claim."""
     edges = store.graph(NS).edges()
-    store.archive(NS, "home", reason="no use")
+    store.changes.archive(NS, "home", reason="no use")
     assert store.graph(NS).edges() == ()
     store.put(NS, "home", {"text": "Lena lives in Bonn."})
     assert home(store).status == "active"

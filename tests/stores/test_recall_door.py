@@ -18,6 +18,7 @@ from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError, InvalidFilterError
 from langmemory.recall.presets import BALANCED
 from langmemory.stores import MemoryStore, reembed
+from langmemory.stores.face import bound
 from langmemory.types import Granularity
 from tests.stores.embedders import WordEmbeddings
 
@@ -44,7 +45,7 @@ async def test_recall_without_its_embedder(tmp_path: Path, asynchronous: bool) -
         texts, degraded = await recall()
         assert (texts[0], degraded) == ("the heron is grey", ())
         embeddings.fail_after = 0
-        embeddings_cache = store._indexing.embedder
+        embeddings_cache = store._core.indexing.embedder
         embeddings_cache._queries.clear()  # type: ignore[union-attr]
         texts, degraded = await recall()
         assert texts[0] == "the heron is grey"
@@ -65,15 +66,15 @@ def test_what_a_viewer_may_read() -> None:
         ("all", None, "public"), ("past", "tom", "shared"),
     ):  # fmt: skip
         store.put(NS, key, {"text": f"a heron note {key}"})
-        with store._engine.write() as connection:
+        with store._core.engine.write() as connection:
             connection.execute(
                 "UPDATE item SET owner = ?, privacy = ? WHERE key = ?", (owner, privacy, key)
             )
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute("UPDATE item SET status = 'superseded' WHERE key = 'past'")
 
-    def keys(**options: Any) -> set[str]:
-        found = store.recall("heron note", NS, limit=99, **options)
+    def keys(viewer: str | None = None, **options: Any) -> set[str]:
+        found = bound(store, viewer).recall("heron note", NS, limit=99, **options)
         return {result.memory.key for result in found.results}
 
     assert keys() == {"own", "theirs", "ours", "all"}
@@ -118,7 +119,7 @@ def test_any_number_of_keys_may_be_excluded() -> None:
     for key in (*odd, "plain"):
         store.put(NS, key, {"text": f"a heron, noted as {key[:3]}"})
     add = AddMemory(key="fact/1", value={"text": "Ada saw a heron"}, evidence=("plain",))
-    store.apply(
+    store.changes.apply(
         ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="a walk", changes=(add,))
     )
     many = [*odd, *(f"thread/{n}" for n in range(50_000))]
@@ -327,7 +328,7 @@ def test_the_parts_of_a_score_make_the_score() -> None:
         AddMemory(key=f"fact/{n}", value={"text": f"Ada saw heron {n} by a lake"}, evidence=(key,))
         for n, key in enumerate(keys)
     )
-    store.apply(
+    store.changes.apply(
         ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="a walk", changes=facts)
     )
     results = store.recall("Who saw a heron by the lake?", NS, explain=True).results

@@ -29,7 +29,7 @@ def take(home: Retelling, text: str, way: str) -> None:
     elif way == "forget":
         home.store.forget(NS, keys=[key])
     else:
-        getattr(home.store, way)(NS, key, reason="not so")
+        getattr(home.store.changes, way)(NS, key, reason="not so")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -79,7 +79,8 @@ def test_a_fact_comes_back_as_it_was(home: Retelling) -> None:
     back = home.facts()["Lena lives in Kiel"]
     assert (back.status, back.owner, back.privacy) == ("active", "lena", "private")
     assert (
-        home.store.recall("Lena lives in Kiel", NS, viewer="tom", kinds=("semantic",)).results == ()
+        home.store.for_viewer("tom").recall("Lena lives in Kiel", NS, kinds=("semantic",)).results
+        == ()
     )
 
 
@@ -87,14 +88,14 @@ def test_that_it_holds_again_can_be_undone(home: Retelling) -> None:
     """The run that lets a fact hold again is told of, and taken back alone or with the removal."""
     home.tell(KIEL)
     home.tell(BONN)
-    removal = home.store.remove(NS, home.facts()["Lena moved to Bonn"].key, reason="not so")
+    removal = home.store.changes.remove(NS, home.facts()["Lena moved to Bonn"].key, reason="not so")
     assert home.holds("Lena lives in Kiel")
-    home.store.undo(removal.run_id)
+    home.store.changes.undo(removal.run_id)
     assert home.holds("Lena moved to Bonn")
     assert not home.holds("Lena lives in Kiel")
     take(home, "Lena moved to Bonn", "delete")
-    [run] = [one for one in home.store.runs(NS) if one.id.startswith("reinstated/")]
-    home.store.undo(run.id)
+    [run] = [one for one in home.store.changes.runs(NS) if one.id.startswith("reinstated/")]
+    home.store.changes.undo(run.id)
     assert not home.holds("Lena lives in Kiel")
 
 

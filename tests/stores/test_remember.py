@@ -41,7 +41,7 @@ def store() -> MemoryStore:
 
 def turns(store: MemoryStore, thread: str = "t") -> list[tuple[Any, ...]]:
     """(position, role, speaker, content) of a thread, in order."""
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         rows = snapshot.connection.execute(
             "SELECT position, value ->> 'role', speaker, value ->> 'content' FROM item i "
             "JOIN thread t ON t.id = i.thread WHERE t.name = ? ORDER BY position",
@@ -52,7 +52,7 @@ def turns(store: MemoryStore, thread: str = "t") -> list[tuple[Any, ...]]:
 
 def found_by_words(store: MemoryStore, query: str) -> set[str]:
     """Texts that hold a word of the query, or whose neighbour does."""
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         rows = snapshot.connection.execute(
             "SELECT i.value ->> 'content' FROM keyword k JOIN item i ON i.id = k.rowid "
             "WHERE keyword MATCH ?",
@@ -196,10 +196,10 @@ def test_the_day_of_a_turn_is_by_the_clock_of_who_said_it(tmp_path: Path) -> Non
         store.remember(NS, [("user", "And milk.")], thread_id="t", at=AT)
         assert found(store) == ["12"]
         with MemoryStore(tmp_path / "copy.db", index=False) as copy:
-            copy.import_rows(store.iter_export())
+            copy.admin.import_rows(store.admin.export())
             assert found(copy) == ["12"]
-        with store._engine.write() as connection:
-            rebuild_keywords(connection, store._indexing)
+        with store._core.engine.write() as connection:
+            rebuild_keywords(connection, store._core.indexing)
         assert found(store) == ["12"]
 
 
@@ -223,9 +223,9 @@ def test_words_of_other_scripts_are_read_anew_as_they_are_written_today(tmp_path
         store.remember(NS, [("user", text) for text in said], thread_id="t", at=AT)
         read = "SELECT tokens FROM item ORDER BY id"
         fresh = store.conn.execute(read).fetchall()
-        with store._engine.write() as connection:
+        with store._core.engine.write() as connection:
             connection.execute("UPDATE item SET tokens = x'0100'")
-            rebuild_keywords(connection, store._indexing)
+            rebuild_keywords(connection, store._core.indexing)
         written = store.conn.execute(read).fetchall()
         assert written[:2] == fresh[:2]
         assert written[2] == (b"\x01\x00",)  # of Latin letters: nothing has changed
@@ -249,7 +249,7 @@ def test_times_are_aware_and_exact(store: MemoryStore) -> None:
         thread_id="t",
         at=datetime(2026, 1, 1, tzinfo=plus_two),
     )
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         rows = snapshot.connection.execute("SELECT valid_at FROM item ORDER BY id").fetchall()
     times = [datetime.fromtimestamp(row[0] / 1e6, UTC) for row in rows]
     assert len(keys) == 5
@@ -340,7 +340,7 @@ def test_a_changed_or_deleted_turn_takes_its_words_along(store: MemoryStore) -> 
     store.remember(NS, [("user", "more")], thread_id="t", at=AT)
     assert found_by_words(store, "lynx") == set()
     assert found_by_words(store, "more") == {"more"}
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
 
 
@@ -369,7 +369,7 @@ async def test_one_thread_from_everywhere(tmp_path: Path) -> None:
             await asyncio.to_thread(worker.join, 60)
         assert process.exitcode == 0
         assert [turn[0] for turn in turns(store)] == list(range(140))
-        with store._engine.read() as snapshot:
+        with store._core.engine.read() as snapshot:
             assert check(snapshot.connection) == []
 
 
@@ -381,7 +381,7 @@ def test_a_deleted_turn_stays_deleted(tmp_path: Path) -> None:
     first, _ = store.remember(("m",), messages, thread_id="t")
     store.delete(("m",), first)
     assert store.remember(("m",), messages, thread_id="t") == []
-    store.delete_namespace(("m",))
+    store.admin.delete_namespace(("m",))
     assert len(store.remember(("m",), messages, thread_id="t")) == 1
 
 
@@ -391,10 +391,10 @@ def test_a_turn_without_a_place_is_recalled() -> None:
     original.remember(("m",), [{"role": "user", "content": "the red boat"}], thread_id="t")
     rows = [
         {name: value for name, value in row.items() if name != "position"}
-        for row in original.iter_export()
+        for row in original.admin.export()
     ]
     copy = MemoryStore(":memory:")
-    copy.import_rows(rows)
+    copy.admin.import_rows(rows)
     assert [result.text for result in copy.recall("red boat", ("m",))] == ["the red boat"]
 
 
@@ -409,7 +409,7 @@ async def test_a_long_message_does_not_hold_up_the_loop(
         assert opened.wait(60), "the loop did not come round"
         return take_apart(*args, **options)
 
-    monkeypatch.setattr("langmemory.stores.memory_store.turns_of", gated)
+    monkeypatch.setattr("langmemory.stores.remembering.turns_of", gated)
     book = HumanMessage("Call me Ishmael. " * 2_000, id="book")
     remembering = asyncio.create_task(store.aremember(NS, iter([book]), thread_id="t"))
     await asyncio.sleep(0)

@@ -11,6 +11,7 @@ import pytest
 from langmemory.changes import AddEdge, AddEntity, AddMemory, Change
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from tests.stores.change_sets import NS, apply, problems, rows, value
 
 
@@ -181,7 +182,7 @@ def test_the_same_words_leave_the_graph_alone(store: MemoryStore) -> None:
     """A value with an entry more under the same words makes no run and no new edge."""
     learn(store, "Lena lives in Bonn.", HOME)
     store.put(NS, "fact/home", value("Lena lives in Bonn.", seen=True))
-    assert [run.id for run in store.runs(NS)] == ["learned"]
+    assert [run.id for run in store.changes.runs(NS)] == ["learned"]
     assert (claimed(store), rows(store, "edge")) == ([HOME], 1)
 
 
@@ -189,9 +190,9 @@ def test_the_new_claim_can_be_undone(store: MemoryStore) -> None:
     """Claiming anew is a run of its own, that says why; taking it back leaves the words."""
     learn(store, "Lena lives in Bonn.", HOME)
     store.put(NS, "fact/home", value("Lena lives in Kiel."))
-    run = store.runs(NS)[0]
+    run = store.changes.runs(NS)[0]
     assert (run.kind, run.reason) == ("correction", "a memory was given other words")
-    store.undo(run.id)
+    store.changes.undo(run.id)
     assert claimed(store) == []
     item = store.get(NS, "fact/home")
     assert item is not None
@@ -226,7 +227,7 @@ def test_what_comes_later_ends_a_corrected_fact(store: MemoryStore) -> None:
     assert (found.key, found.text) == (fact.key, "Lena lives in Kiel.")
     say("I moved to Berlin.", "2")
     assert claimed(store) == [("Lena", "lives_in", "Berlin")]
-    with store.knowledge(NS) as knowledge:
+    with Gathering(store).knowledge(NS) as knowledge:
         known = knowledge.by_key(fact.key)
     assert known is not None
     assert known.memory.status == "superseded"

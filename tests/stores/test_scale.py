@@ -24,7 +24,8 @@ from langmemory.engines.sqlite.transfer import transfer
 from langmemory.engines.sqlite.writing import reindexing
 from langmemory.engines.sqlite.writing.indexing import resolve_indexing
 from langmemory.errors import DatabaseError
-from langmemory.stores import MemoryStore, base
+from langmemory.stores import MemoryStore, core
+from langmemory.stores.gathering import Gathering
 from tests.stores.change_sets import NS, apply, fact
 from tests.stores.embedders import WordEmbeddings
 
@@ -56,13 +57,13 @@ def test_import_into_a_long_thread(tmp_path: Path) -> None:
     """An imported turn finds its place without a look at every turn of its thread."""
     with MemoryStore(tmp_path / "from.db", index=False) as store:
         store.remember(NS, turns(1), thread_id="t")
-        rows = [row | {"key": "another"} if "key" in row else row for row in store.iter_export()]
+        rows = [row | {"key": "another"} if "key" in row else row for row in store.admin.export()]
     took = []
     for length in (5, 1_500):
         with MemoryStore(tmp_path / f"{length}.db", index=False) as store:
             store.remember(NS, turns(length), thread_id="t")
-            writer = store._engine.database._writer
-            took.append(steps(writer, lambda: store.import_rows(rows)))
+            writer = store._core.engine.database._writer
+            took.append(steps(writer, lambda: store.admin.import_rows(rows)))
     assert took[1] < 1.5 * took[0]
 
 
@@ -73,7 +74,7 @@ def test_export_for_a_viewer(tmp_path: Path) -> None:
     for count in (100, 400):
         with MemoryStore(tmp_path / f"{count}.db", index=False) as store:
             apply(store, "r", *(fact(f"f{n}", f"fact {n}") for n in range(count)))
-            with store._engine.read() as snapshot:
+            with store._core.engine.read() as snapshot:
                 rows = transfer.export_rows(lambda: nullcontext(snapshot.connection), viewer="ida")
                 took.append(steps(snapshot.connection, lambda: list(rows)))  # noqa: B023
     assert took[1] < 6 * took[0]
@@ -95,13 +96,13 @@ def test_forget_very_many(tmp_path: Path) -> None:
                     for n in range(count)
                 ),
             )
-            writer = store._engine.database._writer
-            before = list(store.iter_export())
+            writer = store._core.engine.database._writer
+            before = list(store.admin.export())
             assert steps(writer, lambda: store.forget(NS, owner="ida", dry_run=True)) == 0
-            assert list(store.iter_export())[1:] == before[1:]
+            assert list(store.admin.export())[1:] == before[1:]
             took.append(steps(writer, partial(store.forget, NS, owner="ida")))
             assert store.search(NS) == []
-            assert store.reviews(NS) == []
+            assert store.changes.reviews(NS) == []
     assert took[1] < 6 * took[0]
 
 
@@ -117,12 +118,14 @@ def test_the_next_batch_of_a_long_thread(tmp_path: Path) -> None:
             keys = store.remember(NS, said, thread_id="t")
             read = MarkReflected(keys=tuple(keys[: count - 100]))
             apply(store, "r", read)
-            last = store.next_batch(NS, batch_tokens=50)
+            last = Gathering(store).next_batch(NS, batch_tokens=50)
             assert last is not None
             apply(store, "s", MarkReflected(keys=tuple(turn.key for turn in last.turns)))
-            [reader] = store._engine.database._idle
+            [reader] = store._core.engine.database._idle
             for named in took:
-                following = partial(store.next_batch, NS, "t" if named else None, after=last)
+                following = partial(
+                    Gathering(store).next_batch, NS, "t" if named else None, after=last
+                )
                 took[named].append(steps(reader, following))
                 batch = following()
                 assert batch is not None
@@ -136,7 +139,7 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
     indexing = resolve_indexing({"embed": WordEmbeddings(8), "dims": 8}, load_config())
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch(PutOp(NS, str(n), {"text": "x"}) for n in range(2_000))
-        with store._engine.write() as connection:
+        with store._core.engine.write() as connection:
             reindexing._begin(connection, "another")
             connection.execute("INSERT INTO reembed_done SELECT id, updated_at FROM item")
             connection.execute("DELETE FROM reembed_done WHERE item > 1990")
@@ -181,7 +184,7 @@ def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         store.batch(PutOp(NS, str(n), {"text": f"word{n}"}) for n in range(35))
         reindexing.reembed(str(tmp_path / "m.db"), index=new)
     assert changed == [10, 10, 10, 5]
-    with MemoryStore(tmp_path / "m.db", index=new) as store, store._engine.read() as snapshot:
+    with MemoryStore(tmp_path / "m.db", index=new) as store, store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
         assert store.search(NS, query='{"text": "word7"}', limit=1)[0].key == "7"
 
@@ -210,14 +213,14 @@ def test_what_deletes_very_many_lets_others_write(
         for n in range(10):
             store.put(("swept",), str(n), {}, ttl=1)
             store.put(("deleted",), str(n), {})
-        now = base.now_us()
-        monkeypatch.setattr(base, "now_us", lambda: now + 120_000_000)
-        monkeypatch.setattr(base, "REMOVED_AT_ONCE", 3)
-        monkeypatch.setattr(base, "time", Between)
+        now = core.now_us()
+        monkeypatch.setattr(core, "now_us", lambda: now + 120_000_000)
+        monkeypatch.setattr(core, "REMOVED_AT_ONCE", 3)
+        monkeypatch.setattr(core, "time", Between)
         assert store.sweep_ttl() == 9
         assert [item.key for item in store.search(("swept",))] == ["9"]
         before = {item.key for item in store.search(("deleted",), limit=99)}
-        assert store.delete_namespace(("deleted",)) == len(before) == 9 + 4
+        assert store.admin.delete_namespace(("deleted",)) == len(before) == 9 + 4
         left = {item.key for item in store.search(("deleted",), limit=99)}
         assert left == {f"new {n}" for n in range(5, Between.calls + 1)}
         other.close()
@@ -230,7 +233,7 @@ def test_long_texts_are_imported_a_few_at_a_time(
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         for n in range(6):
             store.put(NS, str(n), {"text": "long " * (40 if n % 2 else 1)})
-        rows = list(store.iter_export())
+        rows = list(store.admin.export())
     monkeypatch.setattr(transfer, "BATCH_CHARACTERS", 200)
     batches = list(transfer.in_batches(rows))
     assert [row for batch in batches for row in batch] == rows
@@ -243,9 +246,9 @@ def test_a_disk_error_amid_a_large_deletion(
 ) -> None:
     """Where only a part of a namespace could be deleted, the error says how much is gone, the rest is
     there as it was, and deleting it again finishes."""
-    removing, calls = base.remove, 0
+    removing, calls = core.remove, 0
 
-    def fail_once(*args: Any, **options: Any) -> base.Pages:
+    def fail_once(*args: Any, **options: Any) -> core.Pages:
         nonlocal calls
         calls += 1
         pages = removing(*args, **options)
@@ -256,14 +259,14 @@ def test_a_disk_error_amid_a_large_deletion(
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         for n in range(10):
             store.put(NS, str(n), {"text": "tea"})
-        monkeypatch.setattr(base, "REMOVED_AT_ONCE", 3)
-        monkeypatch.setattr(base, "remove", fail_once)
+        monkeypatch.setattr(core, "REMOVED_AT_ONCE", 3)
+        monkeypatch.setattr(core, "remove", fail_once)
         with pytest.raises(DatabaseError, match=r"6 of 10 items are deleted.*disk .* is full"):
-            store.delete_namespace(NS)
+            store.admin.delete_namespace(NS)
         assert len(store.search(NS, query="tea")) == 4
-        with store._engine.read() as snapshot:
+        with store._core.engine.read() as snapshot:
             assert check(snapshot.connection) == []
-        assert store.delete_namespace(NS) == 4
+        assert store.admin.delete_namespace(NS) == 4
 
 
 ONE = ("people", "p0")
@@ -290,7 +293,7 @@ ASKED_OF_ONE: dict[str, Callable[[MemoryStore], Any]] = {
     "words and a range": lambda store: store.search(
         ONE, query="note", filter={"score": {"$gt": 1}}
     ),
-    "an export": lambda store: list(store.iter_export(ONE)),
+    "an export": lambda store: list(store.admin.export(ONE)),
     "then": lambda store: store.recall("note", ONE, known_at=AT + timedelta(days=36_500)).results,
     "a sweep": lambda store: [store.sweep_ttl(), store.sweep_ttl()],
 }
@@ -303,8 +306,8 @@ def test_what_is_asked_of_one_of_many_people(tmp_path: Path, what: str) -> None:
     for count in (2, 300):
         with people(tmp_path / f"{count}.db", count) as store:
             store.get(ONE, "k1")
-            [reader] = store._engine.database._idle
-            writer = store._engine.database._writer
+            [reader] = store._core.engine.database._idle
+            writer = store._core.engine.database._writer
             call = partial(ASKED_OF_ONE[what], store)
             assert call()
             written: list[int] = []
@@ -324,6 +327,6 @@ def test_what_few_may_read_is_listed(tmp_path: Path) -> None:
             )
             call = partial(store.for_viewer("p7").search, NS, limit=2)
             assert [one.key for one in call()] == ["23", "22"]
-            [reader] = store._engine.database._idle
+            [reader] = store._core.engine.database._idle
             took.append(steps(reader, call))
     assert took[1] <= 2 * took[0] + 5

@@ -32,7 +32,7 @@ from langmemory.engines.sqlite.records import items
 from langmemory.engines.sqlite.transfer import transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
-from langmemory.stores import MemoryStore, base
+from langmemory.stores import MemoryStore, core
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")
@@ -41,7 +41,7 @@ NS = ("users", "maria")
 def fill(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bit of everything: facets, TTL, fields, history, lives of one key, a thread."""
     now = iter(range(1_700_000_000_000_000, 1_800_000_000_000_000, 1_000_001))
-    monkeypatch.setattr(base, "now_us", lambda: next(now))
+    monkeypatch.setattr(core, "now_us", lambda: next(now))
     store.put(NS, "again", {"text": "a first life"})
     store.delete(NS, "again")
     store.put(NS, "plain", {"text": "one", "big": 10**30, 'odd "key"': [None, 0.1, {"é": {}}]})
@@ -53,7 +53,7 @@ def fill(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.delete(NS, "dead")
     store.put(NS, "again", {"text": "a second life"})
     store.remember(NS, [("user", "likes walnuts"), ("ai", "noted"), ("user", "bye")], thread_id="t")
-    with store._engine.write() as connection:
+    with store._core.engine.write() as connection:
         connection.execute(
             "UPDATE item SET kind = 'procedural', owner = 'tom', privacy = 'private', pinned = 1, "
             "status = 'superseded', priority = 'mandate', importance = 0.9, confidence = 0.3, "
@@ -64,7 +64,7 @@ def fill(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def contents(store: MemoryStore) -> list[dict[str, Any]]:
     """The export without what names the moment and the ids of one file."""
-    rows = [json.loads(json.dumps(row)) for row in store.iter_export()]
+    rows = [json.loads(json.dumps(row)) for row in store.admin.export()]
     assert rows[0]["type"] == "meta"
     for row in rows:
         row.pop("life", None)
@@ -74,7 +74,8 @@ def contents(store: MemoryStore) -> list[dict[str, Any]]:
 def histories(store: MemoryStore) -> dict[str, list[Any]]:
     return {
         key: [
-            (entry.action, entry.at, entry.before, entry.after) for entry in store.history(NS, key)
+            (entry.action, entry.at, entry.before, entry.after)
+            for entry in store.changes.history(NS, key)
         ]
         for key in ("again", "plain", "ttl", "hidden", "dead", "nobody")
     }
@@ -89,24 +90,24 @@ def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str)
     }[model]  # fmt: skip
     with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db", index=index) as new:
         fill(old, monkeypatch)
-        rows = [json.loads(json.dumps(row)) for row in old.iter_export()]
-        assert new.import_rows(iter(rows)) == 8
+        rows = [json.loads(json.dumps(row)) for row in old.admin.export()]
+        assert new.admin.import_rows(iter(rows)) == 8
         assert contents(new) == contents(old)
         assert histories(new) == histories(old)
         for query in ("walnuts", "zebra", "second life", "march", "deleted", "not indexed"):
             assert found(new, query) == found(old, query)
         before = new.stats()
-        assert new.import_rows(iter(rows)) == 0
+        assert new.admin.import_rows(iter(rows)) == 0
         assert contents(new) == contents(old)
         assert new.stats() == before
-        with new._engine.read() as snapshot:
+        with new._core.engine.read() as snapshot:
             assert check(snapshot.connection) == []
         assert new.remember(NS, [("user", "likes walnuts")], thread_id="t") == []
         assert len(new.remember(NS, [("user", "news")], thread_id="t")) == 1
 
 
 def found(store: MemoryStore, query: str) -> set[tuple[str, str]]:
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         rows = snapshot.connection.execute(
             "SELECT rowid FROM keyword WHERE keyword MATCH ?", (f'"{query}"',)
         ).fetchall()
@@ -139,10 +140,10 @@ def derive(store: MemoryStore) -> None:
         "r3": (UpdateMemory(key="f2", facets=Facets(pinned=True)), DecideReview(id="q2", option="stay")),
         "r4": (UpdateMemory(key="f2", facets=Facets(pinned=False)),),
     }.items():  # fmt: skip
-        store.apply(
+        store.changes.apply(
             ChangeSet(namespace=NS, run_id=run, kind="reflection", reason="a talk", changes=changes)
         )
-    store.undo("r4")
+    store.changes.undo("r4")
 
 
 def test_what_stands_beside_items(tmp_path: Path) -> None:
@@ -150,21 +151,21 @@ def test_what_stands_beside_items(tmp_path: Path) -> None:
     same questions are open, the same runs can be undone, and nothing is learned twice."""
     with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db") as new:
         derive(old)
-        rows = [json.loads(json.dumps(row)) for row in old.iter_export()]
-        new.import_rows(rows)
-        new.import_rows(rows)
+        rows = [json.loads(json.dumps(row)) for row in old.admin.export()]
+        new.admin.import_rows(rows)
+        new.admin.import_rows(rows)
         assert contents(new) == contents(old)
-        with new._engine.read() as snapshot:
+        with new._core.engine.read() as snapshot:
             assert check(snapshot.connection) == []
-        assert new.reviews(open_only=False) == old.reviews(open_only=False)
+        assert new.changes.reviews(open_only=False) == old.changes.reviews(open_only=False)
         for store in (old, new):
-            store.decide("q1", "stay")
-            store.undo("r3")
+            store.changes.decide("q1", "stay")
+            store.changes.undo("r3")
             with pytest.raises(UndoRefusedError, match="run r2"):
-                store.undo("r1")
+                store.changes.undo("r1")
         assert known(new) == known(old)
-        assert [one.facets for one in new.history(NS, "f2")] == [
-            one.facets for one in old.history(NS, "f2")
+        assert [one.facets for one in new.changes.history(NS, "f2")] == [
+            one.facets for one in old.changes.history(NS, "f2")
         ]
 
 
@@ -181,9 +182,9 @@ def test_an_export_of_what_is_known_now(tmp_path: Path) -> None:
     """Without history an export tells nothing of what happened; it can be imported."""
     with MemoryStore(tmp_path / "a.db") as old, MemoryStore(tmp_path / "b.db") as new:
         derive(old)
-        rows = list(old.iter_export(history=False))
+        rows = list(old.admin.export(history=False))
         assert not {row["type"] for row in rows} & {"history", "run", "reflected"}
-        new.import_rows(rows)
+        new.admin.import_rows(rows)
         assert known(new) == known(old)
 
 
@@ -191,7 +192,7 @@ def test_only_a_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """Exporting a prefix takes what is in it and below it, histories included, and nothing else."""
     with MemoryStore(tmp_path / "a.db", index=False) as store:
         fill(store, monkeypatch)
-        rows = list(store.iter_export(("b",)))
+        rows = list(store.admin.export(("b",)))
     assert {tuple(row["namespace"]) for row in rows[1:]} == {("b",)}
     assert {row["type"] for row in rows} == {"meta", "item", "history"}
 
@@ -201,12 +202,12 @@ def test_an_import_destroys_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     what was there before can still be read."""
     with MemoryStore(tmp_path / "a.db", index=False) as old:
         fill(old, monkeypatch)
-        rows = list(old.iter_export())
+        rows = list(old.admin.export())
     with MemoryStore(tmp_path / "b.db", index=False) as new:
         new.put(NS, "plain", {"text": "mine"})
         new.put(NS, "untouched", {"text": "mine too"})
-        new.import_rows(rows)
-        entries = new.history(NS, "plain")
+        new.admin.import_rows(rows)
+        entries = new.changes.history(NS, "plain")
         assert [entry.action for entry in entries] == ["add", "update"]
         assert (entries[1].before, entries[1].reason) == ({"text": "mine"}, "import")
         assert new.get(NS, "plain").value["text"] == "two"  # type: ignore[union-attr]
@@ -254,7 +255,7 @@ def test_rows_of_something_else(row: Any) -> None:
     """A row that no export writes is an error that shows it, and its batch is not stored."""
     store = MemoryStore(":memory:", index=False)
     with pytest.raises(ImportFormatError):
-        store.import_rows([{**GOOD, "key": "good"}, row])
+        store.admin.import_rows([{**GOOD, "key": "good"}, row])
     assert store.search(()) == []
 
 
@@ -264,16 +265,16 @@ def test_every_earlier_version_is_read(version: int) -> None:
     is; usage counted here since stays."""
     meta = {"type": "meta", "format": "langmemory-export", "version": version}
     with MemoryStore(":memory:", index=False) as store:
-        assert store.import_rows([meta, GOOD, CHANGE]) == 1
+        assert store.admin.import_rows([meta, GOOD, CHANGE]) == 1
         count: Usage = {
             "namespace": ["a"], "key": "k", "loaded": 2, "referenced": 1, "succeeded": 1,
             "read_tokens": 9, "discovery_tokens": 0,
         }  # fmt: skip
-        store.count_usage([count])
-        [used] = store.usage()
-        assert "usage" in {row["type"] for row in store.iter_export()}
-        assert store.import_rows([meta, GOOD, CHANGE]) == 0
-        assert store.usage() == [used]
+        store.admin.count_usage([count])
+        [used] = store.admin.usage()
+        assert "usage" in {row["type"] for row in store.admin.export()}
+        assert store.admin.import_rows([meta, GOOD, CHANGE]) == 0
+        assert store.admin.usage() == [used]
 
 
 def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
@@ -283,7 +284,7 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
     rows = [meta, *({**GOOD, "key": str(n)} for n in range(2000)), {"type": "of a later version"}]
     with MemoryStore(":memory:", index=False) as store:
         with pytest.raises(ImportFormatError, match=f"up to version {transfer.VERSION}. Upgrade"):
-            store.import_rows(rows)
+            store.admin.import_rows(rows)
         assert store.stats().items == 0
     types = ITEM_TYPES | RECORD_TYPES
     assert transfer.VERSION == 4
@@ -296,7 +297,7 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
 def test_the_last_of_two_rows_counts() -> None:
     """One item twice in a file, as when exports are joined, is one item."""
     store = MemoryStore(":memory:")
-    store.import_rows([GOOD, {**GOOD, "value": {"x": 2}}])
+    store.admin.import_rows([GOOD, {**GOOD, "value": {"x": 2}}])
     assert [item.value for item in store.search(("a",))] == [{"x": 2}]
 
 
@@ -304,11 +305,11 @@ def test_rows_made_by_hand() -> None:
     """A row with a thread but without place, speaker or time of its own is an item like any other,
     and the thread goes on."""
     store = MemoryStore(":memory:")
-    assert store.import_rows([{**GOOD, "thread_id": "t"}]) == 1
+    assert store.admin.import_rows([{**GOOD, "thread_id": "t"}]) == 1
     assert len(store.remember(("a",), [("user", "x"), ("user", "y")], thread_id="t")) == 2
     store.put(("a",), "k", {"x": 3})
     store.delete(("a",), "k")
-    with store._engine.read() as snapshot:
+    with store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
 
 
@@ -319,7 +320,7 @@ def test_many_batches(tmp_path: Path) -> None:
         MemoryStore(tmp_path / "b.db", index=False) as new,
     ):
         old.batch(PutOp(("a",), f"k{n}", {"n": n}) for n in range(1100))
-        assert new.import_rows(old.iter_export()) == 1100
+        assert new.admin.import_rows(old.admin.export()) == 1100
         assert contents(new) == contents(old)
 
 
@@ -332,18 +333,18 @@ def test_counts_that_are_still_in_memory_are_exported(tmp_path: Path) -> None:
             namespace=list(NS), key="k", id="1", loaded=1, referenced=1, succeeded=0,
             read_tokens=3, discovery_tokens=0,
         )  # fmt: skip
-        store.count_usage([counted])
+        store.admin.count_usage([counted])
         store.recall("tea", NS)
-        by_type = {row["type"]: row for row in store.iter_export(NS)}
+        by_type = {row["type"]: row for row in store.admin.export(NS)}
         assert by_type["usage"]["referenced"] == 1
         assert by_type["item"]["access_count"] == 1
-        store.count_usage([counted])
-        store._workers.later(lambda connection: None).result(10)  # the background has written
-        store._engine.database._busy_timeout_ms = 0
-        store._engine.database._writer.set_busy_timeout(0)
+        store.admin.count_usage([counted])
+        store._core.workers.later(lambda connection: None).result(10)  # the background has written
+        store._core.engine.database._busy_timeout_ms = 0
+        store._core.engine.database._writer.set_busy_timeout(0)
         other = apsw.Connection(store.path)
         other.execute("BEGIN IMMEDIATE")
-        assert [row["key"] for row in store.iter_export(NS) if row["type"] == "item"] == ["k"]
+        assert [row["key"] for row in store.admin.export(NS) if row["type"] == "item"] == ["k"]
         other.close()
 
 
@@ -353,10 +354,10 @@ def test_a_slow_export_does_not_hold_up_the_file(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "memory.db") as store:
         for n in range(700):
             store.put(("a",), f"k{n}", {"text": f"number {n}"})
-        exported = store.iter_export()
+        exported = store.admin.export()
         keys = [next(exported).get("key") for _ in range(10)]
         store.put(("a",), "later", {"text": "later"})
-        assert store._engine.database.empty_wal()
+        assert store._core.engine.database.empty_wal()
         keys += [row["key"] for row in exported if row["type"] == "item"]
     assert {f"k{n}" for n in range(700)} <= set(keys)
     assert "later" not in keys

@@ -12,7 +12,7 @@ from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langmemory.changes import ChangeSet, RemoveMemory
 from langmemory.errors import ClosedStoreError, ConfigError
-from langmemory.stores import MemoryStore, base
+from langmemory.stores import MemoryStore, batching, core
 from langmemory.stores.sweeping import Sweeper
 
 NS = ("a",)
@@ -34,7 +34,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(base, "now_us", made)
+    for module in (batching, core):
+        monkeypatch.setattr(module, "now_us", made)
     return made
 
 
@@ -128,7 +129,7 @@ def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
         store.put(NS, "k", {"text": "secret two"}, ttl=1)
         clock.pass_minutes(2)
         store.sweep_ttl()
-        entries = store.history(NS, "k")
+        entries = store.changes.history(NS, "k")
         assert [entry.action for entry in entries] == ["add", "update", "expire"]
         assert all(entry.before is None and entry.after is None for entry in entries)
 
@@ -146,9 +147,9 @@ def test_text_that_was_deleted_goes_with_its_ttl(tmp_path: Path, clock: Clock) -
         plan = ChangeSet(
             namespace=NS, run_id="r", kind="maintenance", reason="old", changes=changes
         )
-        store.apply(plan)
+        store.changes.apply(plan)
         store.sweep_ttl()
-        texts = [entry.before for entry in store.history(NS, "deleted")]
+        texts = [entry.before for entry in store.changes.history(NS, "deleted")]
         assert texts == [
             None,
             {"text": "said in deleted", "owner": "ana"},
@@ -158,19 +159,22 @@ def test_text_that_was_deleted_goes_with_its_ttl(tmp_path: Path, clock: Clock) -
         clock.pass_minutes(3)
         assert store.sweep_ttl() == 0
         for key in ("deleted", "removed"):
-            assert store.history(NS, key)[-1].action == "expire"
-            assert all(entry.before is None for entry in store.history(NS, key))
-        assert store.history(NS, "later")[-1].before == {"text": "said in later", "owner": "ana"}
-        before = len(store.history(NS, "deleted"))
+            assert store.changes.history(NS, key)[-1].action == "expire"
+            assert all(entry.before is None for entry in store.changes.history(NS, key))
+        assert store.changes.history(NS, "later")[-1].before == {
+            "text": "said in later",
+            "owner": "ana",
+        }
+        before = len(store.changes.history(NS, "deleted"))
         store.sweep_ttl()
-        assert len(store.history(NS, "deleted")) == before
-        done = store.undo("r")
+        assert len(store.changes.history(NS, "deleted")) == before
+        done = store.changes.undo("r")
         assert (store.get(NS, "removed"), done.changed) == (None, ("kept",))
         assert store.get(NS, "kept") is not None
-        rows = list(store.iter_export())
+        rows = list(store.admin.export())
     assert "said in removed" not in repr(rows)
     with MemoryStore(tmp_path / "other.db", index=False) as other:
-        other.import_rows(rows)
+        other.admin.import_rows(rows)
         assert [item.key for item in other.search(NS)] == ["kept"]
 
 
@@ -208,14 +212,14 @@ def test_sweeper_runs_until_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     handle."""
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         swept = threading.Event()
-        real = store._engine.write
+        real = store._core.engine.write
         store.put(NS, "k", {}, ttl=1e-6)
 
         def write() -> object:
             swept.set()
             return real()
 
-        monkeypatch.setattr(store._engine, "write", write)
+        monkeypatch.setattr(store._core.engine, "write", write)
         handle = store.start_ttl_sweeper(sweep_interval_minutes=1e-4)
         assert store.start_ttl_sweeper() is handle
         assert swept.wait(10)

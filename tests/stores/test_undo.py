@@ -86,21 +86,21 @@ def test_exactly_as_it_was(store: MemoryStore) -> None:
         MarkReflected(keys=tuple(turns)),
     )  # fmt: skip
     assert known(store) != before
-    dry = store.undo("r2", dry_run=True)
-    assert (dry.dry_run, store.runs()[0].id) == (True, "r2")
-    done = store.undo("r2")
+    dry = store.changes.undo("r2", dry_run=True)
+    assert (dry.dry_run, store.changes.runs()[0].id) == (True, "r2")
+    done = store.changes.undo("r2")
     assert known(store) == before
     assert (done.run_id, done.lines, done.changed) == ("undo/r2", dry.lines, dry.changed)
     assert {"f", "g", "h", "i", turns[0]} == set(done.changed)
-    undo, undone = store.runs(limit=2)
+    undo, undone = store.changes.runs(limit=2)
     assert (undo.kind, undo.note, undone.undone_by) == ("undo", {"undoes": "r2"}, "undo/r2")
-    assert [one.action for one in store.history(NS, "f")] == ["add", "update", "restore"]
-    assert store.history(NS, "f")[-1].facets["confidence"] == 0.9
+    assert [one.action for one in store.changes.history(NS, "f")] == ["add", "update", "restore"]
+    assert store.changes.history(NS, "f")[-1].facets["confidence"] == 0.9
     for words, expected in (("bees", 1), ("wasps", 0), ("zürich", 2), ("stayed", 0), ("moved", 2)):
         match = store.conn.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (words,))
         assert match.fetchone() == (expected,), words
     assert rows(store, "reflected") == 2, "what was undone does not come back by itself"
-    again = store.undo("r2")
+    again = store.changes.undo("r2")
     assert again.repeated
     assert apply(store, "r3", fact("i", "Maria lives in Zürich")).added == ()
     assert apply(store, "r2", fact("j", "Maria is tall")).repeated
@@ -110,11 +110,11 @@ def test_what_cannot_be_undone(store: MemoryStore) -> None:
     """A run nobody knows, an undo, and a run whose record was forgotten are refused with the next
     step."""
     apply(store, "r", fact("f", "Maria lives in Bern"))
-    store.undo("r")
+    store.changes.undo("r")
     with pytest.raises(ChangeError, match="no run 'x' to undo"):
-        store.undo("x")
+        store.changes.undo("x")
     with pytest.raises(UndoRefusedError, match="is an undo and cannot be undone"):
-        store.undo("undo/r")
+        store.changes.undo("undo/r")
 
 
 STANDING: dict[str, tuple[str, tuple[Change, ...]]] = {
@@ -161,18 +161,18 @@ def test_later_runs_stand_on_it(store: MemoryStore, name: str) -> None:
     )  # fmt: skip
     middle = known(store)
     apply(store, "r2", *changes)
-    after = list(store.iter_export())[1:]
+    after = list(store.admin.export())[1:]
     with pytest.raises(UndoRefusedError) as refused:
-        store.undo("r1")
+        store.changes.undo("r1")
     assert "run r2 " in str(refused.value)
     assert what in str(refused.value)
     assert "First undo r2." in str(refused.value)
     with pytest.raises(UndoRefusedError):
-        store.undo("r1", dry_run=True)
-    assert list(store.iter_export())[1:] == after
-    store.undo("r2")
+        store.changes.undo("r1", dry_run=True)
+    assert list(store.admin.export())[1:] == after
+    store.changes.undo("r2")
     assert known(store) == middle
-    store.undo("r1")
+    store.changes.undo("r1")
     assert known(store) == before
 
 
@@ -185,10 +185,10 @@ def test_no_link_back_to_itself(store: MemoryStore) -> None:
     apply(store, "r3", LinkEntities(key="c", same_as="a"))
     before = known(store)
     with pytest.raises(UndoRefusedError, match=r"run r3 links to a what it was linked to.*run r2"):
-        store.undo("r1")
+        store.changes.undo("r1")
     assert known(store) == before
-    store.undo("r3")
-    store.undo("r1")
+    store.changes.undo("r3")
+    store.changes.undo("r1")
 
 
 def test_what_a_person_wrote_since(store: MemoryStore) -> None:
@@ -197,13 +197,13 @@ def test_what_a_person_wrote_since(store: MemoryStore) -> None:
     apply(store, "r2", UpdateMemory(key="f", facets=Facets(pinned=True)), fact("h", "more"))
     store.put(NS, "f", value("Maria lives in Basel"))
     with pytest.raises(UndoRefusedError, match="f was written by the application at 20"):
-        store.undo("r2")
+        store.changes.undo("r2")
     store.delete(NS, "f")
     store.put(NS, "f", {"text": "another life"})
-    done = store.undo("r2")
+    done = store.changes.undo("r2")
     assert done.changed == ("h",)
     assert store.get(NS, "f").value == {"text": "another life"}  # type: ignore[union-attr]
-    assert store.undo("r1").changed == ("g",)
+    assert store.changes.undo("r1").changed == ("g",)
     assert [item.key for item in store.search(NS)] == ["f"]
 
 
@@ -213,11 +213,11 @@ def test_in_which_order(store: MemoryStore) -> None:
     apply(store, "b", UpdateMemory(key="f", facets=Facets(confidence=0.5)))
     apply(store, "c", UpdateMemory(key="f", facets=Facets(confidence=0.6)))
     with pytest.raises(UndoRefusedError, match="First undo c, then b"):
-        store.undo("a")
+        store.changes.undo("a")
     with pytest.raises(UndoRefusedError, match="First undo c"):
-        store.undo("b")
+        store.changes.undo("b")
     for run in "cba":
-        store.undo(run)
+        store.changes.undo(run)
     assert known(store) == []
 
 
@@ -227,10 +227,10 @@ def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with MemoryStore(tmp_path / "m.db", index={"embed": embeddings, "dims": 16}) as store:
         apply(store, "r1", fact("f", "Maria keeps bees"))
         apply(store, "r2", UpdateMemory(key="f", value=value("Maria keeps wasps")), fact("g", "x"))
-        before = list(store.iter_export())[1:]
+        before = list(store.admin.export())[1:]
         embeddings.fail_after = 0
         with pytest.raises(EmbeddingError):
-            store.undo("r2")
+            store.changes.undo("r2")
         embeddings.fail_after = None
 
         def broken(*arguments: Any) -> Any:
@@ -239,10 +239,10 @@ def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with monkeypatch.context() as patched:
             patched.setattr(graph_rows, "delete_of_run", broken)
             with pytest.raises(RuntimeError):
-                store.undo("r2")
-        assert list(store.iter_export())[1:] == before
+                store.changes.undo("r2")
+        assert list(store.admin.export())[1:] == before
         assert problems(store) == []
-        store.undo("r2")
+        store.changes.undo("r2")
         assert [item.value["text"] for item in store.search(NS)] == ["Maria keeps bees"]
 
 
@@ -263,8 +263,8 @@ def test_what_a_run_removed_comes_back_whole(
             Supersede(key="h", by="f", invalid_at=year(2020)), MarkReflected(keys=tuple(turns)),
         )  # fmt: skip
         store.put(NS, "z", {"content": "to last"}, ttl=60, index=["content"])
-        store.count_usage([USED | {"key": "f"}])
-        [short] = [one.id for one in store.labelled(NS, digest(NS, "f"))]
+        store.admin.count_usage([USED | {"key": "f"}])
+        [short] = [one.id for one in store._conversing.labelled(NS, digest(NS, "f"))]
         searched = store.search(NS, query="Maria keeps bees")
         before = known(store)
         removed = ("f", "z", turns[0])
@@ -272,23 +272,23 @@ def test_what_a_run_removed_comes_back_whole(
         assert (done.removed, done.changed, done.added) == (removed, ("h",), ())  # it holds again
         assert [store.get(NS, key) for key in removed] == [None, None, None]
         assert not {item.key for item in store.search(NS, query="Maria keeps bees")} & set(removed)
-        assert store.evidence(NS, "g") == []
-        assert store.labelled(NS, digest(NS, "f")) == []
+        assert store.changes.evidence(NS, "g") == []
+        assert store._conversing.labelled(NS, digest(NS, "f")) == []
         assert [entity.key for entity in store.graph(NS).entities()] == []
         assert apply(store, "r3", fact("f", "Maria keeps bees")).added == ()
         assert store.remember(NS, [("user", "new")], thread_id="t2")
         assert problems(store) == []
-        dry = store.undo("r2", dry_run=True)
+        dry = store.changes.undo("r2", dry_run=True)
         assert store.get(NS, "f") is None
-        undone = store.undo("r2")
+        undone = store.changes.undo("r2")
         *lines, last = undone.lines
         assert (undone.lines, last[:10]) == (dry.lines, "restore h:")
         assert lines == [f"bring back {key}" for key in removed]
         assert [row for row in known(store) if "t2" not in row] == before
         found = store.search(NS, query="Maria keeps bees")
         assert [one.key for one in found][: len(searched)] == [one.key for one in searched]
-        assert [one.id for one in store.labelled(NS, digest(NS, "f"))] == [short]
-        entries = store.history(NS, "f")
+        assert [one.id for one in store._conversing.labelled(NS, digest(NS, "f"))] == [short]
+        entries = store.changes.history(NS, "f")
         assert [one.action for one in entries] == ["add", "delete", "restore"]
         assert entries[1].facets["importance"] == 0.3
         assert not entries[1].facets.keys() & {"created_at", "position"}
@@ -299,20 +299,25 @@ def test_what_was_removed_and_written_again(store: MemoryStore) -> None:
     """A memory under the key of a removed one stops the undo, which names who wrote it; one that was
     deleted since by hand stays deleted."""
     store.put(NS, "k", {"content": "old"})
-    run = store.remove(NS, "k", reason="outdated").run_id
+    run = store.changes.remove(NS, "k", reason="outdated").run_id
     store.put(NS, "k", {"content": "new"})
     with pytest.raises(UndoRefusedError, match="k was written by the application at 20"):
-        store.undo(run)
-    second = store.remove(NS, "k", reason="outdated, too").run_id
+        store.changes.undo(run)
+    second = store.changes.remove(NS, "k", reason="outdated, too").run_id
     with pytest.raises(UndoRefusedError, match=f"run {second} removed k.*First undo {second}"):
-        store.undo(run)
-    store.undo(second)
+        store.changes.undo(run)
+    store.changes.undo(second)
     assert store.get(NS, "k").value == {"content": "new"}  # type: ignore[union-attr]
     store.delete(NS, "k")
-    assert store.undo(run).lines == ("leave k: was deleted since, and stays so",)
+    assert store.changes.undo(run).lines == ("leave k: was deleted since, and stays so",)
     assert store.get(NS, "k") is None
-    assert store.remove(NS, "k", reason="again").removed == ()
-    assert [one.kind for one in store.runs()] == ["undo", "undo", "correction", "correction"]
+    assert store.changes.remove(NS, "k", reason="again").removed == ()
+    assert [one.kind for one in store.changes.runs()] == [
+        "undo",
+        "undo",
+        "correction",
+        "correction",
+    ]
 
 
 async def test_removing_and_archiving_without_blocking(store: MemoryStore) -> None:
@@ -322,21 +327,21 @@ async def test_removing_and_archiving_without_blocking(store: MemoryStore) -> No
     before = known(store)
     ann, bob = store.for_viewer("ann"), store.for_viewer("bob")
     for refused in (
-        await bob.aremove(NS, "k", reason="x"),
-        await bob.aarchive(NS, "k", reason="x"),
+        await bob.changes.aremove(NS, "k", reason="x"),
+        await bob.changes.aarchive(NS, "k", reason="x"),
     ):
         assert (refused.removed, refused.changed, refused.lines) == ((), (), ("there is no k",))
-    assert store.runs() == []
-    archived = await ann.aarchive(NS, "k", reason="over")
+    assert store.changes.runs() == []
+    archived = await ann.changes.aarchive(NS, "k", reason="over")
     assert archived.changed == ("k",)
-    [memory] = store.labelled(NS, digest(NS, "k"))
+    [memory] = store._conversing.labelled(NS, digest(NS, "k"))
     assert (memory.status, memory.value["archived_because"]) == ("archived", "over")
-    removed = await ann.aremove(NS, "k", reason="gone")
+    removed = await ann.changes.aremove(NS, "k", reason="gone")
     assert (removed.removed, await store.aget(NS, "k")) == (("k",), None)
     with pytest.raises(UndoRefusedError, match=f"First undo {removed.run_id}"):
-        await store.aundo(archived.run_id)
-    await store.aundo(removed.run_id)
-    await store.aundo(archived.run_id)
+        await store.changes.aundo(archived.run_id)
+    await store.changes.aundo(removed.run_id)
+    await store.changes.aundo(archived.run_id)
     assert known(store) == before
 
 
@@ -346,8 +351,8 @@ def test_a_turn_comes_back_to_its_place(store: MemoryStore) -> None:
     keys = store.remember(NS, [("user", "one"), ("user", "two"), ("user", "three")], thread_id="t")
     apply(store, "r", *(RemoveMemory(key=key) for key in reversed(keys[1:])))
     keys += store.remember(NS, [("user", "four"), ("user", "five")], thread_id="t")
-    assert store.said_after(NS, keys[0]) == keys[3:]
-    store.undo("r")
+    assert store._conversing.said_after(NS, keys[0]) == keys[3:]
+    store.changes.undo("r")
     rows = store.conn.execute("SELECT key, position FROM item ORDER BY position").fetchall()
     assert [row[0] for row in rows] == keys
     context = "SELECT count(*) FROM keyword WHERE keyword MATCH 'context:three'"
@@ -372,7 +377,7 @@ def test_a_thread_stays_in_order(store: MemoryStore, seed: int) -> None:
             there = [key for key in there if key not in keys]
         elif gone:
             run = choose.choice(list(gone))
-            store.undo(run)
+            store.changes.undo(run)
             there += gone.pop(run)
         rows = store.conn.execute("SELECT id, position FROM item ORDER BY position, id").fetchall()
         assert rows == sorted(rows)
@@ -393,7 +398,7 @@ def test_rows_beside_what_was_removed_keep_their_own_runs(store: MemoryStore) ->
         while left:
             run = left.pop(0)
             try:
-                store.undo(run)
+                store.changes.undo(run)
             except UndoRefusedError:
                 left.append(run)
             assert problems(store) == []
@@ -404,7 +409,7 @@ def random_changes(random: random.Random, step: int, store: MemoryStore) -> list
     """A few changes that fit what the store holds, also to what they add themselves."""
     keys = [row[0] for row in store.conn.execute("SELECT key FROM item WHERE thread IS NULL")]
     entities = [row[0] for row in store.conn.execute("SELECT key FROM entity")]
-    reviews = [review.id for review in store.reviews()]
+    reviews = [review.id for review in store.changes.reviews()]
     made: list[Change] = []
     for n in range(random.randint(1, 8)):
         key, other = random.choice(keys or [""]), random.choice(keys or [""])
@@ -474,7 +479,7 @@ def test_any_runs_undone(seed: int, backwards: bool) -> None:
             run, before = states[-1] if backwards else chance.choice(states)
             now = known(store)
             try:
-                store.undo(run)
+                store.changes.undo(run)
             except UndoRefusedError:
                 assert known(store) == now
                 assert run != states[-1][0], "on the newest nothing stands"
@@ -488,7 +493,7 @@ def test_any_runs_undone(seed: int, backwards: bool) -> None:
 
 def _fits(store: MemoryStore, plan: ChangeSet) -> bool:
     try:
-        store.apply(plan)
+        store.changes.apply(plan)
     except ChangeError:  # links in a circle
         return False
     return True
@@ -505,7 +510,7 @@ def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> Non
     SQLite's own plan, each finds what the run did by an index."""
     turns = store.remember(NS, [("user", "I keep bees"), ("user", "and wasps")], thread_id="t")
     apply(store, "r1", AddEntity(key="m", name="Maria"), fact("f", "Maria keeps bees", turns[0]))
-    with store._engine.database.write() as connection:
+    with store._core.engine.database.write() as connection:
         connection.execute(
             "CREATE TEMP TABLE n (n INTEGER PRIMARY KEY);"
             "WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 50000) "
@@ -539,11 +544,11 @@ def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> Non
     def watch(connection: apsw.Connection) -> None:
         connection.exec_trace = explain
 
-    with store._engine.database.write() as writer, store._engine.read() as snapshot:
+    with store._core.engine.database.write() as writer, store._core.engine.read() as snapshot:
         watch(writer)
         watch(snapshot.connection)
-    assert "take back entity: 1" in store.undo("r2").lines
-    with store._engine.database.write() as writer, store._engine.read() as snapshot:
+    assert "take back entity: 1" in store.changes.undo("r2").lines
+    with store._core.engine.database.write() as writer, store._core.engine.read() as snapshot:
         writer.exec_trace = snapshot.connection.exec_trace = None
     named = {table for sql in plans for table in TABLES if f" {table} " in f"{sql} "}
     assert named == set(TABLES)
@@ -557,7 +562,7 @@ def test_a_copy_that_is_brought_up_to_date_can_undo_what_it_got(tmp_path: Path) 
     file has undone them already; what its items had, and have no more, they have here no more."""
     with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as copy:
         apply(one, "first", AddEntity(key="e", name="E"), fact("k", "old"), fact("s", "source"))
-        assert copy.import_rows(one.iter_export()) == 2
+        assert copy.admin.import_rows(one.admin.export()) == 2
         before = known(copy)
         update = UpdateMemory(
             key="k",
@@ -568,23 +573,27 @@ def test_a_copy_that_is_brought_up_to_date_can_undo_what_it_got(tmp_path: Path) 
         )
         apply(one, "second", update)
         apply(one, "third", Supersede(key="k", by="s", invalid_at=year(2024)), fact("n", "more"))
-        copy.import_rows(one.iter_export())
+        copy.admin.import_rows(one.admin.export())
         assert known(copy) == known(one)
-        assert [entry.run_id for entry in copy.history(NS, "k")] == ["first", "second", "third"]
+        assert [entry.run_id for entry in copy.changes.history(NS, "k")] == [
+            "first",
+            "second",
+            "third",
+        ]
         with pytest.raises(UndoRefusedError, match="First undo third"):
-            copy.undo("second")
-        one.undo("third")
-        one.undo("second")
-        copy.import_rows(one.iter_export())
+            copy.changes.undo("second")
+        one.changes.undo("third")
+        one.changes.undo("second")
+        copy.admin.import_rows(one.admin.export())
         (row,) = [
             row
-            for row in copy.iter_export(history=False)
+            for row in copy.admin.export(history=False)
             if row.get("key") == "k" and row["type"] == "item"
         ]
         assert (row["status"], row["value"]["text"]) == ("active", "old")
         assert not row.keys() & {"superseded_by", "owner", "invalid_at"}
         for run in ("third", "second"):
-            copy.undo(run)
+            copy.changes.undo(run)
         assert known(copy) == before
         assert problems(copy) == []
 
@@ -597,18 +606,18 @@ def test_a_copy_brings_back_what_the_other_file_removed(tmp_path: Path) -> None:
             one, "first", AddEntity(key="e", name="E"), fact("s", "source"), fact("k", "old", "s"),
             fact("n", "made of it", "k"), AddEdge(fact="k", subject="e", relation="is", literal="x"),
         )  # fmt: skip
-        one.count_usage([USED | {"key": "k"}])
+        one.admin.count_usage([USED | {"key": "k"}])
         before = known(one)
-        one.undo(one.remove(NS, "k", reason="too early").run_id)
+        one.changes.undo(one.changes.remove(NS, "k", reason="too early").run_id)
         apply(one, "second", RemoveMemory(key="k"), RemoveMemory(key="s"))
-        rows = list(one.iter_export())
-        copy.import_rows(rows)
+        rows = list(one.admin.export())
+        copy.admin.import_rows(rows)
         assert known(copy) == known(one)
         assert problems(copy) == []
-        copy.undo("second")
+        copy.changes.undo("second")
         assert sorted(known(copy)) == sorted(before)
-        assert [row for row in copy.iter_export() if row["type"] == "usage"] != []
-        copy.import_rows(rows)
+        assert [row for row in copy.admin.export() if row["type"] == "usage"] != []
+        copy.admin.import_rows(rows)
         assert sorted(known(copy)) == sorted(before)
         assert problems(copy) == []
 
@@ -618,10 +627,10 @@ def test_a_run_of_which_an_import_tells_half_is_not_undone(tmp_path: Path) -> No
     it elsewhere is refused, and says which memory it is."""
     with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as other:
         apply(one, "first", fact("k", "old"), fact("s", "source"))
-        other.import_rows(one.iter_export())
+        other.admin.import_rows(one.admin.export())
         other.put(NS, "k", {"text": "by hand"})
         apply(one, "second", UpdateMemory(key="k", value=value("new"), evidence=("s",)))
-        other.import_rows(one.iter_export())
+        other.admin.import_rows(one.admin.export())
         with pytest.raises(UndoRefusedError, match=r"came with an import.* k said before"):
-            other.undo("second")
-        assert [entry.reason for entry in other.history(NS, "k")][1:] == [None, "import"]
+            other.changes.undo("second")
+        assert [entry.reason for entry in other.changes.history(NS, "k")][1:] == [None, "import"]

@@ -22,6 +22,7 @@ from langmemory.changes import (
 )
 from langmemory.errors import UndoRefusedError
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Status
 from tests.stores.change_sets import NS, apply, known, problems, value
 from tests.stores.embedders import WordEmbeddings
@@ -51,18 +52,18 @@ def home(
 
 
 def fact(store: MemoryStore, city: str) -> Memory:
-    with store.knowledge(NS) as knowledge:
+    with Gathering(store).knowledge(NS) as knowledge:
         found = knowledge.by_key(f"fact/{city}")
     assert found is not None
     return found.memory
 
 
 def _archive(store: MemoryStore) -> str:
-    return store.archive(NS, "fact/bonn", reason="no use").run_id
+    return store.changes.archive(NS, "fact/bonn", reason="no use").run_id
 
 
 def _remove(store: MemoryStore) -> str:
-    return store.remove(NS, "fact/bonn", reason="no use").run_id
+    return store.changes.remove(NS, "fact/bonn", reason="no use").run_id
 
 
 def _confide(store: MemoryStore) -> str:
@@ -86,17 +87,17 @@ def test_what_comes_back_gives_way_to_what_was_learned_since(
     run = away(store)
     apply(store, "r2", *home("ulm"))
     before = known(store)
-    rehearsed = store.undo(run, dry_run=True)
+    rehearsed = store.changes.undo(run, dry_run=True)
     assert known(store) == before
-    done = store.undo(run)
+    done = store.changes.undo(run)
     assert done.lines == rehearsed.lines
     assert "supersede fact/bonn by=fact/ulm" in done.lines[-1]
     bonn = fact(store, "bonn")
     assert (bonn.status, bonn.superseded_by) == ("superseded", "fact/ulm")
     assert bonn.invalid_at == month(2)
     assert problems(store) == []
-    store.undo(f"since/{run}")
-    store.undo("r2")
+    store.changes.undo(f"since/{run}")
+    store.changes.undo("r2")
     assert fact(store, "bonn").status == "active"
 
 
@@ -111,10 +112,10 @@ def test_what_an_application_wrote_of_it_gives_way_with_it(tmp_path: Path) -> No
         run = _end(store)
         apply(store, "march", *home("kiel"))
         asked = len(embedder.asked)
-        store.undo(run)
+        store.changes.undo(run)
         assert len(embedder.asked) == asked
         assert fact(store, "bonn").status == "superseded"
-        with store.knowledge(NS) as knowledge:
+        with Gathering(store).knowledge(NS) as knowledge:
             notes = {one.memory.key for one in knowledge.worded("Lena lives in Bonn.")}
         assert notes == {"newer"}
 
@@ -125,10 +126,10 @@ def test_two_that_were_never_there_together_are_compared_at_last(tmp_path: Path)
     apply(store, "r1", *home("bonn"))
     first = _remove(store)
     apply(store, "r2", *home("ulm"))
-    second = store.archive(NS, "fact/ulm", reason="no use").run_id
-    store.undo(first)
+    second = store.changes.archive(NS, "fact/ulm", reason="no use").run_id
+    store.changes.undo(first)
     assert fact(store, "bonn").status == "active"
-    store.undo(second)
+    store.changes.undo(second)
     bonn, ulm = fact(store, "bonn"), fact(store, "ulm")
     assert (bonn.status, bonn.invalid_at, ulm.status) == ("superseded", month(2), "active")
 
@@ -140,7 +141,7 @@ def test_what_was_learned_before_is_not_compared_again(tmp_path: Path) -> None:
     apply(store, "r2", *home("ulm"))
     run = _archive(store)
     apply(store, "r3", AddMemory(key="other", value=value("It rains.")))
-    store.undo(run)
+    store.changes.undo(run)
     assert [fact(store, city).status for city in ("bonn", "ulm")] == ["active", "active"]
 
 
@@ -151,8 +152,8 @@ def test_what_structure_leaves_open_is_asked_after_an_undo(tmp_path: Path) -> No
     apply(store, "r1", *home("bonn", "works_at"))
     run = _archive(store)
     apply(store, "r2", *home("ulm", "works_at"))
-    store.undo(run)
-    assert [one.memories for one in store.reviews(NS)] == [("fact/ulm", "fact/bonn")]
+    store.changes.undo(run)
+    assert [one.memories for one in store.changes.reviews(NS)] == [("fact/ulm", "fact/bonn")]
     assert fact(store, "bonn").status == "active"
 
 
@@ -167,10 +168,10 @@ def test_what_was_past_may_have_ended_news_that_came_late(tmp_path: Path) -> Non
         over = Supersede(key="fact/kiel", by="fact/ulm", invalid_at=month(3))
         apply(store, "r1", *home("kiel"))
         apply(store, "r2", *home("ulm"), over)
-        run = store.archive(NS, "fact/kiel", reason="no use").run_id
+        run = store.changes.archive(NS, "fact/kiel", reason="no use").run_id
         late = Supersede(key="fact/bonn", by="fact/ulm", invalid_at=month(3))
         apply(store, "r3", *home("bonn"), late)
-        store.undo(run)
+        store.changes.undo(run)
         assert fact(store, "bonn").invalid_at == month(2)
         assert fact(store, "kiel").invalid_at == month(3)
     finally:
@@ -188,10 +189,10 @@ def test_what_is_approved_is_compared_with_what_was_learned_while_it_waited(
     )  # fmt: skip
     apply(store, "r1", *home("ulm", status="pending"), asked)
     apply(store, "r2", *home("bonn"))
-    done = store.decide("q", "approve")
+    done = store.changes.decide("q", "approve")
     bonn, ulm = fact(store, "bonn"), fact(store, "ulm")
     assert (bonn.status, bonn.invalid_at, ulm.status) == ("superseded", month(2), "active")
-    store.undo(done.run_id)
+    store.changes.undo(done.run_id)
     bonn, ulm = fact(store, "bonn"), fact(store, "ulm")
     assert (bonn.status, ulm.status) == ("active", "pending")
 
@@ -205,10 +206,10 @@ def test_the_history_says_that_something_was_archived(tmp_path: Path) -> None:
     edited = UpdateMemory(key="fact/bonn", value=value("Lena lives in Bonn-Beuel."))
     apply(store, "edit", edited, kind="correction")
     assert fact(store, "bonn").status == "archived"
-    entries = store.history(NS, "fact/bonn")
+    entries = store.changes.history(NS, "fact/bonn")
     assert [one.action for one in entries if one.run_id != "r1"] == ["archive", "update"]
     with pytest.raises(UndoRefusedError, match="First undo edit"):
-        store.undo(run)
-    store.undo("edit")
-    store.undo(run)
+        store.changes.undo(run)
+    store.changes.undo("edit")
+    store.changes.undo(run)
     assert fact(store, "bonn").status == "active"

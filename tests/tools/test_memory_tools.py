@@ -122,14 +122,14 @@ def test_what_a_tool_deleted_can_be_brought_back(tmp_path: Path) -> None:
                 "Deleted"
             )
         assert store.get(ANNA, key) is None
-        [run] = store.runs(ANNA)
+        [run] = store.changes.runs(ANNA)
         assert (run.kind, run.reason) == ("correction", "deleted by the tool manage_memory")
-        store.undo(run.id)
+        store.changes.undo(run.id)
         assert store.get(ANNA, key) == before
         store.put(ANNA, key, {"content": "hers", "privacy": "private", "owner": "bert"})
         answer(store, "manage_memory", action="delete", id=key)
         assert store.get(ANNA, key) is not None
-        assert store.for_viewer("bert").remove(ANNA, key, reason="mine").removed == (key,)
+        assert store.for_viewer("bert").changes.remove(ANNA, key, reason="mine").removed == (key,)
 
 
 def test_what_a_tool_archived_can_be_brought_back(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_a_tool_archived_can_be_brought_back(tmp_path: Path) -> None:
     whatever a put would get, and is after the undo what it was."""
     with MemoryStore(tmp_path / "memory.db", ttl={"default_ttl": 60}) as store:
         store.put(ANNA, "cello", {"content": "Anna plays the cello."}, ttl=None)
-        before = list(store.iter_export(history=False))[1:]
+        before = list(store.admin.export(history=False))[1:]
         answer(store, "memory_archive", id="cello", reason="she sold it")
         assert store.conn.execute("SELECT status, expires_at FROM item").fetchone() == (
             "archived",
@@ -145,10 +145,10 @@ def test_what_a_tool_archived_can_be_brought_back(tmp_path: Path) -> None:
         )
         assert answer(store, "search_memory", query="cello").text == "[]"
         assert not store.recall("cello", ANNA).results
-        [run] = store.runs(ANNA)
+        [run] = store.changes.runs(ANNA)
         assert run.reason == "she sold it"
-        store.undo(run.id)
-        assert list(store.iter_export(history=False))[1:] == before
+        store.changes.undo(run.id)
+        assert list(store.admin.export(history=False))[1:] == before
 
 
 def test_conversation_search_finds_words_within_dates(store: BaseStore, call: Call) -> None:
@@ -400,7 +400,7 @@ def answer(store: BaseStore, name: str, **arguments: Any) -> ToolMessage:
 
 
 def reflect(store: MemoryStore, run: str, *changes: Change) -> None:
-    store.apply(
+    store.changes.apply(
         ChangeSet(namespace=ANNA, run_id=run, kind="reflection", reason="a talk", changes=changes)
     )
 

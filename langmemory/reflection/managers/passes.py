@@ -14,6 +14,7 @@ from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, Updat
 from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
 from langmemory.reflection.tokens import Usage, noted
 from langmemory.stores import MemoryStore
+from langmemory.stores.gathering import Gathering
 from langmemory.types import Namespace
 
 REASON: Final = "memory manager"
@@ -40,7 +41,7 @@ class Pass:
     def look(self) -> None:
         """Note the newest change there is: later ones the model will not have seen."""
         if isinstance(self.store, MemoryStore):
-            with self.store.knowledge(self.namespace) as knowledge:
+            with Gathering(self.store).knowledge(self.namespace) as knowledge:
                 self.seen = knowledge.seq
 
     def take(self, results: Iterable[Sequence[SearchItem]], limit: int) -> None:

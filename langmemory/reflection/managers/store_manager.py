@@ -58,7 +58,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
 
     ``invoke({"messages": […], "max_steps": 1}, config)`` returns what was put:
     ``{"namespace", "key", "value": {"kind", "content"}}``. In a `MemoryStore` every pass is a run
-    that ``store.undo`` takes back, deletions too. See `create_memory_store_manager`.
+    that ``store.changes.undo`` takes back, deletions too. See `create_memory_store_manager`.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         check_claim()
         if isinstance(run.store, MemoryStore):
             for change_set in run.change_sets(puts, run.noted(tokens.usage)):
-                run.store.apply(change_set)
+                run.store.changes.apply(change_set)
         else:
             for put in puts:
                 run.store.put(**put)
@@ -203,7 +203,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         await asyncio.to_thread(check_claim)
         if isinstance(run.store, MemoryStore):
             for change_set in run.change_sets(puts, run.noted(tokens.usage)):
-                await run.store.aapply(change_set)
+                await run.store.changes.aapply(change_set)
         else:
             for put in puts:
                 await run.store.aput(**put)

@@ -101,7 +101,7 @@ class Undoing:
         """Look at what is to be brought back once the runs ``without`` are undone.
 
         Raises:
-            ChangeError, UndoRefusedError: See `MemoryStore.undo`.
+            ChangeError, UndoRefusedError: See `Changes.undo`.
         """
         run = _find(connection, run_id)
         found = cls(run=run, items=[], drafts=[])
@@ -127,7 +127,7 @@ class Undoing:
         each with the place of the run in the history.
 
         Raises:
-            ChangeError, UndoRefusedError: See `MemoryStore.undo`.
+            ChangeError, UndoRefusedError: See `Changes.undo`.
         """
         run = _find(connection, self.run.id)
         undo = runs.UNDO + run.id

@@ -74,7 +74,7 @@ class StoreKnowledge:
         alive_at_us: int | None = None,
         within: Connection | None = None,
     ) -> None:
-        """See `MemoryStore.knowledge`; ``within`` a transaction, that is what is read."""
+        """See `Gathering.knowledge`; ``within`` a transaction, that is what is read."""
         self._engine = engine
         self._within = within
         self._indexing = indexing
@@ -515,7 +515,7 @@ def came_after(connection: Connection, seq: int, run: str) -> bool:
 def knowledge(
     engine: Engine, indexing: Indexing, namespace: Namespace, *, alive_at_us: int | None
 ) -> Iterator[StoreKnowledge]:
-    """See `MemoryStore.knowledge`."""
+    """See `Gathering.knowledge`."""
     found = StoreKnowledge(engine, indexing, namespace, alive_at_us=alive_at_us)
     try:
         yield found

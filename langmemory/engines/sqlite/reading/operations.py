@@ -13,7 +13,6 @@ import apsw
 import numpy as np
 from langgraph.store.base import (
     GetOp,
-    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     MatchCondition,
@@ -36,7 +35,7 @@ from langmemory.engines.sqlite.records.items import NAMED
 from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.errors import ConfigError
-from langmemory.labels import label_of
+from langmemory.namespaces import check_labels
 from langmemory.types import Namespace, Scope
 from langmemory.values import from_json
 
@@ -107,27 +106,8 @@ def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:
 
 def _check_namespaces(op: Op, *namespaces: object) -> None:
     for namespace in namespaces:
-        check_namespace(namespace)
+        check_labels(namespace)
     validate_op_namespace(op)
-
-
-def check_namespace(namespace: object) -> None:
-    """A string would be taken for a label of each letter.
-
-    Raises:
-        InvalidNamespaceError: It is one.
-    """
-    if isinstance(namespace, str):
-        raise InvalidNamespaceError(
-            f"The namespace {namespace!r} is a string; pass a tuple: ({namespace!r},)."
-        )
-    for label in namespace if isinstance(namespace, tuple | list) else ():
-        if isinstance(label, str) and "." in label:
-            raise InvalidNamespaceError(
-                f"The namespace {namespace!r} has a period in the label {label!r}, which LangGraph "
-                f"does not allow. Pass langmemory.labels.label_of({label!r}), which is "
-                f"{label_of(label)!r}; graphs do so by themselves."
-            )
 
 
 def _check_key(key: object) -> None:

@@ -1,8 +1,7 @@
-"""The part of `MemoryStore` that changes memory on its own: change sets, runs, undo, reviews."""
+"""`store.changes`: change sets, runs, history, undo, reviews."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,31 +33,32 @@ from langmemory.engines.sqlite.changes.reviews import unanswered
 from langmemory.engines.sqlite.changes.undoing import Undoing
 from langmemory.engines.sqlite.file import namespaces
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.times import from_us
 from langmemory.engines.sqlite.graph import graph_rows
-from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, came_after, knowledge
+from langmemory.engines.sqlite.reading.knowledge import came_after, knowledge
 from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import follow_ups, history, items, reviews, runs
-from langmemory.engines.sqlite.records.follow_ups import FollowUp
-from langmemory.errors import ChangeError, DatabaseError, StalePlanError
+from langmemory.engines.sqlite.records import follow_ups, history, items, reviews, runs, standing
+from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.dependants import dependants
 from langmemory.formation.planning.meanwhile import caught_up
 from langmemory.formation.planning.restoring import decided, founded
+from langmemory.namespaces import check_namespace
 from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
-from langmemory.stores.base import Pages, pages_of
+from langmemory.projections.journal import Pages
+from langmemory.stores.conversing import shown
+from langmemory.stores.core import Core, pages_of
 from langmemory.stores.events import APPLY, REMOVE, UNDO
 from langmemory.stores.following import (
     OutdatedPlanError,
     Reinstatement,
-    aplanned_again,
+    follow_up,
     linked,
     planned,
     planned_again,
 )
-from langmemory.stores.journal import Journaling
-from langmemory.types import Applied, Namespace, Review, Run
+from langmemory.stores.twins import twin
+from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, Run
 
 logger = logging.getLogger("langmemory.store")
 
@@ -67,8 +67,105 @@ PARTING: Final = (UnlinkEntities, LinkEntities)
 """Changes that may take a link back."""
 
 
-class Changing(Journaling):
-    """Change sets in, runs and reviews out."""
+class ViewerChanges:
+    """The history and the reviews of what a viewer may read, and what they may take out."""
+
+    __slots__ = ("_core", "_viewer")
+
+    def __init__(self, core: Core, viewer: str | None) -> None:
+        """``viewer`` None is the application, which sees everything."""
+        self._core, self._viewer = core, viewer
+
+    def history(self, namespace: Namespace, key: str) -> list[HistoryEntry]:
+        """Return every recorded change of an item, oldest first, also of items deleted since.
+
+        A viewer is not told of what is, or once was, a private memory of somebody else.
+        """
+        namespace = check_namespace(namespace)
+        with self._core.engine.read() as snapshot:
+            # A key of another type was made a string by `put`, too.
+            return history.of_item(snapshot.connection, namespace, str(key), self._viewer)
+
+    ahistory = twin(history)
+
+    def evidence(self, namespace: Namespace, key: str) -> list[Memory]:
+        """Return what a memory was derived from and the viewer may read, oldest first."""
+        namespace = check_namespace(namespace)
+        with self._core.engine.read() as snapshot:
+            ids = standing.evidence(snapshot.connection, namespace, key, viewer=self._viewer)
+            return shown(snapshot.connection, ids, self._viewer)
+
+    def reviews(self, namespace: Namespace = (), *, open_only: bool = True) -> list[Review]:
+        """Return questions for a person or a deep model, oldest first. A viewer gets only questions
+        about memories they may read.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            open_only: Leave out those that are decided, and those that nothing is left to decide of:
+                what they ask about was deleted, or a core block says by now what they would add.
+        """
+        namespace = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
+            connection = snapshot.connection
+            found = reviews.listed(connection, namespace, open_only=open_only, viewer=self._viewer)
+            return unanswered(connection, found) if open_only else found
+
+    areviews = twin(reviews)
+
+    @REMOVE
+    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
+        `delete` took out, it is there again, with all that stood beside it, when the run is undone.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory; where there is none, nothing happens and no run is recorded.
+            reason: Why, for the record.
+        """
+        return self._correct("remove", namespace, key, reason, lambda _: RemoveMemory(key=key))
+
+    aremove = twin(remove)
+
+    def archive(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+        """Put a memory away in a run of its own, as `remove`: it keeps its TTL and is not recalled any
+        more; its value says so, since when and why, for those who read values."""
+
+        def away(memory: Memory) -> Change:
+            value = archived(memory.value, reason)
+            return UpdateMemory(key=key, value=value, facets=Facets(status="archived"))
+
+        return self._correct("archive", namespace, key, reason, away)
+
+    aarchive = twin(archive)
+
+    def _correct(
+        self,
+        action: str,
+        namespace: Namespace,
+        key: str,
+        reason: str,
+        change: Callable[[Memory], Change],
+    ) -> Applied:
+        """Apply a change of one memory that the viewer may know of."""
+        namespace = check_namespace(namespace)
+        run_id = f"{action}/{secrets.token_hex(8)}"
+        with self._core.engine.read() as snapshot:
+            item = items.find(snapshot.connection, namespace, key, viewer=self._viewer)
+            found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+        if not found:
+            return Applied(run_id=run_id, lines=(f"there is no {key}",))
+        change_set = ChangeSet(
+            namespace=namespace,
+            run_id=run_id,
+            kind="correction",
+            reason=reason,
+            changes=(change(found[0]),),
+        )
+        return Changes(self._core, None).apply(change_set)
+
+
+class Changes(ViewerChanges):
+    """Everything that changes memory on its own: change sets in, runs and reviews out, undo."""
 
     __slots__ = ()
 
@@ -91,52 +188,27 @@ class Changing(Journaling):
         """
         return planned_again(lambda: self._apply_once(change_set, dry_run))
 
-    @APPLY
-    async def aapply(self, change_set: ChangeSet, *, dry_run: bool = False) -> Applied:
-        """`apply` without blocking the loop."""
-        return await aplanned_again(lambda: self._aapply_once(change_set, dry_run))
+    aapply = twin(apply)
 
     def _apply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
-        self._follow_up()
+        follow_up(self._core)
         drafted, back = self._draft(change_set)
         if dry_run and any(isinstance(one, PARTING) for one in change_set.changes):
             return self._rehearsed(lambda one: self._apply(one, change_set, drafted, back, False))
         if not dry_run:
-            self._complete(drafted.drafts)
-        with self._engine.write() as connection:
+            self._core.complete(drafted.drafts)
+        with self._core.engine.write() as connection:
             applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
-        self._rewrite(pages)
+        self._core.rewrite(pages)
         return applied if dry_run else self._with_follow_ups(applied)
 
-    async def _aapply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
-        workers = self._workers
-        if dry_run:
-            return await workers.read(lambda: self._apply_once(change_set, True))
-
-        def begun() -> tuple[Drafted, Reinstatement | None]:
-            self._follow_up()
-            return self._draft(change_set)
-
-        drafted, back = await workers.read(begun)
-        await self._acomplete(drafted.drafts)
-        applied: Applied
-        applied, pages = await workers.write(
-            lambda connection: self._apply(connection, change_set, drafted, back, False)
-        )
-
-        def ended() -> Applied:
-            self._rewrite(pages)
-            return self._with_follow_ups(applied)
-
-        return await workers.read(ended)
-
     def _draft(self, change_set: ChangeSet) -> tuple[Drafted, Reinstatement | None]:
-        self._check_namespace(change_set.namespace, written=True)
-        with self._engine.read() as snapshot:
+        check_namespace(change_set.namespace, written=True)
+        with self._core.engine.read() as snapshot:
             connection = snapshot.connection
-            drafted = applying.draft(self._indexing, connection, change_set)
+            drafted = applying.draft(self._core.indexing, connection, change_set)
             going = _going(connection, change_set)
-            back = Reinstatement.of(connection, going, self._knowing) if going else None
+            back = Reinstatement.of(self._core, connection, going) if going else None
             return drafted, back
 
     def _apply(
@@ -153,7 +225,7 @@ class Changing(Journaling):
         with rehearsal(connection, dry_run):
             if runs.find(connection, change_set.run_id) is None:
                 follows = _following(connection, change_set, back)
-            self._claim_model(connection, list(drafted.writes.values()))
+            self._core.claim_model(connection, list(drafted.writes.values()))
             pages = pages_of(connection, [item for item in found if item is not None])
             links = _Links.before(connection, change_set)
             applied = applying.apply(
@@ -168,83 +240,6 @@ class Changing(Journaling):
                 links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
             pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
         return replace(applied, dry_run=dry_run), set() if dry_run else pages
-
-    @REMOVE
-    def remove(
-        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
-    ) -> Applied:
-        """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
-        `delete` took out, it is there again, with all that stood beside it, when the run is undone.
-
-        Args:
-            namespace: Exactly this one.
-            key: Of the memory; where there is none, nothing happens and no run is recorded.
-            reason: Why, for the record.
-            viewer: On whose behalf; what they may not know of stays. None is the application.
-        """
-        removal = self._removing(namespace, key, reason, viewer)
-        return self.apply(removal) if isinstance(removal, ChangeSet) else removal
-
-    @REMOVE
-    async def aremove(
-        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
-    ) -> Applied:
-        """`remove` without blocking the loop."""
-        removal = await self._workers.read(lambda: self._removing(namespace, key, reason, viewer))
-        return await self.aapply(removal) if isinstance(removal, ChangeSet) else removal
-
-    def archive(
-        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
-    ) -> Applied:
-        """Put a memory away in a run of its own, as `remove`: it keeps its TTL and is not recalled any
-        more; its value says so, since when and why, for those who read values."""
-        archiving = self._archiving(namespace, key, reason, viewer)
-        return self.apply(archiving) if isinstance(archiving, ChangeSet) else archiving
-
-    async def aarchive(
-        self, namespace: Namespace, key: str, *, reason: str, viewer: str | None = None
-    ) -> Applied:
-        """`archive` without blocking the loop."""
-        archiving = await self._workers.read(
-            lambda: self._archiving(namespace, key, reason, viewer)
-        )
-        return await self.aapply(archiving) if isinstance(archiving, ChangeSet) else archiving
-
-    def _archiving(
-        self, namespace: Namespace, key: str, reason: str, viewer: str | None
-    ) -> ChangeSet | Applied:
-        namespace = self._check_namespace(namespace)
-        run_id = f"archive/{secrets.token_hex(8)}"
-        with self._engine.read() as snapshot:
-            item = items.find(snapshot.connection, namespace, key, viewer=viewer)
-            found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
-        if not found:
-            return Applied(run_id=run_id, lines=(f"there is no {key}",))
-        value = archived(found[0].value, reason)
-        return ChangeSet(
-            namespace=namespace,
-            run_id=run_id,
-            kind="correction",
-            reason=reason,
-            changes=(UpdateMemory(key=key, value=value, facets=Facets(status="archived")),),
-        )
-
-    def _removing(
-        self, namespace: Namespace, key: str, reason: str, viewer: str | None
-    ) -> ChangeSet | Applied:
-        namespace = self._check_namespace(namespace)
-        run_id = f"remove/{secrets.token_hex(8)}"
-        with self._engine.read() as snapshot:
-            item = items.find(snapshot.connection, namespace, key, viewer=viewer)
-        if item is None:
-            return Applied(run_id=run_id, lines=(f"there is no {key}",))
-        return ChangeSet(
-            namespace=namespace,
-            run_id=run_id,
-            kind="correction",
-            reason=reason,
-            changes=(RemoveMemory(key=key),),
-        )
 
     @UNDO
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
@@ -267,49 +262,26 @@ class Changing(Journaling):
         """
         return planned_again(lambda: self._undo_once(run_id, dry_run))
 
-    @UNDO
-    async def aundo(self, run_id: str, *, dry_run: bool = False) -> Applied:
-        """`undo` without blocking the loop."""
-        return await aplanned_again(lambda: self._aundo_once(run_id, dry_run))
+    aundo = twin(undo)
 
     def _undo_once(self, run_id: str, dry_run: bool) -> Applied:
-        self._follow_up()
+        follow_up(self._core)
         undoing = self._undoing(run_id)
         if dry_run:
             return self._rehearsed(lambda one: self._undo(one, undoing))
-        self._complete([draft for one in undoing for draft in one.drafts])
-        with self._engine.write() as connection:
+        self._core.complete([draft for one in undoing for draft in one.drafts])
+        with self._core.engine.write() as connection:
             applied, pages = self._undo(connection, undoing)
-        self._rewrite(pages)
+        self._core.rewrite(pages)
         return self._with_follow_ups(applied)
-
-    async def _aundo_once(self, run_id: str, dry_run: bool) -> Applied:
-        workers = self._workers
-        if dry_run:
-            return await workers.read(lambda: self._undo_once(run_id, True))
-
-        def begun() -> list[Undoing]:
-            self._follow_up()
-            return self._undoing(run_id)
-
-        undoing = await workers.read(begun)
-        await self._acomplete([draft for one in undoing for draft in one.drafts])
-        applied: Applied
-        applied, pages = await workers.write(lambda connection: self._undo(connection, undoing))
-
-        def ended() -> Applied:
-            self._rewrite(pages)
-            return self._with_follow_ups(applied)
-
-        return await workers.read(ended)
 
     def _undoing(self, run_id: str) -> list[Undoing]:
         """Return what is to be undone: the runs that follow from this one, newest first, and itself."""
-        with self._engine.read() as snapshot:
+        with self._core.engine.read() as snapshot:
             connection = snapshot.connection
             following = runs.following(connection, run_id)
             return [
-                Undoing.of(self._indexing, connection, one, without=following)
+                Undoing.of(self._core.indexing, connection, one, without=following)
                 for one in (*following, run_id)
             ]
 
@@ -317,7 +289,7 @@ class Changing(Journaling):
         *following, first = undoing
         if runs.following(connection, first.run.id) != [one.run.id for one in following]:
             raise OutdatedPlanError(f"{first.run.id} changed while its undo began. Do it again.")
-        self._claim_model(connection, [draft.write for one in undoing for draft in one.drafts])
+        self._core.claim_model(connection, [draft.write for one in undoing for draft in one.drafts])
         now = now_us()
         links = _Links.of_run(connection, first.run)
         pages = pages_of(
@@ -342,15 +314,15 @@ class Changing(Journaling):
 
     def _with_follow_ups(self, applied: Applied) -> Applied:
         """Apply what is pending; return the result with what followed from this run."""
-        return _together(applied, self._follow_up())
+        return _together(applied, follow_up(self._core))
 
     def _rehearsed(self, write: Callable[[Connection], tuple[Applied, Pages]]) -> Applied:
         """Return what a change would do, with what follows from it: done to a copy of the file."""
-        with self._engine.database.copy() as connection:
+        with self._core.engine.database.copy() as connection:
             applied, _ = write(connection)
             found = []
             for one in follow_ups.pending(connection):
-                change_set = planned(connection, one, self._knowing)
+                change_set = planned(self._core, connection, one)
                 if change_set is not None and follow_ups.take(connection, one):
                     prepared = Prepared.of(connection, change_set)
                     found.append(
@@ -361,88 +333,13 @@ class Changing(Journaling):
                     )
         return replace(_together(applied, found), dry_run=True)
 
-    def _follow_up(self) -> list[tuple[ChangeSet, Applied]]:
-        """Plan and apply what changes have left to be planned, each as a run of its own.
-
-        What cannot be written now stays pending; the next change, or the store that opens the file
-        next, does it.
-        """
-        found: list[tuple[ChangeSet, Applied]] = []
-        try:
-            with self._engine.read() as snapshot:
-                pending = follow_ups.pending(snapshot.connection)
-            for one in pending:
-                done = planned_again(lambda one=one: self._follow_once(one))  # type: ignore[misc]
-                found += [] if done is None else [done]
-        except (DatabaseError, StalePlanError) as error:
-            why = type(error.__cause__ or error).__name__
-            logger.warning("follow_up_pending path=%s error=%s", self.path, why)
-        return found
-
-    def _follow_once(self, follow_up: FollowUp) -> tuple[ChangeSet, Applied] | None:
-        with self._engine.read() as snapshot:
-            seq = history.newest(snapshot.connection)
-            change_set = planned(snapshot.connection, follow_up, self._knowing)
-            prepared = Prepared()
-            if change_set is not None:
-                prepared = Prepared.of(snapshot.connection, change_set)
-        with self._engine.write() as connection:
-            if follow_ups.changed_since(connection, follow_up.namespace, seq):
-                raise OutdatedPlanError(
-                    f"{follow_up.namespace} changed while it was planned what follows from a change."
-                )
-            if not follow_ups.take(connection, follow_up) or change_set is None:
-                return None
-            applied = applying.apply(connection, change_set, {}, now_us(), prepared=prepared)
-            pages = pages_of(connection, journal.concerned(connection, applied.run_id))
-        self._rewrite(pages)
-        return change_set, applied
-
-    def _plan_removal(self, connection: Connection, ids: Collection[int]) -> Reinstatement:
-        return Reinstatement.of(connection, ids, self._knowing)
-
-    def _reinstate(self, connection: Connection, planned: Reinstatement) -> Pages:
-        pages: Pages = set()
-        for one in planned.change_sets():
-            applied = applying.apply(connection, one, {}, now_us(), prepared=Prepared())
-            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
-        return pages
-
-    def _note_reworded(
-        self, connection: Connection, reworded: Sequence[items.Reworded], now: int
-    ) -> None:
-        memories = items.memories(connection, np.array([one.item for one in reworded], np.int64))
-        for one, memory in zip(reworded, memories, strict=True):
-            detail = {
-                "id": f"reworded/{secrets.token_hex(8)}",
-                "reason": "a memory was given other words",
-                "key": memory.key,
-                "before": one.before,
-                "edges": [edge for *edge, _ in one.claims["edges"]],
-                "entities": {key: told[:2] for key, told in one.claims["entities"].items()},
-                "at": from_us(now).isoformat(),
-            }
-            follow_ups.note(connection, memory.namespace, "reworded", detail)
-
-    def _knowing(self, connection: Connection, namespace: Namespace) -> StoreKnowledge:
-        """Return what a namespace knows in a snapshot."""
-        return StoreKnowledge(
-            self._engine,
-            self._indexing,
-            namespace,
-            alive_at_us=self._searching.alive_at_us(),
-            within=connection,
-        )
-
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
         """What changed memory on its own in a namespace and below it, newest first."""
-        namespace = self._check_namespace(namespace, may_be_empty=True)
-        with self._engine.read() as snapshot:
+        namespace = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
             return runs.newest(snapshot.connection, namespace, whole_number("limit", limit))
 
-    async def aruns(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
-        """`runs` without blocking the loop."""
-        return await asyncio.to_thread(self.runs, namespace, limit=limit)
+    aruns = twin(runs)
 
     def read_again(
         self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
@@ -464,8 +361,8 @@ class Changing(Journaling):
         Raises:
             ChangeError: There is no such reflection.
         """
-        namespace = self._check_namespace(namespace, may_be_empty=True)
-        with self._engine.read() as snapshot:
+        namespace = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
             if run_id is None:
                 found = runs.failed(snapshot.connection, namespace, EXTRACTION_FAILED, thread_id)
             else:
@@ -487,37 +384,7 @@ class Changing(Journaling):
             )
         return found
 
-    async def aread_again(
-        self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
-    ) -> list[Run]:
-        """`read_again` without blocking the loop."""
-        return await asyncio.to_thread(
-            self.read_again, namespace, thread_id=thread_id, run_id=run_id
-        )
-
-    def reviews(
-        self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
-    ) -> list[Review]:
-        """Questions for a person or a deep model, oldest first.
-
-        Args:
-            namespace: Prefix by whole labels; ``()`` is the whole store.
-            open_only: Leave out those that are decided, and those that nothing is left to decide of:
-                what they ask about was deleted, or a core block says by now what they would add.
-            viewer: Who is asking; None is the application. A viewer gets only questions about
-                memories they may read.
-        """
-        namespace = self._check_namespace(namespace, may_be_empty=True)
-        with self._engine.read() as snapshot:
-            connection = snapshot.connection
-            found = reviews.listed(connection, namespace, open_only=open_only, viewer=viewer)
-            return unanswered(connection, found) if open_only else found
-
-    async def areviews(
-        self, namespace: Namespace = (), *, open_only: bool = True, viewer: str | None = None
-    ) -> list[Review]:
-        """`reviews` without blocking the loop."""
-        return await asyncio.to_thread(self.reviews, namespace, open_only=open_only, viewer=viewer)
+    aread_again = twin(read_again)
 
     def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
         """Answer a review: the changes of the option are applied, as a run of kind ``review``, and
@@ -534,10 +401,7 @@ class Changing(Journaling):
         """
         return self.apply(self._decision(review_id, option, by))
 
-    async def adecide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
-        """`decide` without blocking the loop."""
-        decision = await self._workers.read(lambda: self._decision(review_id, option, by))
-        return await self.aapply(decision)
+    adecide = twin(decide)
 
     def _decision(self, review_id: str, option: str, by: str | None) -> ChangeSet:
         for name, given in (("review_id", review_id), ("option", option), ("by", by or "")):
@@ -546,7 +410,7 @@ class Changing(Journaling):
                     f"{name} is {given!r:.80}; it must be a string. `reviews()` lists the ids and "
                     "options. Nothing was decided."
                 )
-        with self._engine.read() as snapshot:
+        with self._core.engine.read() as snapshot:
             review = reviews.find(snapshot.connection, review_id)
             if review is None:
                 raise ChangeError(
@@ -560,9 +424,9 @@ class Changing(Journaling):
                 f"{', '.join(map(repr, options))}."
             )
         changes = Option.validate_python(options[option])
-        alive_at_us = self._searching.alive_at_us()
+        alive_at_us = self._core.searching.alive_at_us()
         with knowledge(
-            self._engine, self._indexing, review.namespace, alive_at_us=alive_at_us
+            self._core.engine, self._core.indexing, review.namespace, alive_at_us=alive_at_us
         ) as known:
             changes = tuple(founded(changes, known))
             asked_at = known.last_of(review.run_id)

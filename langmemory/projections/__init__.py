@@ -1,0 +1,1 @@
+"""Projections: what follows the memory file and can be rebuilt from it."""

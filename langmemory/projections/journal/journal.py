@@ -1,0 +1,224 @@
+"""The journal of a memory file: its pages as values."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from langmemory.engines.sqlite import Engine
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.background.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.engines.sqlite.file import settings
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.times import by_clock
+from langmemory.engines.sqlite.records import items, standing
+from langmemory.engines.sqlite.writing.naming import Names
+from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.namespaces import check_namespace
+from langmemory.projections.journal.files import JournalFiles
+from langmemory.projections.journal.pages import Learned, Page, Session, sessions
+from langmemory.types import Namespace
+
+logger = logging.getLogger("langmemory.store")
+
+QUOTED_CHARACTERS: Final = 120
+"""Of each fact that a question is about."""
+UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
+"""Why files cannot follow: of theirs, or because the store cannot be read any more."""
+Pages = set[tuple[Namespace, str]]
+"""Of the journal: namespaces and days."""
+
+
+class Journal:
+    """What was learned, day by day. It holds nothing: every page is read from the memory file."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def pages(self, prefix: Namespace = (), *, days: Collection[date] | None = None) -> list[Page]:
+        """What was said came to, a page for each day, by namespace, owner and day.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+            days: Only these, by the clock of who spoke; None is all.
+        """
+        prefix = check_namespace(prefix, may_be_empty=True)
+        chosen = None if days is None else {day.isoformat() for day in days}
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            return [
+                page
+                for namespace, path in journal.namespaces(connection, prefix)
+                for page in _pages(connection, namespace, path, chosen)
+            ]
+
+    def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
+        """The days whose pages tell of these memories."""
+        namespace = check_namespace(namespace)
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            found = [items.find(connection, namespace, key) for key in keys]
+            pages = journal.pages_of(connection, [item for item in found if item is not None])
+        return {date.fromisoformat(day) for _, day in pages}
+
+    def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
+        """Whether one of these memories tells what somebody is called."""
+        with self._engine.read() as snapshot:
+            return standing.tell_names(snapshot.connection, check_namespace(namespace), keys)
+
+    def folders(self) -> list[Path]:
+        """Where files of the journal stand, whoever had them written: what is undone, decided,
+        forgotten, deleted or expired is followed in each of them."""
+        with self._engine.glance() as snapshot:
+            return [Path(folder) for folder in settings.journals(snapshot.connection)]
+
+    def keep(self, folder: Path) -> None:
+        """Note in the file that the journal is written to this folder."""
+        if folder not in self.folders():
+            with self._engine.write() as connection:
+                settings.add_journal(connection, str(folder))
+
+    def rewrite(self, pages: Pages) -> None:
+        """Make these pages, wherever they stand as files, what the file says."""
+        days: dict[Namespace, set[date]] = defaultdict(set)
+        for namespace, day in pages:
+            days[namespace].add(date.fromisoformat(day))
+        for folder in (self._folders() or ()) if days else ():
+            if not folder.is_dir():
+                continue
+            try:
+                for namespace in days:
+                    JournalFiles(folder).rewrite(self, namespace, days[namespace])
+            except UNREACHED as error:  # what was to be deleted is deleted all the same
+                _warn(folder, error)
+
+    def rebuild(self) -> list[Path] | None:
+        """Make every page of every folder what the file says, after something was forgotten.
+
+        Returns:
+            Folders that are behind, which is logged; None where it is not known which there are.
+        """
+        folders = self._folders()
+        if folders is None:
+            return None
+        behind = []
+        for folder in folders:
+            try:
+                if folder.is_dir():
+                    JournalFiles(folder).rebuild(self)
+            except UNREACHED as error:
+                _warn(folder, error)
+                behind.append(folder)
+        return behind
+
+    def _folders(self) -> list[Path] | None:
+        """Return where the journal stands, after a transaction that is done whatever becomes of it."""
+        try:
+            return self.folders()
+        except UNREACHED as error:
+            logger.warning(
+                "Where the journal of %s stands could not be read: %s. If it has files, run "
+                "`langmemory journal --rebuild --path` with their folder.",
+                self._engine.database.path, error,
+            )  # fmt: skip
+            return None
+
+
+def _warn(folder: Path, error: Exception) -> None:
+    logger.warning(
+        "The journal in %s still tells of what is gone: %s. Once it can be written to, run "
+        "`langmemory journal --rebuild --path %s`.", folder, error, folder,
+    )  # fmt: skip
+
+
+def _pages(
+    connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
+) -> Iterator[Page]:
+    told = journal.derived(connection, namespace, path, days)
+    if not told:
+        return
+    by_page: dict[tuple[str | None, str], list[DerivedRow]] = defaultdict(list)
+    for found in told:
+        by_page[_reader(found), found.day].append(found)
+    keys = [found.key for found in told]
+    replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
+    for row in journal.replaced(connection, namespace, keys):
+        replaced[row.by].append(row)
+    asked = journal.questions(connection, namespace, keys)
+    for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
+        names = Names(connection, owner or "")
+        parts = [_part(row, replaced.get(row.key, ()), names) for row in rows]
+        yield Page(
+            namespace=path,
+            owner=owner,
+            day=date.fromisoformat(day),
+            sessions=sessions([*parts, *_questions(rows, asked, names)]),
+        )
+
+
+def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
+    """Whose alone it is; None for everybody."""
+    return (row.owner or "") if row.privacy == "private" else None
+
+
+def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Session:
+    def told(text: object, by: DerivedRow | ReplacedRow = row) -> str:
+        return names.told(row.namespace, by.owner, by.value, str(text))
+
+    value, text = row.value, told(row.value.get("text", ""))
+    if row.key.startswith("summary/"):
+        return Session(
+            thread_id=str(value.get("thread_id", "")),
+            summaries=(text,),
+            decisions=tuple(map(told, _texts(value.get("decisions")))),
+            open_points=tuple(map(told, _texts(value.get("open_points")))),
+        )
+    instead_of = [
+        told(old.value.get("text", ""), old)
+        for old in replaced
+        if _reader(old) in (None, _reader(row)) and _said(old.value) <= _said(value)
+    ]
+    learned = Learned(
+        text=text,
+        until=by_clock(row.invalid_at_us, row.ended_said_at, row.value.get("said_at")),
+        instead_of=tuple(instead_of),
+        waits=row.status in ("pending", "approved"),
+    )
+    return Session(thread_id=row.thread or "", learned=(learned,))
+
+
+def _questions(
+    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Names
+) -> Iterator[Session]:
+    """Questions about a fact of the page, with the facts they are about."""
+    facts = {row.key: row for row in rows}
+    for _, group in groupby(asked, key=lambda row: row.review):
+        about = list(group)
+        fact = facts.get(about[0].key)
+        if fact is not None and all(_reader(one) in (None, _reader(fact)) for one in about):
+            texts = (
+                names.told(fact.namespace, one.owner, one.value, _quoted(one.value))
+                for one in about
+            )
+            quoted = " / ".join(f"“{text}”" for text in texts)
+            question = f"{about[0].question} {quoted}"
+            yield Session(thread_id=fact.thread or "", questions=(question,))
+
+
+def _quoted(value: dict[str, Any]) -> str:
+    return " ".join(str(value.get("text", "")).split())[:QUOTED_CHARACTERS]
+
+
+def _said(value: dict[str, Any]) -> str:
+    return str(value.get("said_at", ""))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

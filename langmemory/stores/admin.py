@@ -1,0 +1,227 @@
+"""`store.admin`: the file as a whole. Listing, export and import, deleting namespaces, checks, usage."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from langmemory.arguments import whole_number
+from langmemory.context.citations import Usage
+from langmemory.engines.sqlite import consistency
+from langmemory.engines.sqlite.background import reflected
+from langmemory.engines.sqlite.file.connection import is_damage
+from langmemory.engines.sqlite.file.rescue import rescued
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import items, removal, runs, usage
+from langmemory.engines.sqlite.search import candidates
+from langmemory.engines.sqlite.transfer import transfer
+from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
+from langmemory.namespaces import check_namespace
+from langmemory.pluralize import counted
+from langmemory.stores.conversing import shown
+from langmemory.stores.core import Core, pages_telling_of
+from langmemory.stores.recalling import RecallOptions, scope_of
+from langmemory.stores.twins import twin
+from langmemory.types import Kind, Memory, MemoryUsage, Namespace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnreadThread:
+    """A conversation that has turns nobody has reflected on."""
+
+    namespace: Namespace
+    thread_id: str
+    turns: int
+
+
+class ViewerAdmin:
+    """What a viewer may list, take with them and delete of a file."""
+
+    __slots__ = ("_core", "_viewer")
+
+    def __init__(self, core: Core, viewer: str | None) -> None:
+        """``viewer`` None is the application, which sees everything."""
+        self._core, self._viewer = core, viewer
+
+    def memories(
+        self,
+        namespace: Namespace = (),
+        *,
+        kinds: Collection[Kind] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        past: bool = False,
+        limit: int = 20,
+    ) -> list[Memory]:
+        """Return memories with their facets, what was said or became true last first.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            kinds: Only these kinds of memory; None is every kind.
+            since: Only what was said, or became true, at or after this time.
+            until: Only what was said, or became true, before this time.
+            past: Include what no longer holds: superseded, archived, not yet active.
+            limit: At most so many.
+
+        Raises:
+            ConfigError: There is no such kind.
+        """
+        prefix = check_namespace(namespace, may_be_empty=True)
+        options: RecallOptions = {
+            "kinds": kinds, "since": since, "until": until, 
+        }  # fmt: skip
+        scope = scope_of(prefix, options, frozenset(), self._viewer)
+        if past:
+            scope = replace(scope, statuses=None)
+        with self._core.engine.read() as snapshot:
+            compiled = snapshot.scoped(scope, alive_at_us=self._core.searching.alive_at_us())
+            ids = candidates.newest(snapshot.connection, compiled, whole_number("limit", limit))
+            return shown(snapshot.connection, ids, self._viewer)
+
+    def count_usage(self, counts: Iterable[Usage]) -> None:
+        """Add what an answer says of the memories it was given (`langmemory.context.usage`) to what
+        is known of them. Returns at once; the file learns of it with the first counts that come
+        half a minute after the last ones it learned of, and when the store is closed.
+
+        Args:
+            counts: See `Usage`.
+        """
+        if self._core.counts.note(counts, self._viewer):
+            self._core.write_counts_later()
+
+    def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
+        """Which memories were shown, cited and right, over all threads; the most helpful first.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            limit: At most so many.
+        """
+        prefix = check_namespace(namespace, may_be_empty=True)
+        limit = whole_number("limit", limit)
+        if self._core.counts.any:
+            with self._core.engine.write() as connection:  # also waits for what is being written
+                self._core.write_counts(connection)
+        with self._core.engine.read() as snapshot:
+            return usage.of_namespace(snapshot.connection, prefix, self._viewer, limit)
+
+    ausage = twin(usage)
+
+    def delete_namespace(self, prefix: Namespace) -> int:
+        """Delete every item in a namespace and below it; how many.
+
+        The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
+        the file instead. Private memories of others than the ``viewer`` stay; None is the
+        application, which may delete all. Each thousand is a transaction, between which others
+        write: interrupted, repeat it.
+        """
+        if not prefix:
+            raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
+        prefix = check_namespace(prefix)
+        return self._core.remove_all(
+            items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
+        )
+
+    adelete_namespace = twin(delete_namespace)
+
+    def export(self, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
+        """Yield the viewer's memories in a namespace and below it, with their evidence, as JSON rows.
+        Nothing in them is, or once was, a private memory of somebody else.
+
+        Args:
+            prefix: ``()`` is the whole store.
+        """
+        return self._export(prefix, history=True)
+
+    def _export(self, prefix: Namespace = (), *, history: bool) -> Iterator[dict[str, Any]]:
+        prefix = check_namespace(prefix, may_be_empty=True)
+        with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
+            self._core.write_pending()
+        state = transfer.Exporting()
+        options: dict[str, Any] = {"history": history, "state": state}
+        try:
+            yield from transfer.export_rows(
+                self._core.engine.database.read, prefix, self._viewer, **options
+            )
+            return
+        except DatabaseError as error:
+            if not is_damage(error) or self._core.engine.database.in_memory:
+                raise
+        with rescued(self._core.engine.database.file) as found:
+            copy = found.connection
+            yield from transfer.export_rows(
+                lambda: nullcontext(copy), prefix, self._viewer, **options
+            )
+        lost = counted(len(found.damages), "problem")
+        raise DamagedFileError(
+            f"{self._core.path} is damaged ({lost}). All rows that can be read were brought out; `langmemory "
+            "doctor` names the others.",
+            found.damages,
+        )
+
+
+class Admin(ViewerAdmin):
+    """The file as a whole, for the application that owns it."""
+
+    __slots__ = ()
+
+    def export(self, prefix: Namespace = (), *, history: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield everything in a namespace and below it as JSON rows, which `import_rows` takes back.
+
+        Items with all facets, times and TTL, their history and runs, entities, evidence and
+        reviews. It reads in pieces, so that it does not hold up the file: every memory comes with its
+        history as of one moment, what is added after the export began is left out, and what changes
+        meanwhile may be in it as before or as after. Of a damaged file it brings out all that can be
+        read, then raises `DamagedFileError`.
+
+        Args:
+            prefix: ``()`` is the whole store.
+            history: False leaves out the record of what happened (history, runs, what was
+                reflected on) and gives what is known now alone.
+        """
+        return self._export(prefix, history=history)
+
+    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
+        """Restore exported rows as they were; how many items were new or different.
+
+        Repeating it adds nothing. Vectors and keywords are made anew with this store's model; the
+        pages of the journal follow.
+
+        Raises:
+            ImportFormatError: A row is not from an export; batches before it are stored.
+        """
+        changed = 0
+        with self._core.engine.glance() as snapshot:
+            since = runs.forgettings(snapshot.connection)
+        for batch in transfer.in_batches(rows):
+            writes = self._core.complete(transfer.drafts(self._core.indexing, batch))
+            with self._core.engine.write() as connection:
+                self._core.claim_model(connection, writes)
+                places = {(one.namespace, one.key) for one in writes}
+                pages = pages_telling_of(connection, places)
+                changed += transfer.write_rows(connection, batch, writes, now_us(), since)
+                pages |= pages_telling_of(connection, places)
+            self._core.rewrite(pages)
+        return changed
+
+    def check(self) -> list[str]:
+        """Return what is inconsistent in the file, one line for each; none where all is well."""
+        with self._core.engine.read() as snapshot:
+            return list(consistency.check(snapshot.connection))
+
+    def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
+        """Return conversations with turns that no reflection has read, the oldest turn first.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+        """
+        prefix = check_namespace(prefix, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
+            return [
+                UnreadThread(namespace=row.namespace, thread_id=row.name, turns=row.turns)
+                for row in reflected.threads(snapshot.connection, prefix, now_us())
+            ]
+
+    aunread_threads = twin(unread_threads)

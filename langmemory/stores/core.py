@@ -1,0 +1,302 @@
+"""The open file of a store, and what its faces and rooms share."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, Literal, cast
+
+from langgraph.store.base import TTLConfig
+
+from langmemory.config import Config, load_config
+from langmemory.engines.sqlite import Engine
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.settings import journals, read_model, write_model
+from langmemory.engines.sqlite.index import keywords
+from langmemory.engines.sqlite.reading.searching import Searching, now_us
+from langmemory.engines.sqlite.records import items, removal
+from langmemory.engines.sqlite.scope.filters import Condition
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
+from langmemory.engines.sqlite.writing.usage import UsageCounts
+from langmemory.engines.sqlite.writing.usage import write as write_counts
+from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
+from langmemory.projections.journal import Journal, Pages
+from langmemory.recall.accesses import AccessLog
+from langmemory.recall.expansion import Expander
+from langmemory.recall.given import GivenLog
+from langmemory.recall.presets import find_preset
+from langmemory.recall.rerank import Reranker
+from langmemory.redaction import Redactor
+from langmemory.stores.workers import Workers
+from langmemory.types import Namespace
+
+logger = logging.getLogger("langmemory.store")
+
+REMOVED_AT_ONCE: Final = 100
+"""Items that a transaction deletes where there may be very many (about 10 ms): all of them in one would
+keep every other writer waiting, for longer than ``busy_timeout_ms`` from 100,000 on. While parts of the
+keyword index are being merged FTS5 goes on with that at each commit, the longer the more rows it deletes:
+after 500 in a file of a million some ten seconds."""
+COUNTS_TIMEOUT_MS: Final = 500
+"""How long `close` and an export wait for another process's lock, with nothing but counts to write."""
+
+_TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
+_TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
+MAX_TTL_MINUTES: Final = 525_600_000
+"""A thousand years: more than anybody means, and a time that datetime can still express."""
+
+
+class Core:
+    """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
+
+    __slots__ = (
+        "accesses", "config", "counts", "engine", "expander", "given", "indexing", "redactor",
+        "reranker", "searching", "ttl_config", "workers",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        *,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None,
+        ttl: TTLConfig | None,
+        config: Config | None,
+        expander: Expander | None,
+        reranker: Reranker | None,
+        redactor: Redactor | None,
+    ) -> None:
+        """Open the file; see `MemoryStore`."""
+        if not isinstance(path, str | os.PathLike | None):
+            raise ConfigError(
+                f"path is {path!r:.80}; it must be the path of a file, or ':memory:'. The store opens "
+                "its connections itself, with a SQLite of its own."
+            )
+        self.config = config or load_config()
+        settings = self.config.database
+        self.indexing = resolve_indexing(index, self.config)
+        self.ttl_config = resolve_ttl(ttl, self.config)
+        find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
+        self.searching = Searching(
+            indexing=self.indexing,
+            preset=find_preset(None, self.config, of="search"),
+            overfetch=self.config.search.overfetch,
+            exact=(self.indexing.config or {}).get("exact", self.config.search.exact),
+            omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
+        )
+        self.expander, self.reranker, self.redactor = expander, reranker, redactor
+        self.accesses, self.given, self.counts = AccessLog(), GivenLog(), UsageCounts()
+        self.engine = Engine(settings.path if path is None else path, settings=settings)
+        self.workers = Workers(self.engine.database)
+        try:
+            self.indexing.check_model(self.engine.model, self.engine.database.path)
+            if self.engine.keywords_lost:
+                with self.engine.write() as connection:
+                    if keywords.lost(connection):  # another process may have been faster
+                        written = rebuild_keywords(connection, self.indexing)
+                        logger.warning(
+                            "keyword index of %s: %d rows written anew", self.path, written
+                        )
+        except BaseException:
+            self.engine.close()
+            raise
+
+    @property
+    def path(self) -> str:
+        """The file, or ``":memory:"``."""
+        return self.engine.database.path
+
+    @property
+    def journal(self) -> Journal:
+        """What was learned, day by day."""
+        return Journal(self.engine)
+
+    def rewrite(self, pages: Pages) -> None:
+        """Let what follows the file follow these pages of it, after the transaction."""
+        self.journal.rewrite(pages)
+
+    def close(self) -> None:
+        """Stop the threads and close the file."""
+        self.workers.close()
+        self.engine.close()
+
+    def write_pending(self) -> None:
+        """Write the counts that were kept in memory, off the hot path."""
+        accesses, counts = self.accesses.drain(), self.counts.drain()
+        if accesses or counts:
+            with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
+                items.count_accesses(connection, accesses)
+                write_counts(connection, counts)
+
+    def sweep_ttl(self) -> int:
+        """Delete expired items; return how many."""
+        removed = self.remove_all(items.has_expired(now_us()), "expire")
+        with self.engine.read() as snapshot:
+            ids = removal.outlived(snapshot.connection, now_us())
+        for start in range(0, len(ids), REMOVED_AT_ONCE):
+            with self.engine.write() as connection:
+                removal.expire_gone(connection, ids[start : start + REMOVED_AT_ONCE], now_us())
+        return removed
+
+    def write_accesses_later(self) -> None:
+        """Write which memories were recalled, in the background."""
+        with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
+            self.workers.later(self._write_accesses)
+
+    def _write_accesses(self, connection: Connection) -> None:
+        items.count_accesses(connection, self.accesses.drain())
+
+    def write_counts_later(self) -> None:
+        """Write which memories helped, in the background."""
+        with suppress(RuntimeError):  # as above
+            self.workers.later(self.write_counts)
+
+    def write_counts(self, connection: Connection) -> None:
+        """Write which memories helped."""
+        write_counts(connection, self.counts.drain())
+
+    def complete(self, drafts: Sequence[Draft], *, tokens: bool = True) -> list[items.Write]:
+        """Drafts of readable texts with all that belongs to them, embedded where the file does not
+        know them yet."""
+        pending = self.indexing.pending(self.engine, drafts)
+        return self.indexing.finish(drafts, self.indexing.embed(drafts, pending, tokens=tokens))
+
+    async def acomplete(self, drafts: Sequence[Draft], *, tokens: bool = True) -> list[items.Write]:
+        """`complete` without blocking the loop."""
+        if self.embeds_cheaply:
+            return await self.workers.prepare(lambda: self.complete(drafts, tokens=tokens))
+        indexing, workers = self.indexing, self.workers
+        pending = await workers.prepare(lambda: indexing.pending(self.engine, drafts))
+        fresh = await indexing.aembed(pending)
+        return await workers.prepare(
+            lambda: indexing.finish(
+                drafts, indexing.assemble(drafts, pending, fresh, tokens=tokens)
+            )
+        )
+
+    def claim_model(self, connection: Connection, writes: Sequence[items.Write]) -> None:
+        """Within the transaction: the file's vectors are ours, or nobody's yet."""
+        embedder = self.indexing.embedder
+        first = next((write.embedded for write in writes if len(write.embedded)), None)
+        if embedder is None or first is None:
+            return
+        found = read_model(connection)
+        if found.model is None:
+            write_model(connection, replace(found, model=embedder.model_id, dims=first.shape[1]))
+            return
+        self.indexing.check_model(found, self.path)
+        if found.dims != first.shape[1]:
+            raise EmbeddingError(
+                f"{embedder.model_id} answered vectors of {first.shape[1]} dims; the file has "
+                f"{found.dims}. Nothing was written."
+            )
+
+    @property
+    def embeds_cheaply(self) -> bool:
+        return self.indexing.embedder is None or self.indexing.embedder.cheap
+
+    def remove_all(
+        self,
+        condition: Condition,
+        action: Literal["delete", "expire"],
+        *,
+        reason: str | None = None,
+    ) -> int:
+        """Delete the items that a condition holds for, `REMOVED_AT_ONCE` in a transaction; how many.
+        Between two of them is as long a pause, in which others write: a lock that is taken again at
+        once is rarely given to anybody else."""
+        with self.engine.read() as snapshot:
+            ids = items.those(snapshot.connection, condition)
+        removed, took_seconds = 0, 0.0
+        for start in range(0, len(ids), REMOVED_AT_ONCE):
+            time.sleep(took_seconds)
+            try:
+                with self.engine.write() as connection:
+                    began = time.monotonic()
+                    some = items.those(connection, condition, ids[start : start + REMOVED_AT_ONCE])
+                    pages = remove(connection, some, now_us(), action, reason=reason)
+            except DatabaseError as error:
+                if not removed:
+                    raise
+                raise DatabaseError(
+                    f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
+                    "delete them again."
+                ) from error
+            took_seconds = time.monotonic() - began
+            removed += len(some)
+            self.rewrite(pages)
+        return removed
+
+
+def remove(
+    connection: Connection,
+    ids: Sequence[int],
+    now: int,
+    action: Literal["delete", "expire"],
+    *,
+    reason: str | None = None,
+) -> Pages:
+    """Delete items; turns beside them forget their words. The pages of the journal that told of
+    them are to be written anew after the transaction."""
+    pages = pages_of(connection, ids)
+    turns = verbatim.turns_around(connection, ids)
+    for item in ids:
+        removal.delete(connection, item, now, action=action, reason=reason)
+    verbatim.refresh_contexts(connection, turns)
+    return pages
+
+
+def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
+    """The pages of the journal that tell of items, if there are any files of it."""
+    return journal.pages_of(connection, ids) if ids and journals(connection) else set()
+
+
+def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> Pages:
+    """As `pages_of`, of what is in these places now: to be asked before and after a write."""
+    told = [place for place in places if place[1].startswith(journal.KEYS)]
+    if not told or not journals(connection):
+        return set()
+    found = [items.find(connection, *place) for place in told]
+    return pages_of(connection, [item for item in found if item is not None])
+
+
+def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:
+    """A given TTL config is read as SqliteStore reads it: reading an item prolongs its life only if
+    ``refresh_on_read`` says so, or the call does.
+
+    Raises:
+        ConfigError: It has an unknown key, or a value of the wrong type.
+    """
+    if ttl is None:
+        return cast("TTLConfig", config.ttl.model_dump())
+    known = ", ".join((*_TTL_SWITCHES, *_TTL_MINUTES))
+    if not isinstance(ttl, Mapping):
+        raise ConfigError(f"ttl is {ttl!r:.80}; it must be a dict with some of {known}.")
+    for key, value in ttl.items():
+        if key in _TTL_SWITCHES:
+            if not isinstance(value, bool):
+                raise ConfigError(f"{key} of ttl is {value!r}; it must be True or False.")
+        elif key in _TTL_MINUTES:
+            checked_ttl(value, name=f"{key} of ttl")
+        else:
+            raise ConfigError(f"Unknown key {key!r} in the ttl config. Known: {known}.")
+    return cast("TTLConfig", {"refresh_on_read": False, **ttl})
+
+
+def checked_ttl(minutes: object, name: str = "ttl") -> float | None:
+    if minutes is None:
+        return None
+    number = minutes if isinstance(minutes, int | float) and minutes is not True else math.nan
+    if not 0 < number <= MAX_TTL_MINUTES:
+        raise ConfigError(
+            f"{name} is {minutes!r} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
+            "or None."
+        )
+    return number

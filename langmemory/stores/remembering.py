@@ -1,0 +1,181 @@
+"""Messages on their way into an open file: `MemoryStore.remember`."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from langmemory import arguments
+from langmemory.changes import ChangeSet
+from langmemory.engines.sqlite.background import journal
+from langmemory.engines.sqlite.changes import applying
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.reading.searching import now_us
+from langmemory.engines.sqlite.records import items
+from langmemory.engines.sqlite.writing import verbatim
+from langmemory.engines.sqlite.writing.indexing import Draft
+from langmemory.errors import ConfigError
+from langmemory.messages import Message, as_list, turns_of
+from langmemory.namespaces import check_namespace
+from langmemory.projections.journal import Pages
+from langmemory.redaction import log_redacted
+from langmemory.stores.confiding import Heard, privately
+from langmemory.stores.core import Core, pages_of
+from langmemory.types import Namespace, Privacy, Remembered
+
+logger = logging.getLogger("langmemory.store")
+
+
+def remember(
+    core: Core,
+    namespace: Namespace,
+    messages: Iterable[Message],
+    thread_id: str,
+    at: datetime | None,
+    owner: str | None,
+    privacy: Privacy,
+) -> Remembered:
+    """Store messages; see `MemoryStore.remember`."""
+    facets = {"owner": owner, "privacy": privacy}
+    remembering = _remembering(core, namespace, messages, thread_id, at, facets)
+    if not remembering.drafts:
+        return Remembered()
+    writes = core.complete(remembering.drafts)
+    with core.engine.write() as connection:
+        added = remembering.store(core, connection, writes)
+    core.rewrite(remembering.pages)
+    return remembering.told(added)
+
+
+async def aremember(
+    core: Core,
+    namespace: Namespace,
+    messages: Iterable[Message],
+    thread_id: str,
+    at: datetime | None,
+    owner: str | None,
+    privacy: Privacy,
+) -> Remembered:
+    """`remember` without blocking the event loop; concurrent writes share a commit."""
+    said, facets = as_list(messages), {"owner": owner, "privacy": privacy}
+
+    def prepared() -> tuple[_Remembering, list[items.Write]]:
+        remembering = _remembering(core, namespace, said, thread_id, at, facets)
+        if not remembering.drafts or not core.embeds_cheaply:
+            return remembering, []
+        return remembering, core.complete(remembering.drafts)
+
+    remembering, writes = await core.workers.prepare(prepared)
+    if not remembering.drafts:
+        return Remembered()
+    writes = writes or await core.acomplete(remembering.drafts)
+    added: list[str] = await core.workers.write(
+        lambda connection: remembering.store(core, connection, writes)
+    )
+    if remembering.pages:
+        await core.workers.read(lambda: core.rewrite(remembering.pages))
+    return remembering.told(added)
+
+
+def _remembering(
+    core: Core,
+    namespace: Namespace,
+    messages: Iterable[Message],
+    thread_id: str,
+    at: datetime | None,
+    facets: dict[str, Any],
+) -> _Remembering:
+    check_namespace(namespace, written=True)
+    if not thread_id:
+        raise ConfigError("thread_id is empty; pass the id of the conversation.")
+    for name, given in (("thread_id", thread_id), ("owner", facets["owner"])):
+        if not isinstance(given, str | None):
+            raise ConfigError(f"{name} is {given!r:.80}; it must be a string.")
+    arguments.check_time("at", at)
+    if facets["privacy"] not in get_args(Privacy):
+        raise ConfigError(
+            f"privacy is {facets['privacy']!r}; allowed are {', '.join(get_args(Privacy))}."
+        )
+    if at is not None and at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    turns = turns_of(
+        messages,
+        thread_id=thread_id,
+        at=at,
+        now=datetime.now(UTC),
+        redactor=core.redactor,
+        owner=facets["owner"],
+        namespace=tuple(namespace),
+    )
+    with core.engine.read() as snapshot:
+        turns = verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
+    drafts = [verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns]
+    for one in drafts:
+        one.write.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
+    counts = Counter[str]()
+    for turn in turns:
+        counts.update(turn.redacted)
+    owner = facets["owner"] if facets["privacy"] == "shared" else None
+    listens = owner is not None and core.config.privacy.confidences
+    return _Remembering(
+        namespace=tuple(namespace),
+        thread_id=thread_id,
+        drafts=drafts,
+        redacted=counts,
+        heard=[Heard.of(turn) for turn in turns] if listens else [],
+        owner=owner,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Remembering:
+    """Messages on their way into the file."""
+
+    namespace: Namespace
+    thread_id: str
+    drafts: list[Draft]
+    redacted: Mapping[str, int]
+    heard: list[Heard]
+    """What the turns ask for, where that is looked for."""
+    owner: str | None
+    """Whose turns they are, where it is a rule's to say that some are private."""
+    pages: set[tuple[Namespace, str]] = field(default_factory=set)
+    """Of the journal, that tell of what is private now."""
+
+    def told(self, added: list[str]) -> Remembered:
+        """What was added, and what was replaced in it, which is logged."""
+        counts = dict(self.redacted) if added else {}
+        log_redacted(counts)
+        return Remembered(added, counts)
+
+    def store(self, core: Core, connection: Connection, writes: list[items.Write]) -> list[str]:
+        core.claim_model(connection, writes)
+        added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
+        keys = (one.write.key for one in self.drafts)  # as they are stored
+        stored = [
+            one._replace(turn=replace(one.turn, key=key))
+            for one, key in zip(self.heard, keys, strict=bool(self.heard))
+            if key in added
+        ]
+        if stored and self.owner:
+            changes = privately(connection, self.namespace, stored, self.owner)
+            if changes is not None:
+                self.pages.update(_apply(core, connection, changes))
+                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
+        return added
+
+
+def _apply(core: Core, connection: Connection, changes: ChangeSet) -> Pages:
+    """Apply a change set that needs no vectors; return the pages of the journal that tell of it."""
+    prepared = applying.Prepared.of(connection, changes)
+    told = [
+        items.find(connection, changes.namespace, key)
+        for key in applying.concerned(connection, changes)
+    ]
+    pages = pages_of(connection, [item for item in told if item is not None])
+    applied = applying.apply(connection, changes, {}, now_us(), prepared=prepared)
+    return pages | pages_of(connection, journal.concerned(connection, applied.run_id))
