@@ -203,7 +203,7 @@ class Admin(ViewerAdmin):
                 pages = pages_telling_of(connection, places)
                 changed += transfer.write_rows(connection, batch, writes, now_us(), since)
                 pages |= pages_telling_of(connection, places)
-            self._core.rewrite(pages)
+            self._core.follow(pages)
         return changed
 
     def check(self) -> list[str]:

@@ -44,7 +44,7 @@ def _write_once(core: Core, batch: Batch, writes: Sequence[items.Write]) -> None
     planned = _planned(core, batch)
     with core.engine.write() as connection:
         pages, follows = _write(core, connection, batch, writes, planned)
-    core.rewrite(pages)
+    core.follow(pages)
     if follows:
         follow_up(core)
 
@@ -86,7 +86,7 @@ async def _awrite_once(core: Core, batch: Batch, writes: Sequence[items.Write]) 
         lambda connection: _write(core, connection, batch, writes, planned)
     )
     if pages:
-        await workers.read(lambda: core.rewrite(pages))
+        await workers.read(lambda: core.follow(pages))
     if follows:
         await workers.read(partial(follow_up, core))
 

@@ -199,7 +199,7 @@ class Changes(ViewerChanges):
             self._core.complete(drafted.drafts)
         with self._core.engine.write() as connection:
             applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
-        self._core.rewrite(pages)
+        self._core.follow(pages)
         return applied if dry_run else self._with_follow_ups(applied)
 
     def _draft(self, change_set: ChangeSet) -> tuple[Drafted, Reinstatement | None]:
@@ -272,7 +272,7 @@ class Changes(ViewerChanges):
         self._core.complete([draft for one in undoing for draft in one.drafts])
         with self._core.engine.write() as connection:
             applied, pages = self._undo(connection, undoing)
-        self._core.rewrite(pages)
+        self._core.follow(pages)
         return self._with_follow_ups(applied)
 
     def _undoing(self, run_id: str) -> list[Undoing]:

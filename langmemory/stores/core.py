@@ -118,9 +118,10 @@ class Core:
         """What was learned, day by day."""
         return Journal(self.engine)
 
-    def rewrite(self, pages: Pages) -> None:
-        """Let what follows the file follow these pages of it, after the transaction."""
-        self.journal.rewrite(pages)
+    def follow(self, pages: Pages) -> None:
+        """Let the journal's files follow after a transaction that marked pages."""
+        if pages:
+            self.journal.follow()
 
     def close(self) -> None:
         """Stop the threads and close the file."""
@@ -231,7 +232,7 @@ class Core:
                 ) from error
             took_seconds = time.monotonic() - began
             removed += len(some)
-            self.rewrite(pages)
+            self.follow(pages)
         return removed
 
 
@@ -254,8 +255,13 @@ def remove(
 
 
 def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
-    """The pages of the journal that tell of items, if there are any files of it."""
-    return journal.pages_of(connection, ids) if ids and journals(connection) else set()
+    """Mark the pages of the journal that tell of items, if there are any files of it, and return
+    them. To be called within the transaction that changes the items."""
+    if not ids or not journals(connection):
+        return set()
+    pages = journal.pages_of(connection, ids)
+    journal.mark(connection, pages)
+    return pages
 
 
 def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> Pages:

@@ -238,7 +238,7 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
             return None
         applied = applying.apply(connection, change_set, {}, now_us(), prepared=prepared)
         pages = pages_of(connection, journal.concerned(connection, applied.run_id))
-    core.rewrite(pages)
+    core.follow(pages)
     return change_set, applied
 
 

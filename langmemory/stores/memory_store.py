@@ -113,6 +113,7 @@ class MemoryStore(StoreFace):
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
         follow_up(core)  # of a process that ended between a change and what follows from it
+        core.journal.follow()
         if core.engine.remaining is not None:
             with suppress(RuntimeError):  # no thread to be had: whoever opens it next
                 core.workers.beside(lambda: complete_forgetting(core))

@@ -47,7 +47,7 @@ def remember(
     writes = core.complete(remembering.drafts)
     with core.engine.write() as connection:
         added = remembering.store(core, connection, writes)
-    core.rewrite(remembering.pages)
+    core.follow(remembering.pages)
     return remembering.told(added)
 
 
@@ -77,7 +77,7 @@ async def aremember(
         lambda connection: remembering.store(core, connection, writes)
     )
     if remembering.pages:
-        await core.workers.read(lambda: core.rewrite(remembering.pages))
+        await core.workers.read(lambda: core.follow(remembering.pages))
     return remembering.told(added)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import unicodedata
 from collections.abc import Iterator
@@ -202,6 +204,31 @@ async def test_deleted_without_blocking_it_leaves_it(store: MemoryStore, folder:
     await store.adelete(LENA, key_of(store, "nuts"))
     assert "nuts" not in "".join(files(folder).values())
     assert JournalFiles(folder).rebuild(store.journal) == 0
+
+
+KILLED = """
+import os, sys
+from langmemory import MemoryStore
+from langmemory.projections.journal import Journal
+store = MemoryStore(sys.argv[1])
+Journal.follow = lambda *_: os._exit(9)
+[fact] = store.admin.memories(kinds=("semantic",))
+store.delete(fact.namespace, fact.key)
+"""
+
+
+def test_a_process_killed_before_its_files_follow_leaves_no_page_behind(
+    store: MemoryStore, folder: Path
+) -> None:
+    """The store that opens the file next takes what was deleted off the page."""
+    reflect(store, "I live in Kiel.", "2026-01-11T09:00:00+00:00", "t")
+    assert "Kiel" in "".join(files(folder).values())
+    done = subprocess.run([sys.executable, "-c", KILLED, store.path], check=False)
+    assert done.returncode == 9
+    assert "Kiel" in "".join(files(folder).values())
+    with MemoryStore(store.path) as other:
+        assert "Kiel" not in "".join(files(folder).values())
+        assert other.conn.execute("SELECT count(*) FROM stale_page").get == 0
 
 
 def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: Path) -> None:

@@ -250,7 +250,7 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     raw.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
     raw.execute("INSERT INTO keyword (rowid, ns, body) SELECT id, 'n1', ? FROM item", (text,))
     changes = raw.execute("SELECT count(*) FROM word_change").get
-    raw.execute("DROP TABLE follow_up")
+    raw.execute("DROP TABLE follow_up; DROP TABLE stale_page")
     raw.pragma("user_version", version)
     raw.close()
     with MemoryStore(path, index=False) as store:

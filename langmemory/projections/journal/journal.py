@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -85,12 +86,26 @@ class Journal:
             with self._engine.write() as connection:
                 settings.add_journal(connection, str(folder))
 
-    def rewrite(self, pages: Pages) -> None:
-        """Make these pages, wherever they stand as files, what the file says."""
+    def follow(self) -> None:
+        """Make the files of the pages that were marked say what the file says, in every folder.
+
+        A page is marked by the transaction that changes what it tells of, so that it also follows
+        what a process wrote that ended before its files did.
+        """
+        try:
+            with self._engine.glance() as snapshot:
+                pages, newest = journal.marked(snapshot.connection)
+        except UNREACHED as error:
+            _warn_unread(self._engine, error)
+            return
+        if not newest:
+            return
         days: dict[Namespace, set[date]] = defaultdict(set)
         for namespace, day in pages:
             days[namespace].add(date.fromisoformat(day))
-        for folder in (self._folders() or ()) if days else ():
+        folders = self._folders()
+        behind = folders is None
+        for folder in folders or ():
             if not folder.is_dir():
                 continue
             try:
@@ -98,6 +113,18 @@ class Journal:
                     JournalFiles(folder).rewrite(self, namespace, days[namespace])
             except UNREACHED as error:  # what was to be deleted is deleted all the same
                 _warn(folder, error)
+                behind = True
+        if not behind:
+            self._unmark(newest)
+
+    def _newest_mark(self) -> int:
+        with suppress(DatabaseError, ClosedStoreError), self._engine.glance() as snapshot:
+            return journal.marked(snapshot.connection)[1]
+        return 0
+
+    def _unmark(self, newest: int) -> None:
+        with suppress(DatabaseError, ClosedStoreError), self._engine.write() as connection:
+            journal.unmark(connection, newest)  # where it fails, the next one follows once more
 
     def rebuild(self) -> list[Path] | None:
         """Make every page of every folder what the file says, after something was forgotten.
@@ -105,6 +132,7 @@ class Journal:
         Returns:
             Folders that are behind, which is logged; None where it is not known which there are.
         """
+        newest = self._newest_mark()
         folders = self._folders()
         if folders is None:
             return None
@@ -116,6 +144,8 @@ class Journal:
             except UNREACHED as error:
                 _warn(folder, error)
                 behind.append(folder)
+        if newest and not behind:
+            self._unmark(newest)
         return behind
 
     def _folders(self) -> list[Path] | None:
@@ -123,12 +153,15 @@ class Journal:
         try:
             return self.folders()
         except UNREACHED as error:
-            logger.warning(
-                "Where the journal of %s stands could not be read: %s. If it has files, run "
-                "`langmemory journal --rebuild --path` with their folder.",
-                self._engine.database.path, error,
-            )  # fmt: skip
+            _warn_unread(self._engine, error)
             return None
+
+
+def _warn_unread(engine: Engine, error: Exception) -> None:
+    logger.warning(
+        "Where the journal of %s stands could not be read: %s. If it has files, run `langmemory "
+        "journal --rebuild --path` with their folder.", engine.database.path, error,
+    )  # fmt: skip
 
 
 def _warn(folder: Path, error: Exception) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, cast
 import apsw
 
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import below, from_path
+from langmemory.engines.sqlite.file.namespaces import below, find, from_path
 from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.engines.sqlite.file.values import LONG, LeafValue
 from langmemory.types import Namespace
@@ -68,6 +68,32 @@ def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespac
     beside what took their place or gave way to them, or in a question about them too."""
     rows = connection.execute(_PAGES, (id_array(items),))
     return {(from_path(path), day) for path, day in rows}
+
+
+def mark(connection: Connection, pages: Iterable[tuple[Namespace, str]]) -> None:
+    """Note within a transaction that these pages do not say any more what the file says."""
+    for path, day in pages:
+        namespace = find(connection, path)
+        connection.execute(
+            "DELETE FROM stale_page WHERE namespace = ? AND day = ?", (namespace, day)
+        )
+        connection.execute(
+            "INSERT INTO stale_page (namespace, day) VALUES (?, ?)", (namespace, day)
+        )
+
+
+def marked(connection: Connection) -> tuple[set[tuple[Namespace, str]], int]:
+    """Return the pages that were marked, and the newest mark, 0 where there is none."""
+    rows = connection.execute(
+        "SELECT n.path, s.day, s.id FROM stale_page s LEFT JOIN namespace n ON n.id = s.namespace"
+    ).fetchall()
+    pages = {(from_path(path), day) for path, day, _ in rows if path is not None}
+    return pages, max((id for *_, id in rows), default=0)
+
+
+def unmark(connection: Connection, newest: int) -> None:
+    """Take back the marks up to this one: files follow them."""
+    connection.execute("DELETE FROM stale_page WHERE id <= ?", (newest,))
 
 
 def concerned(connection: Connection, run: str) -> list[int]:
