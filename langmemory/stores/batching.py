@@ -20,6 +20,8 @@ from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.projections.journal import Pages
 from langmemory.stores.core import Core, checked_ttl, pages_telling_of, remove
 from langmemory.stores.following import (
+    NOTHING,
+    OutdatedPlanError,
     Reinstatement,
     aplanned_again,
     follow_up,
@@ -36,12 +38,16 @@ def run(core: Core, batch: Batch) -> list[Result]:
     if batch.reads:
         _read(core, batch, core.searching.embed(operations.queries(batch)))
     if _has_writes(batch):
-        planned_again(lambda: _write_once(core, batch, writes))
+        try:
+            _write_once(core, batch, writes, NOTHING)
+        except OutdatedPlanError:  # something follows from a deletion
+            planned_again(lambda: _write_once(core, batch, writes, _planned(core, batch)))
     return batch.results
 
 
-def _write_once(core: Core, batch: Batch, writes: Sequence[items.Write]) -> None:
-    planned = _planned(core, batch)
+def _write_once(
+    core: Core, batch: Batch, writes: Sequence[items.Write], planned: Reinstatement
+) -> None:
     with core.engine.write() as connection:
         pages, follows = _write(core, connection, batch, writes, planned)
     core.follow(pages)
@@ -49,10 +55,8 @@ def _write_once(core: Core, batch: Batch, writes: Sequence[items.Write]) -> None
         follow_up(core)
 
 
-def _planned(core: Core, batch: Batch) -> Reinstatement | None:
+def _planned(core: Core, batch: Batch) -> Reinstatement:
     """Return what follows from the deletions of a batch, planned from a snapshot."""
-    if all(op.value is not None for op in batch.puts):
-        return None
     with core.engine.read() as snapshot:
         connection = snapshot.connection
         return Reinstatement.of(core, connection, _gone(connection, batch))
@@ -74,14 +78,22 @@ async def arun(core: Core, batch: Batch) -> list[Result]:
         only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
         await (workers.look_up(read) if only_gets else workers.read(read))
     if _has_writes(batch):
-        await aplanned_again(lambda: _awrite_once(core, batch, writes))
+        try:
+            await _awrite_once(core, batch, writes, NOTHING)
+        except OutdatedPlanError:  # as above
+
+            async def attempt() -> None:
+                planned = await workers.read(lambda: _planned(core, batch))
+                await _awrite_once(core, batch, writes, planned)
+
+            await aplanned_again(attempt)
     return batch.results
 
 
-async def _awrite_once(core: Core, batch: Batch, writes: Sequence[items.Write]) -> None:
-    workers, planned = core.workers, None
-    if any(op.value is None for op in batch.puts):
-        planned = await workers.read(lambda: _planned(core, batch))
+async def _awrite_once(
+    core: Core, batch: Batch, writes: Sequence[items.Write], planned: Reinstatement
+) -> None:
+    workers = core.workers
     pages, follows = await workers.write(
         lambda connection: _write(core, connection, batch, writes, planned)
     )
@@ -129,7 +141,7 @@ def _write(
     connection: Connection,
     batch: Batch,
     writes: Sequence[items.Write],
-    planned: Reinstatement | None,
+    planned: Reinstatement,
 ) -> tuple[Pages, bool]:
     """Write within the transaction; return the pages that tell of it, and whether something is
     left to be planned."""
@@ -137,8 +149,7 @@ def _write(
     pages: Pages = set()
     follows = False
     gone = _gone(connection, batch)
-    if planned is not None:
-        planned.check(connection, gone)
+    planned.check(connection, gone)
     if writes:
         claims.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
         core.claim_model(connection, writes)
@@ -151,8 +162,7 @@ def _write(
             follows = True
         pages |= pages_telling_of(connection, places)
     pages |= remove(connection, gone, now, "delete")
-    if planned is not None:
-        pages |= reinstate(connection, planned)
+    pages |= reinstate(connection, planned)
     if batch.refreshed:
         items.refresh_ttl(connection, batch.refreshed, now)
     return pages, follows

@@ -50,6 +50,7 @@ from langmemory.stores.conversing import shown
 from langmemory.stores.core import Core, pages_of
 from langmemory.stores.events import APPLY, REMOVE, UNDO
 from langmemory.stores.following import (
+    NOTHING,
     OutdatedPlanError,
     Reinstatement,
     follow_up,
@@ -523,7 +524,7 @@ def _following(
 ) -> tuple[Change, ...]:
     """Return what holds again without what a change set takes away, as it was planned."""
     if back is None:
-        back = Reinstatement(changes={}, keys={}, planned_at=0)
+        back = NOTHING
     back.check(connection, _going(connection, change_set))
     touched = {getattr(one, "key", None) for one in change_set.changes}
     found = back.changes.get(change_set.namespace, ())

@@ -116,6 +116,10 @@ class Reinstatement:
                 )
 
 
+NOTHING: Final = Reinstatement(changes={}, keys={}, planned_at=0)
+"""The plan of a removal after which nothing holds again, which is most of them."""
+
+
 def planned(core: Core, connection: Connection, follow_up: FollowUp) -> ChangeSet | None:
     """Plan a follow-up from a snapshot; None where nothing follows."""
     detail, namespace = follow_up.detail, follow_up.namespace
