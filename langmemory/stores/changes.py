@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import numpy as np
+from pydantic import ValidationError
 
 from langmemory.arguments import whole_number
 from langmemory.changes import (
@@ -424,7 +425,10 @@ class Changes(ViewerChanges):
                 f"Review {review_id!r} cannot be decided as {option!r}. Its options: "
                 f"{', '.join(map(repr, options))}."
             )
-        changes = Option.validate_python(options[option])
+        try:
+            changes = Option.validate_python(options[option])
+        except ValidationError as error:
+            raise reviews.damaged(review_id) from error
         alive_at_us = self._core.searching.alive_at_us()
         with knowledge(
             self._core.engine, self._core.indexing, review.namespace, alive_at_us=alive_at_us

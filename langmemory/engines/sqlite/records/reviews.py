@@ -64,7 +64,10 @@ def find(connection: Connection, review_id: str) -> Review | None:
 def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, Any]]]:
     """The changes behind each option of a review that exists, as JSON."""
     row = connection.execute("SELECT options FROM review WHERE id = ?", (review_id,)).fetchone()
-    found: dict[str, list[dict[str, Any]]] = _parsed(row[0], review_id)
+    found: dict[str, list[dict[str, Any]]] = _parsed(row[0], review_id, dict)
+    for changes in found.values():
+        if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
+            raise damaged(review_id)
     return found
 
 
@@ -93,19 +96,28 @@ def listed(
 def _review(row: Sequence[Any]) -> Review:
     return Review(
         id=row[0], namespace=from_path(row[1]), about=row[2], question=row[3],
-        memories=tuple(_parsed(row[4], row[0])), options=tuple(_parsed(row[5], row[0])), run_id=row[6],
+        memories=tuple(_parsed(row[4], row[0], list)),
+        options=tuple(_parsed(row[5], row[0], dict)), run_id=row[6],
         opened_at=from_us(row[7]), decision=row[8],
     )  # fmt: skip
 
 
-def _parsed(stored: str, review_id: str) -> Any:
+def _parsed(stored: str, review_id: str, type: type[list[Any] | dict[str, Any]]) -> Any:
     try:
-        return from_json(stored)
+        found = from_json(stored)
     except ValueError as error:
-        raise DatabaseError(
-            f"Review {review_id!r} cannot be read: what is stored of it is no JSON. The file is damaged; "
-            "`langmemory doctor` reports more, and `--rescue FILE` writes out what can be read."
-        ) from error
+        raise damaged(review_id) from error
+    if not isinstance(found, type):
+        raise damaged(review_id)
+    return found
+
+
+def damaged(review_id: str) -> DatabaseError:
+    """Return the error for a review of which something else is stored than was written."""
+    return DatabaseError(
+        f"Review {review_id!r} cannot be read: what is stored of it is not what was written. The file is "
+        "damaged; `langmemory doctor` reports more, and `--rescue FILE` writes out what can be read."
+    )
 
 
 def decide(connection: Connection, review_id: str, option: str | None, run: str | None) -> None:
