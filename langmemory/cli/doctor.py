@@ -81,8 +81,8 @@ def doctor(
 def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
+    from langmemory.engines.sql.transfer.transfer import export_rows
     from langmemory.engines.sqlite.file.rescue import rescued
-    from langmemory.engines.sqlite.transfer.transfer import export_rows
 
     path = target.config().database.path
     if not Path(path).is_file():
@@ -188,8 +188,8 @@ REBUILD = (
 
 
 def _file(config: Config) -> Iterator[Check]:
+    from langmemory.engines.sql.background.jobs import counts
     from langmemory.engines.sqlite import Engine
-    from langmemory.engines.sqlite.background.jobs import counts
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
 

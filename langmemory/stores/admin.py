@@ -10,14 +10,14 @@ from typing import Any
 
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
+from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.reading import candidates
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.transfer import transfer
 from langmemory.engines.sqlite import consistency
-from langmemory.engines.sqlite.background import reflected
 from langmemory.engines.sqlite.file.connection import is_damage
 from langmemory.engines.sqlite.file.rescue import rescued
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import items, removal, runs, usage
-from langmemory.engines.sqlite.search import candidates
-from langmemory.engines.sqlite.transfer import transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted

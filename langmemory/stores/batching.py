@@ -7,16 +7,16 @@ from functools import partial
 
 from langgraph.store.base import GetOp, Result, SearchOp
 
-from langmemory.engines.sqlite.engine import Snapshot
+from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.reading import operations
+from langmemory.engines.sql.reading.operations import Batch, Ranked
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import claims, items
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import Draft
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.vectors import Floats
-from langmemory.engines.sqlite.reading import operations
-from langmemory.engines.sqlite.reading.operations import Batch, Ranked
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import claims, items
-from langmemory.engines.sqlite.writing import verbatim
-from langmemory.engines.sqlite.writing.indexing import Draft
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
+from langmemory.ports.candidates import Floats
 from langmemory.projections.journal import Pages
 from langmemory.stores.core import Core, checked_ttl, pages_telling_of, remove
 from langmemory.stores.following import (

@@ -27,17 +27,17 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sqlite.background import journal
-from langmemory.engines.sqlite.changes import applying
-from langmemory.engines.sqlite.changes.applying import Drafted, Prepared
-from langmemory.engines.sqlite.changes.reviews import unanswered
-from langmemory.engines.sqlite.changes.undoing import Undoing
-from langmemory.engines.sqlite.file import namespaces
+from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.changes.applying import Drafted, Prepared
+from langmemory.engines.sql.changes.reviews import unanswered
+from langmemory.engines.sql.changes.undoing import Undoing
+from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.reading.knowledge import came_after, knowledge
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
+from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.graph import graph_rows
-from langmemory.engines.sqlite.reading.knowledge import came_after, knowledge
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import follow_ups, history, items, reviews, runs, standing
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.consequences import consequences

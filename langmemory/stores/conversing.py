@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
+from langmemory.engines.sql.records import items, labels, standing
+from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.records import items, labels, standing
-from langmemory.engines.sqlite.writing.naming import Names, unnumbered
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace

@@ -14,19 +14,19 @@ from typing import Any, Final, Literal, cast
 from langgraph.store.base import TTLConfig
 
 from langmemory.config import Config, load_config
+from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.reading.searching import Searching, now_us
+from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.scope.filters import Condition
+from langmemory.engines.sql.tables.settings import journals, read_model, write_model
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.engines.sql.writing.usage import UsageCounts
+from langmemory.engines.sql.writing.usage import write as write_counts
 from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.background import journal
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.settings import journals, read_model, write_model
 from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.reading.searching import Searching, now_us
-from langmemory.engines.sqlite.records import items, removal
-from langmemory.engines.sqlite.scope.filters import Condition
-from langmemory.engines.sqlite.writing import verbatim
-from langmemory.engines.sqlite.writing.indexing import Draft, IndexConfig, resolve_indexing
-from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
-from langmemory.engines.sqlite.writing.usage import UsageCounts
-from langmemory.engines.sqlite.writing.usage import write as write_counts
+from langmemory.engines.sqlite.reembedding import rebuild_keywords
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.projections.journal import Journal, Pages
 from langmemory.recall.accesses import AccessLog

@@ -12,8 +12,8 @@ from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
-from langmemory.engines.sqlite.reading.operations import Batch, take_apart
-from langmemory.engines.sqlite.writing.indexing import IndexConfig
+from langmemory.engines.sql.reading.operations import Batch, take_apart
+from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
 from langmemory.redaction import Redactor

@@ -13,17 +13,17 @@ from typing import Final, TypeVar
 import numpy as np
 
 from langmemory.changes import Change, ChangeSet, Facets, UpdateMemory
-from langmemory.engines.sqlite.background import journal
-from langmemory.engines.sqlite.changes import applying
-from langmemory.engines.sqlite.changes.applying import Prepared
+from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.changes.applying import Prepared
+from langmemory.engines.sql.reading.graph_view import GraphView
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import follow_ups, history, items
+from langmemory.engines.sql.records.follow_ups import FollowUp
+from langmemory.engines.sql.scope.scopes import compile_scope
+from langmemory.engines.sql.tables.times import from_us
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.times import from_us
-from langmemory.engines.sqlite.reading.graph_view import GraphView
-from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import follow_ups, history, items
-from langmemory.engines.sqlite.records.follow_ups import FollowUp
-from langmemory.engines.sqlite.scope.scopes import compile_scope
 from langmemory.errors import DatabaseError, StalePlanError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.meanwhile import caught_up

@@ -11,18 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from langmemory.engines.sql.forgetting import concerned, forget
+from langmemory.engines.sql.forgetting.concerned import Concerned
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import follow_ups, history, runs
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables.namespaces import find
+from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.usage import UsageCounts
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
-from langmemory.engines.sqlite.file.namespaces import find
-from langmemory.engines.sqlite.file.rows import id_array
-from langmemory.engines.sqlite.file.settings import newest_forgetting, note_remaining, remaining
-from langmemory.engines.sqlite.forgetting import concerned, forget, remains
-from langmemory.engines.sqlite.forgetting.concerned import Concerned
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import follow_ups, history, runs
-from langmemory.engines.sqlite.scope.ownership import visible_to
-from langmemory.engines.sqlite.writing import verbatim
-from langmemory.engines.sqlite.writing.usage import UsageCounts
+from langmemory.engines.sqlite.forgetting import remains
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised
@@ -341,7 +341,7 @@ def _samples(connection: Connection, going: Concerned, owner: str | None) -> tup
     rows = connection.execute(
         "SELECT i.value FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
         f"WHERE {seen.sql} ORDER BY i.id LIMIT ?",
-        (id_array(going.alive), *seen.bindings, SAMPLES),
+        (connection.array(going.alive), *seen.bindings, SAMPLES),
     )
     samples = []
     for (value,) in rows:

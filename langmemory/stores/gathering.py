@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from langmemory.context.tokens import count_text
-from langmemory.engines.sqlite.background import reflected
-from langmemory.engines.sqlite.background.reflected import TurnRow
-from langmemory.engines.sqlite.file import namespaces, threads
+from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.background.reflected import TurnRow
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge, knowledge
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import history, runs
+from langmemory.engines.sql.tables import namespaces, threads
+from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.times import from_us, to_us
-from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge, knowledge
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import history, runs
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.messages import speaker_of

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from langmemory.arguments import whole_number
-from langmemory.engines.sqlite.background import jobs
+from langmemory.engines.sql.background import jobs
+from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.reading.searching import now_us
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState

@@ -13,8 +13,8 @@ from langgraph.store.base import Op, Result, TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
+from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.writing.indexing import IndexConfig
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.projections.journal import Journal

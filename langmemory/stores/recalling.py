@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
-from langmemory.engines.sqlite.engine import Snapshot
-from langmemory.engines.sqlite.index.vectors import Floats
-from langmemory.engines.sqlite.reading import operations
-from langmemory.engines.sqlite.reading.as_of import Past, PastSource
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.reading.source import SnapshotSource
-from langmemory.engines.sqlite.writing.naming import Names, unnumbered
+from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.reading import operations
+from langmemory.engines.sql.reading.as_of import Past, PastSource
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.reading.source import SnapshotSource
+from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
-from langmemory.ports.candidates import CandidateSource
+from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
 from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander

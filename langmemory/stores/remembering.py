@@ -11,13 +11,13 @@ from typing import Any, get_args
 
 from langmemory import arguments
 from langmemory.changes import ChangeSet
-from langmemory.engines.sqlite.background import journal
-from langmemory.engines.sqlite.changes import applying
+from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import items
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import Draft
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.reading.searching import now_us
-from langmemory.engines.sqlite.records import items
-from langmemory.engines.sqlite.writing import verbatim
-from langmemory.engines.sqlite.writing.indexing import Draft
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_list, turns_of
 from langmemory.namespaces import check_namespace

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from langgraph.store.base import Op, PutOp
 
-from langmemory.engines.sqlite.reading.operations import Batch, take_apart
+from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.errors import OwnershipError
 from langmemory.namespaces import check_namespace
 from langmemory.stores.events import FORGET

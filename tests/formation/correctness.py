@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
-from langmemory.engines.sqlite.file.times import to_us
+from langmemory.engines.sql.tables.times import to_us
 from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langmemory import MemoryStore
 from langmemory.changes import AddEntity, ChangeSet
-from langmemory.engines.sqlite.records import evidence
+from langmemory.engines.sql.records import evidence
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import MOST_UNDECIDED

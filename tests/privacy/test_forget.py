@@ -28,9 +28,9 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import load_config
+from langmemory.engines.sql.forgetting import forget
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
-from langmemory.engines.sqlite.forgetting import forget
 from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError

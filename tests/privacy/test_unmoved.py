@@ -11,7 +11,7 @@ import pytest
 
 from langmemory import build_reflection_graph
 from langmemory.changes import AddEntity, AddMemory
-from langmemory.engines.sqlite.graph.hops import HUB
+from langmemory.engines.sql.graph.hops import HUB
 from langmemory.errors import EntityNameError
 from langmemory.nodes.access import RecallRequest, StoreAccess, seen_by
 from langmemory.stores import MemoryStore

@@ -13,9 +13,9 @@ import pytest
 
 from langmemory.changes import AddEntity, AddMemory, Facets, LinkEntities, Supersede
 from langmemory.config import Config
-from langmemory.engines.sqlite.graph.hops import HUB
-from langmemory.engines.sqlite.reading.source import SnapshotSource
-from langmemory.engines.sqlite.scope.scopes import compile_scope
+from langmemory.engines.sql.graph.hops import HUB
+from langmemory.engines.sql.reading.source import SnapshotSource
+from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.graphs import build_reflection_graph
 from langmemory.ports.candidates import Found
 from langmemory.recall.entities import possible_names

@@ -15,7 +15,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
-from langmemory.engines.sqlite.background.jobs import claimable
+from langmemory.engines.sql.background.jobs import claimable
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions

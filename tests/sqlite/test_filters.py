@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from langgraph.store.base import PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.engines.sqlite.file.values import LONG_STRING
-from langmemory.engines.sqlite.scope.filters import matches
+from langmemory.engines.sql.scope.filters import matches
+from langmemory.engines.sql.tables.values import LONG_STRING
 from langmemory.errors import InvalidFilterError
 from langmemory.stores import MemoryStore
 from langmemory.values import from_json, to_json

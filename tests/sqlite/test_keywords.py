@@ -11,8 +11,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Snapshot
-from langmemory.engines.sqlite.file import namespaces
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search, selection
 from langmemory.types import Namespace, Scope

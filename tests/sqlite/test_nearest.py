@@ -15,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.config import DatabaseConfig
+from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.records.items import Write
+from langmemory.engines.sql.scope.scopes import compile_scope
+from langmemory.engines.sql.tables.settings import read_model, write_model
+from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file.settings import read_model, write_model
-from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index import signs, vectors
 from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
-from langmemory.engines.sqlite.index.vectors import Floats
-from langmemory.engines.sqlite.records import items, removal
-from langmemory.engines.sqlite.records.items import Write
-from langmemory.engines.sqlite.scope.scopes import compile_scope
+from langmemory.ports.candidates import Floats
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
 from tests.seeds import examples

@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from langmemory.engines.sql.records import items
+from langmemory.engines.sql.records.items import Write
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.tables.settings import read_model, write_model
+from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file.settings import read_model, write_model
-from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.index.vectors import Floats
-from langmemory.engines.sqlite.records import items
-from langmemory.engines.sqlite.records.items import Write
-from langmemory.engines.sqlite.scope.ownership import visible_to
-from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sqlite.search import candidates, selection
 from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.ports.candidates import Floats
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
 

@@ -20,12 +20,12 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.config import DatabaseConfig
+from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
-from langmemory.engines.sqlite.file import namespaces
 from langmemory.engines.sqlite.index import keywords, words
+from langmemory.engines.sqlite.reembedding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.engines.sqlite.search.selection import Selection
-from langmemory.engines.sqlite.writing.reindexing import rebuild_keywords
 from langmemory.errors import DatabaseError
 from langmemory.types import Namespace, Scope
 from tests.stores.embedders import WordEmbeddings

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
+from langmemory.engines.sql.scope.filters import matches
+from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file.settings import read_model
 from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index import words as word_index
-from langmemory.engines.sqlite.scope.filters import matches
 from langmemory.engines.sqlite.search import keyword_search, selection
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore

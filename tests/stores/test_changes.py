@@ -650,7 +650,7 @@ def keyword_rows(store: MemoryStore) -> set[str]:
 KILLED = """
 import os, signal, sys
 from langmemory.stores import MemoryStore
-from langmemory.engines.sqlite.changes import applying
+from langmemory.engines.sql.changes import applying
 from langmemory.stores.face import bound
 from tests.stores.change_sets import apply, fact
 store = MemoryStore(sys.argv[1])

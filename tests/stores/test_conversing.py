@@ -16,9 +16,9 @@ from langchain_core.messages import HumanMessage
 from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
+from langmemory.engines.sql.records import labels
+from langmemory.engines.sql.writing.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.records import labels
-from langmemory.engines.sqlite.writing.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 from tests.stores.change_sets import NS, apply, fact, problems, year

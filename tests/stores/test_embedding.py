@@ -12,8 +12,8 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
+from langmemory.engines.sql.writing import reindexing
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.writing import reindexing
 from langmemory.errors import (
     ConfigError,
     DatabaseError,

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
-from langmemory.engines.sqlite.reading.knowledge import StoreKnowledge
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
 from langmemory.stores.gathering import Gathering

@@ -28,7 +28,7 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sqlite.reading import as_of as past
+from langmemory.engines.sql.reading import as_of as past
 from langmemory.errors import ChangeError, EntityNameError
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound

@@ -17,12 +17,12 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
+from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.transfer import transfer
+from langmemory.engines.sql.writing import reindexing
+from langmemory.engines.sql.writing.indexing import resolve_indexing
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.settings import ModelSetting
-from langmemory.engines.sqlite.transfer import transfer
-from langmemory.engines.sqlite.writing import reindexing
-from langmemory.engines.sqlite.writing.indexing import resolve_indexing
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore, core
 from langmemory.stores.gathering import Gathering

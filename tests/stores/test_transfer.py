@@ -27,9 +27,9 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.context.citations import Usage
+from langmemory.engines.sql.records import items
+from langmemory.engines.sql.transfer import transfer
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.records import items
-from langmemory.engines.sqlite.transfer import transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.stores import MemoryStore, core

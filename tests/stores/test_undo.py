@@ -33,8 +33,8 @@ from langmemory.changes import (
 )
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
-from langmemory.engines.sqlite.graph import graph_rows
-from langmemory.engines.sqlite.records import labels
+from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.records import labels
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.stores import MemoryStore
 from tests.seeds import examples

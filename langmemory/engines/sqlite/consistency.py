@@ -9,15 +9,15 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
+from langmemory.engines.sql.records.history import GONE
+from langmemory.engines.sql.records.removal import RESTORABLE
+from langmemory.engines.sql.tables.settings import read_model
+from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
-from langmemory.engines.sqlite.file.settings import read_model
-from langmemory.engines.sqlite.file.values import leaves
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.index.signs import SignIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
-from langmemory.engines.sqlite.records.history import GONE
-from langmemory.engines.sqlite.records.removal import RESTORABLE
 from langmemory.values import from_json
 
 DAMAGED: Final = "damaged:"

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -16,17 +16,20 @@ import apsw
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.engines.sql.reading.candidates import NOTHING
+from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sqlite import schema
 from langmemory.engines.sqlite.file.connection import Connection, Database, clear_errors
-from langmemory.engines.sqlite.file.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sqlite.index import keywords, signs, vectors, words
 from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.index.vectors import Floats, Ids
-from langmemory.engines.sqlite.scope.scopes import CompiledScope, compile_scope
-from langmemory.engines.sqlite.search import candidates, keyword_search
+from langmemory.engines.sqlite.index.indexed import IndexedConnection
+from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.types import Scope, Stats
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.sqlite")
@@ -53,7 +56,7 @@ class Engine:
         Raises:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
-        self.database = Database(path, settings=settings)
+        self.database = Database(path, settings=settings, connection=IndexedConnection)
         self._sign_index_bytes = settings.quantized_index_bytes
         self._vector_copy_bytes = settings.vector_copy_bytes
         self._word_copy_bytes = settings.word_copy_bytes
@@ -87,6 +90,10 @@ class Engine:
         """A consistent view of the file as of now."""
         with self.database.read() as connection:
             yield Snapshot(self, connection)
+
+    def snapshot(self, connection: Connection) -> Snapshot:
+        """What a connection sees that is within a transaction, or on a copy."""
+        return Snapshot(self, connection)
 
     @contextmanager
     def glance(self) -> Iterator[Snapshot]:
@@ -278,7 +285,7 @@ class Engine:
 
 
 class Snapshot:
-    """Reads of one moment. Valid inside ``with engine.read()`` only."""
+    """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
 
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
@@ -321,20 +328,24 @@ class Snapshot:
         overfetch: int,
         exact: bool = False,
         rough: bool = False,
+        among: Ids | None = None,
     ) -> tuple[Ids, Floats]:
-        """See `candidates.nearest`."""
         index = self._signs()
         if index is None:
-            return candidates.NOTHING
-        self.engine.searched(self.model(), index)
-        return candidates.nearest(
+            return NOTHING
+        if among is None:
+            self.engine.searched(self.model(), index)
+            selection = self.selection(scope)
+        else:
+            selection = Selection(self.connection, self.engine.census, scope, items=among)
+        return vector_search.nearest(
             self.connection,
             index,
             scope,
             query,
             limit,
             overfetch=overfetch,
-            selection=self.selection(scope),
+            selection=selection,
             exact=exact,
             rough=rough,
         )
@@ -342,23 +353,20 @@ class Snapshot:
     def keyword(
         self,
         scope: CompiledScope,
-        match: str,
+        query: KeywordQuery,
         limit: int,
         *,
-        weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
-        forms: Sequence[str] = (),
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
-        """See `keyword_search.search`."""
         selection, residual = self.selection(scope), scope.residual
         ids, scores = keyword_search.search(
             self.connection,
             self.engine.census,
             scope,
-            match,
+            match_expression(query.terms, query.phrases),
             limit if residual is None else 1 << 60,
-            weights=weights,
-            forms=forms,
+            weights=(query.body_weight, query.context_weight),
+            forms=query.forms,
             selection=selection,
             complete=complete,
             copy=self.engine.copied_words(self.connection),
@@ -376,23 +384,41 @@ class Snapshot:
         return value
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
-        """See `candidates.cosines`."""
-        return candidates.cosines(self.connection, query, ids)
+        return vector_search.cosines(self.connection, query, ids)
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
-        """As `cosines`, right to about 0.002 where that is faster."""
         index = self._signs()
         found = None if index is None else index.cosines(query, ids)
         return self.cosines(query, ids) if found is None else found
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
-        """See `candidates.without_vectors`."""
-        return candidates.without_vectors(
+        return vector_search.without_vectors(
             self.connection, scope, self.selection(scope), known, limit
         )
 
+    def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
+        return vector_search.first_vectors(self.connection, ids)
+
+    def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
+        return keyword_search.Texts(self.connection, self.engine.census, bodies)
+
+    def known_words(
+        self, namespace: Namespace, words: Sequence[str], viewer: str | None
+    ) -> Mapping[str, str]:
+        engine, connection = self.engine, self.connection
+        return known_words.known(
+            connection,
+            engine.census,
+            namespace,
+            words,
+            viewer=viewer,
+            copy=lambda: engine.copied_words(connection),
+        )
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        return known_words.stems(self.connection, words)
+
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
-        """See `vectors.cached`."""
         return vectors.cached(self.connection, hashes)
 
     def model(self) -> ModelSetting:

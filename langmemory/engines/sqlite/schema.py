@@ -10,7 +10,7 @@ from langmemory.engines.sqlite.file.connection import (
     Database,
     refuse_checkpointer,
 )
-from langmemory.engines.sqlite.file.settings import initialise, schema_sql
+from langmemory.engines.sqlite.file.schema_text import schema_sql
 from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import DatabaseError, SchemaVersionError
 
@@ -49,7 +49,9 @@ def setup(database: Database) -> bool:
         if found == 0:
             connection.execute(schema_sql())
             keywords.set_default_rank(connection)
-            initialise(connection)
+            connection.execute(
+                "INSERT INTO setting (name, value) VALUES ('generation', abs(random() >> 1))"
+            )
         for script in steps[found:] if found else ():
             connection.execute(script)
         connection.pragma("user_version", len(steps))

@@ -11,14 +11,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.background.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.engines.sql.records import items, standing
+from langmemory.engines.sql.tables import settings
+from langmemory.engines.sql.tables.times import by_clock
+from langmemory.engines.sql.writing.naming import Names
 from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.background import journal
-from langmemory.engines.sqlite.background.journal import DerivedRow, QuestionRow, ReplacedRow
-from langmemory.engines.sqlite.file import settings
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.times import by_clock
-from langmemory.engines.sqlite.records import items, standing
-from langmemory.engines.sqlite.writing.naming import Names
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.projections.journal.files import JournalFiles

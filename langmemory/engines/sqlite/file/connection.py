@@ -9,11 +9,12 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import numpy as np
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.engines.sqlite.file.guard import guard
@@ -24,6 +25,7 @@ from langmemory.errors import (
     SchemaVersionError,
 )
 from langmemory.files import create_file
+from langmemory.ports.candidates import Floats
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 
@@ -130,10 +132,35 @@ class Connection(apsw.Connection):
     """Whether it is the caller's own, who uses it whenever they like."""
     tokenize: apsw.FTS5Tokenizer | None = None
     """Of the keyword index, once asked for."""
+    constraint_error = apsw.ConstraintError
+    """Raised for a row that the schema does not allow."""
+
+    @staticmethod
+    def array(ids: Iterable[int], /) -> Any:
+        """Return ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
+        none, as no id is 0."""
+        found = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, np.int64)
+        return apsw.carray(np.ascontiguousarray(found) if len(found) else np.zeros(1, np.int64))
+
+    @staticmethod
+    def text_array(texts: Sequence[str], /) -> Any:
+        """Return texts, at least one, as a table of one column, ``carray(?)``."""
+        return apsw.carray(tuple(texts))
 
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
         def execute(self, statements: str, bindings: Any = ..., **options: Any) -> Any: ...
+
+        # Of `index.indexed.IndexedConnection`, which every connection of an `Engine` is.
+        def write_keywords(
+            self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool
+        ) -> None: ...
+        def delete_keywords(self, item: int) -> None: ...
+        def write_vectors(
+            self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
+        ) -> None: ...
+        def delete_vectors(self, item: int, namespace: int) -> None: ...
+        def erase_vectors(self, items: Sequence[int]) -> None: ...
 
 
 _opened: weakref.WeakValueDictionary[int, Database] = weakref.WeakValueDictionary()
@@ -153,16 +180,19 @@ class Database:
         path: str | os.PathLike[str],
         *,
         settings: DatabaseConfig = DEFAULT_DATABASE,
+        connection: type[Connection] = Connection,
     ) -> None:
         """Open (and create) the file.
 
         Args:
             path: A file, or ``:memory:``.
+            connection: The class of its connections.
             settings: How SQLite treats the file; its ``path`` is not read.
 
         Raises:
             DatabaseError: The file cannot be opened or is not a database.
         """
+        self._connection = connection
         self.path = os.path.expanduser(path)
         self.in_memory = self.path == MEMORY
         if not self.path:
@@ -230,7 +260,7 @@ class Database:
         self._check_file()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if self._inode is None else 0)
         with clear_errors(self.path):
-            connection = Connection(self.file, flags=flags)
+            connection = self._connection(self.file, flags=flags)
             self._connections.add(connection)
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)
@@ -381,7 +411,7 @@ class Database:
         """A connection to a private copy of the file as of now, to see what a write would do without
         the lock that it takes. The copy goes with it; meanwhile it needs the space of the file
         where SQLite keeps temporary files (``SQLITE_TMPDIR``)."""
-        copied = Connection("")
+        copied = self._connection("")
         try:
             with clear_errors(f"The temporary copy of {self.path}"):
                 copied.pragma("journal_mode", "off")  # nothing of it is ever taken back

@@ -15,10 +15,9 @@ from typing import Final
 
 import apsw
 
+from langmemory.engines.sql.tables.namespaces import Bindings
 from langmemory.engines.sqlite.file.connection import Connection, Database
-from langmemory.engines.sqlite.file.namespaces import Bindings
 from langmemory.engines.sqlite.file.rescue import rescued
-from langmemory.engines.sqlite.file.rows import id_array
 from langmemory.languages import SIGNS, index_text
 from langmemory.values import from_json, readable_text, to_json
 
@@ -312,7 +311,7 @@ def _of_memories(
     connection: Connection, going: Iterable[int], past: Iterable[int]
 ) -> Iterator[str]:
     queries = (_GOING + query for query in OF_MEMORIES)
-    return _texts(connection, queries, (id_array(going), id_array(past)))
+    return _texts(connection, queries, (connection.array(going), connection.array(past)))
 
 
 def _remaining(connection: Connection) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, Floats, Ids, sign_bits
+from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
+from langmemory.ports.candidates import Floats, Ids
 
 Words = NDArray[np.uint64]
 

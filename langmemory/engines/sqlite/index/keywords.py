@@ -8,12 +8,6 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import lineage
-
-
-def namespace_tokens(connection: Connection, namespace_id: int) -> str:
-    """One token for the namespace and one per ancestor, so that a prefix is one term."""
-    return " ".join(f"n{one}" for one in lineage(connection, namespace_id))
 
 
 def write(

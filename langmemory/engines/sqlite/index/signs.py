@@ -24,8 +24,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.tables.namespaces import ids_below
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import ids_below
 from langmemory.engines.sqlite.index.chunks import (
     COARSE_BLOCK,
     WHOLE_UP_TO,
@@ -38,7 +38,8 @@ from langmemory.engines.sqlite.index.chunks import (
     rows_in,
     rows_of,
 )
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, Floats, Ids, fetch, highest
+from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, highest
+from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Namespace
 
 HAMMING_FACTOR: Final = 6

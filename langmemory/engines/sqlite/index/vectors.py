@@ -9,16 +9,14 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.rows import insert
 from langmemory.errors import InvalidValueError
+from langmemory.ports.candidates import Floats, Ids
 
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float32]
-
-SLOT_BITS: Final = 16
+SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
 """Low bits of a vector id that number the vectors of one item."""
-MAX_VECTORS: Final = 1 << SLOT_BITS
 
 
 def sign_bits(vectors: Floats) -> NDArray[np.uint64]:

@@ -21,10 +21,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.tables.namespaces import ids_below
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import ids_below
-from langmemory.engines.sqlite.index.vectors import Floats, Ids, highest
+from langmemory.engines.sqlite.index.vectors import highest
 from langmemory.ids import distinct
+from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Namespace
 
 K1: Final = 1.2

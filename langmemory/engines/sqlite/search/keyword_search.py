@@ -12,15 +12,16 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.reading.candidates import NOTHING
+from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.index.vectors import Floats, Ids
 from langmemory.engines.sqlite.index.words import FEWEST_WORDS, K1, B, Current, Rows, idf
-from langmemory.engines.sqlite.scope.scopes import CompiledScope
-from langmemory.engines.sqlite.search.candidates import NOTHING
+from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.ids import are_in
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
@@ -188,33 +189,19 @@ def tokenized(connection: Connection, text: str) -> Sequence[str]:
 class Texts:
     """Texts that the index does not hold, for its questions."""
 
-    def __init__(self, connection: Connection, bodies: Sequence[str]) -> None:
+    def __init__(self, connection: Connection, census: Census, bodies: Sequence[str]) -> None:
         """``bodies``: as the index would be given them."""
+        self._connection, self._census = connection, census
         self._tokens = [tokenized(connection, body) for body in bodies]
         self._counts = [Counter(tokens) for tokens in self._tokens]
         self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
 
-    def scores(
-        self,
-        connection: Connection,
-        census: Census,
-        match: str,
-        *,
-        weight: float = 1.0,
-        forms: Sequence[str] = (),
-    ) -> Floats:
+    def scores(self, query: KeywordQuery) -> Floats:
         """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
-        tells; how long a text is, it is beside the others here.
-
-        Args:
-            connection: A reader.
-            census: Of the file.
-            match: As for `search`.
-            weight: Of the column body.
-            forms: As for `search`.
-        """
-        parts = _taken_apart(connection, match)
-        parts += _other_forms(connection, parts, forms)
+        tells; how long a text is, it is beside the others here."""
+        connection, census, weight = self._connection, self._census, query.body_weight
+        parts = _taken_apart(connection, match_expression(query.terms, query.phrases))
+        parts += _other_forms(connection, parts, query.forms)
         size = census.size(connection)
         found = np.zeros(len(self._tokens), np.float32)
         lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]

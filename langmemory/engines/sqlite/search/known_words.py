@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from langmemory.engines.sql.scope.filters import TRUE, Condition
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import find
 from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.words import Current
-from langmemory.engines.sqlite.scope.filters import TRUE, Condition
-from langmemory.engines.sqlite.scope.ownership import visible_to
 from langmemory.engines.sqlite.search.keyword_search import tokenized
 from langmemory.types import Namespace
 

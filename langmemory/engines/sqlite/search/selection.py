@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.engines.sql.scope.filters import Condition
+from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.namespaces import FEW_NAMESPACES, below, holds_few, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.file.namespaces import FEW_NAMESPACES, below, holds_few, inside
 from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.index.vectors import Ids
-from langmemory.engines.sqlite.scope.filters import Condition
-from langmemory.engines.sqlite.scope.scopes import CompiledScope
+from langmemory.ports.candidates import Ids
 
 FILTERED_FIRST: Final = 8192
 """A condition that leaves at most so many items is answered first (about 2 ms at most) …"""

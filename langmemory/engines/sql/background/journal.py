@@ -1,0 +1,218 @@
+"""What reflection made, by the day on which it was said: what the journal is written from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple, cast
+
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import below, find, from_path
+from langmemory.engines.sql.tables.values import LONG, LeafValue
+from langmemory.types import Namespace
+from langmemory.values import from_json
+
+KEYS: Final = ("fact/", "summary/")
+"""Begin the keys of what pages tell of."""
+_DERIVED: Final = (
+    "i.key GLOB 'fact/*' AND i.kind IN ('semantic', 'procedural') "
+    "OR i.key GLOB 'summary/*' AND i.kind = 'archival'"
+)
+_BEGINS: Final = "substr(i.value ->> '$.said_at', 1, 10)"
+"""``said_at`` is ISO 8601 with an offset, so it begins with the speaker's own day."""
+_DAY: Final = f"CASE WHEN date({_BEGINS}) = {_BEGINS} AND {_BEGINS} > '0001' THEN {_BEGINS} END"
+"""NULL where somebody put something else there."""
+
+
+class DerivedRow(NamedTuple):
+    """A fact or a summary, and where it was told."""
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    day: str
+    owner: str | None
+    privacy: str
+    status: str
+    invalid_at_us: int | None
+    ended_said_at: str | None
+    """``said_at`` of what replaced it."""
+    thread: str | None
+
+
+class ReplacedRow(NamedTuple):
+    """A fact that gave way to another."""
+
+    by: str
+    value: dict[str, Any]
+    owner: str | None
+    privacy: str
+
+
+def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Namespace]]:
+    """Those in a prefix where reflection made anything."""
+    query, bindings = below(prefix)
+    rows = connection.execute(
+        f"SELECT n.id, n.path FROM namespace n WHERE n.id IN {query} AND EXISTS "
+        f"(SELECT 1 FROM item i WHERE i.namespace = n.id AND ({_DERIVED})) ORDER BY n.path",
+        bindings,
+    )
+    return [(int(row[0]), from_path(row[1])) for row in rows]
+
+
+def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
+    """Namespace and day of the pages that tell of these items: of themselves, of what rests on them,
+    beside what took their place or gave way to them, or in a question about them too."""
+    rows = connection.execute(_PAGES, (connection.array(items),))
+    return {(from_path(path), day) for path, day in rows}
+
+
+def mark(connection: Connection, pages: Iterable[tuple[Namespace, str]]) -> None:
+    """Note within a transaction that these pages do not say any more what the file says."""
+    for path, day in pages:
+        namespace = find(connection, path)
+        connection.execute(
+            "DELETE FROM stale_page WHERE namespace = ? AND day = ?", (namespace, day)
+        )
+        connection.execute(
+            "INSERT INTO stale_page (namespace, day) VALUES (?, ?)", (namespace, day)
+        )
+
+
+def marked(connection: Connection) -> tuple[set[tuple[Namespace, str]], int]:
+    """Return the pages that were marked, and the newest mark, 0 where there is none."""
+    rows = connection.execute(
+        "SELECT n.path, s.day, s.id FROM stale_page s LEFT JOIN namespace n ON n.id = s.namespace"
+    ).fetchall()
+    pages = {(from_path(path), day) for path, day, _ in rows if path is not None}
+    return pages, max((id for *_, id in rows), default=0)
+
+
+def unmark(connection: Connection, newest: int) -> None:
+    """Take back the marks up to this one: files follow them."""
+    connection.execute("DELETE FROM stale_page WHERE id <= ?", (newest,))
+
+
+def concerned(connection: Connection, run: str) -> list[int]:
+    """Ids of the items that a run changed, or asked or decided about, and of those that had taken the
+    place of one before it. The pages that tell of them before the run and after are all that look
+    otherwise since."""
+    rows = connection.execute(
+        "SELECT item FROM history WHERE run = ?1 "
+        "UNION SELECT b.id FROM history h CROSS JOIN item i ON i.id = h.item CROSS JOIN item b "
+        "ON b.namespace = i.namespace AND b.key = h.facets ->> '$.superseded_by' WHERE h.run = ?1 "
+        "UNION SELECT i.id FROM (SELECT namespace, items FROM review WHERE run = ?1 "
+        "UNION ALL SELECT namespace, items FROM review WHERE decided_run = ?1) r "
+        "CROSS JOIN json_each(r.items) k "
+        "CROSS JOIN item i ON i.namespace = r.namespace AND i.key = k.value",
+        (run,),
+    )
+    return [int(item) for (item,) in rows]
+
+
+_PAGES: Final = f"""
+WITH told (id, namespace, key, heir) AS MATERIALIZED (
+    SELECT i.id, i.namespace, i.key, i.superseded_by
+    FROM carray(?) c CROSS JOIN item i ON i.id = c.value
+), near (id) AS (
+    SELECT id FROM told
+    UNION SELECT v.item FROM told t CROSS JOIN evidence v ON v.source = t.id
+    UNION SELECT b.id FROM told t CROSS JOIN item b ON b.namespace = t.namespace AND b.key = t.heir
+    UNION SELECT a.id FROM told t
+        CROSS JOIN item a ON a.namespace = t.namespace AND a.superseded_by = t.key
+    UNION SELECT o.id FROM review r CROSS JOIN json_each(r.items) k
+        CROSS JOIN item o ON o.namespace = r.namespace AND o.key = k.value
+        WHERE r.namespace IN (SELECT namespace FROM told) AND r.decision IS NULL
+        AND EXISTS (SELECT 1 FROM json_each(r.items) m
+            CROSS JOIN item x ON x.namespace = r.namespace AND x.key = m.value
+            WHERE x.id IN (SELECT id FROM told))
+)
+SELECT DISTINCT p.path, {_DAY} AS day FROM near n
+CROSS JOIN item i ON i.id = n.id CROSS JOIN namespace p ON p.id = i.namespace
+WHERE ({_DERIVED}) AND day IS NOT NULL
+"""
+
+
+def derived(
+    connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
+) -> list[DerivedRow]:
+    """What was told on these days (None: ever) and is not rejected, in the order it was told."""
+    source, chosen, bindings = "item i", "", cast("tuple[Any, ...]", (namespace,))
+    if days is not None:
+        source = "carray(?) c CROSS JOIN item i ON i.id = c.value"
+        chosen = f"AND {_BEGINS} IN (SELECT value FROM carray(?))"
+        told = _told_on(connection, namespace, days) if days else ()
+        if not told:
+            return []
+        bindings = (connection.array(told), namespace, connection.text_array(tuple(days)))
+    rows = connection.execute(
+        f"SELECT i.key, i.value, {_DAY} AS day, i.owner, i.privacy, i.status, i.invalid_at, "
+        "(SELECT b.value ->> '$.said_at' FROM item b "
+        " WHERE b.namespace = i.namespace AND b.key = i.superseded_by), "
+        "(SELECT t.name FROM evidence v JOIN item o ON o.id = v.source "
+        " JOIN thread t ON t.id = o.thread WHERE v.item = i.id ORDER BY v.source LIMIT 1), "
+        "(SELECT min(v.source) FROM evidence v WHERE v.item = i.id) AS source "
+        f"FROM {source} WHERE i.namespace = ? AND ({_DERIVED}) AND i.status <> 'archived' "
+        f"{chosen} AND day IS NOT NULL ORDER BY day, source, i.id",
+        bindings,
+    )
+    return [DerivedRow(path, key, from_json(value), *rest) for key, value, *rest, _ in rows]
+
+
+def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> set[int]:
+    """Items that may say they were told on one of these days: by the index of leaves, where a string
+    too long for it stands without its words."""
+    spans: list[tuple[LeafValue, LeafValue]] = [(LONG, LONG)]
+    spans += [(day, day + chr(sys.maxunicode)) for day in days]
+    found: set[int] = set()
+    for span in spans:
+        rows = connection.execute(
+            "SELECT l.item FROM path p CROSS JOIN leaf l ON l.path = p.id WHERE p.name = 'said_at' "
+            "AND l.value BETWEEN ? AND ? AND l.namespace = ?",
+            (*span, namespace),
+        )
+        found.update(item for (item,) in rows)
+    return found
+
+
+def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[ReplacedRow]:
+    """Facts that gave way to these."""
+    rows = connection.execute(
+        "SELECT i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "
+        "CROSS JOIN item i INDEXED BY item_successor "
+        "ON i.namespace = ? AND i.superseded_by = c.value "
+        "WHERE i.status <> 'active' AND i.key GLOB 'fact/*' ORDER BY i.id",
+        (connection.text_array(tuple(by)), namespace),
+    )
+    return [ReplacedRow(by, from_json(value), *rest) for by, value, *rest in rows]
+
+
+class QuestionRow(NamedTuple):
+    """An open review, and one of the facts it is about."""
+
+    review: str
+    question: str
+    key: str
+    value: dict[str, Any]
+    owner: str | None
+    privacy: str
+
+
+def questions(connection: Connection, namespace: int, about: Iterable[str]) -> list[QuestionRow]:
+    """Open reviews about any of these facts, with all that they are about, in their order. One about a
+    memory that is gone is left out, since a question may quote it."""
+    rows = connection.execute(
+        "SELECT r.id, r.question, i.key, i.value, i.owner, i.privacy FROM review r "
+        "CROSS JOIN json_each(r.items) k CROSS JOIN item i "
+        "ON i.namespace = r.namespace AND i.key = k.value WHERE r.namespace = ? "
+        "AND r.decision IS NULL AND EXISTS (SELECT 1 FROM json_each(r.items) o "
+        "WHERE o.value IN (SELECT value FROM carray(?))) AND i.key GLOB 'fact/*' "
+        "AND NOT EXISTS (SELECT 1 FROM json_each(r.items) g LEFT JOIN item a "
+        "ON a.namespace = r.namespace AND a.key = g.value WHERE a.id IS NULL) "
+        "ORDER BY r.opened_at, r.id, k.key",
+        (namespace, connection.text_array(tuple(about))),
+    )
+    return [
+        QuestionRow(review, question, key, from_json(value), owner, privacy)
+        for review, question, key, value, owner, privacy in rows
+    ]

@@ -1,0 +1,291 @@
+"""Applying a change set: every change as rows, all of them in one transaction, each in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    Change,
+    ChangeSet,
+    DecideReview,
+    Invalidate,
+    LinkEntities,
+    MarkReflected,
+    Merge,
+    OpenReview,
+    ReadAgain,
+    RemoveMemory,
+    SetStatus,
+    Supersede,
+    UnlinkEntities,
+    UpdateMemory,
+    WithdrawReview,
+)
+from langmemory.engines.sql.changes import graph, memories, reviews
+from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
+from langmemory.engines.sql.graph import graph as graph_reads
+from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.records import history, runs
+from langmemory.engines.sql.records.items import Write, find
+from langmemory.engines.sql.records.reviews import find as find_review
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import find as find_namespace
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import Draft, Indexing
+from langmemory.engines.sql.writing.reindexing import redrafted
+from langmemory.errors import ChangeError, StalePlanError
+from langmemory.formation.contradiction.grouping import meant_together
+from langmemory.types import Applied, Run
+
+Writes = Mapping[int, Write]
+"""The items a change set writes, by the position of the change."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What the words of a change set mean, found before the transaction that applies it."""
+
+    said: frozenset[str] = frozenset()
+    """Ids of reviews that suggest what the core block says already."""
+    meant: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Relations that are compared with those of the edges it adds."""
+
+    @classmethod
+    def of(cls, connection: Connection, change_set: ChangeSet) -> Prepared:
+        """Read a snapshot."""
+        changes = change_set.changes
+        return cls(
+            said=reviews.said_already(connection, change_set.namespace, changes),
+            meant={
+                one.relation: frozenset(meant_together(one.relation))
+                for one in changes
+                if isinstance(one, AddEdge)
+            },
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class Drafted:
+    """The items a change set writes, before they are embedded."""
+
+    positions: list[int]
+    """Of the changes, for each draft."""
+    drafts: list[Draft]
+    prepared: Prepared = field(default_factory=Prepared)
+
+    @property
+    def writes(self) -> Writes:
+        """Complete when the drafts are finished (`Indexing.finish`)."""
+        return {n: one.write for n, one in zip(self.positions, self.drafts, strict=True)}
+
+
+def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> Drafted:
+    """Check the values of a change set and find their texts.
+
+    Raises:
+        InvalidValueError: A value has no JSON form.
+    """
+    found = Drafted(positions=[], drafts=[])
+    if runs.find(connection, change_set.run_id) is not None:  # nothing will be written
+        return found
+    found.prepared = Prepared.of(connection, change_set)
+    for position, change in enumerate(change_set.changes):
+        if isinstance(change, AddMemory | UpdateMemory) and change.value is not None:
+            item = find(connection, change_set.namespace, change.key)
+            found.positions.append(position)
+            found.drafts.append(
+                indexing.draft(change_set.namespace, change.key, change.value)
+                if item is None
+                else redrafted(indexing, connection, item, change.value)
+            )
+    return found
+
+
+def apply(
+    connection: Connection,
+    change_set: ChangeSet,
+    writes: Writes,
+    now_us: int,
+    *,
+    prepared: Prepared,
+    follows: tuple[Change, ...] = (),
+) -> Applied:
+    """Write everything, within a transaction.
+
+    Args:
+        connection: The writer.
+        change_set: What to change.
+        writes: Its items.
+        now_us: When.
+        prepared: What its words mean.
+        follows: What was planned to follow from it: changes of the same run, without items.
+
+    Raises:
+        StalePlanError: A memory changed after the plan was made.
+        ChangeError: A change names something that there never was, or contradicts itself.
+    """
+    run_id = change_set.run_id
+    if change_set.kind == "undo" or run_id.startswith(runs.UNDO):
+        raise ChangeError(f"Run {run_id!r} is named like an undo; call `undo` for one.")
+    known = runs.find(connection, run_id)
+    if known is not None:
+        return _repeated(change_set, known)
+    _check_plan(connection, change_set, prepared)
+    run = ChangeRun(connection, change_set, now_us)
+    run.said = prepared.said
+    runs.insert(
+        connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,
+        reason=change_set.reason, note=change_set.note,
+    )  # fmt: skip
+    lines = _write_all(run, change_set, writes)
+    runs.keep_links(connection, run_id, run.links)
+    if follows:
+        lines += _write_all(run, change_set.model_copy(update={"changes": follows}), {})
+    verbatim.refresh_around(connection, list(run.changed.values()))
+    return Applied(
+        run_id=run_id, lines=tuple(lines), added=tuple(run.added), changed=tuple(run.changed),
+        removed=tuple(run.removed),
+    )  # fmt: skip
+
+
+def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[str]:
+    """What was done, one line a change."""
+    lines = change_set.describe()
+    for position, change in enumerate(change_set.changes):
+        try:
+            _write(run, change, writes.get(position))
+        except Unchanged as why:
+            lines[position] += f": {why}"
+    return lines
+
+
+def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
+    """Keys of the memories that a change set changes, or asks or decides about."""
+    keys: set[str] = set()
+    for change in change_set.changes:
+        keys.update(_touched(change))
+        if isinstance(change, AddMemory):
+            keys.add(change.key)
+        elif isinstance(change, DecideReview):
+            review = find_review(connection, change.id)
+            keys.update(review.memories if review is not None else ())
+    return keys
+
+
+def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
+    match change:
+        case AddMemory():
+            assert write is not None
+            memories.add(run, write, change)
+        case UpdateMemory():
+            memories.update(run, write, change)
+        case Supersede():
+            memories.supersede(run, change)
+        case Invalidate():
+            memories.invalidate(run, change)
+        case SetStatus():
+            memories.set_status(run, change)
+        case RemoveMemory():
+            memories.remove(run, change)
+        case Merge():
+            memories.merge(run, change)
+        case MarkReflected():
+            memories.mark_reflected(run, change)
+        case ReadAgain():
+            memories.read_again(run, change)
+        case AddEntity():
+            graph.add_entity(run, change)
+        case LinkEntities():
+            graph.link(run, change)
+        case UnlinkEntities():
+            graph.unlink(run, change)
+        case AddEdge():
+            graph.add_edge(run, change)
+        case OpenReview():
+            reviews.open_review(run, change)
+        case DecideReview():
+            reviews.decide(run, change)
+        case WithdrawReview():
+            reviews.withdraw(run, change)
+
+
+def _repeated(change_set: ChangeSet, known: Run) -> Applied:
+    if known.namespace != change_set.namespace:
+        raise ChangeError(
+            f"Run {known.id!r} was applied in {known.namespace}, not in {change_set.namespace}. "
+            "Give every run an id of its own."
+        )
+    line = f"run {known.id} was applied before, at {known.at.isoformat()}"
+    if known.undone_by is not None:
+        line += f", and undone by {known.undone_by}: what was undone does not come back"
+    return Applied(run_id=known.id, lines=(line,), repeated=True)
+
+
+def _check_plan(connection: Connection, change_set: ChangeSet, prepared: Prepared) -> None:
+    if change_set.planned_at is None:
+        return
+    stale = []
+    for key in dict.fromkeys(key for change in change_set.changes for key in _touched(change)):
+        seq, action, run = history.latest(connection, change_set.namespace, key)
+        if seq > change_set.planned_at:
+            stale.append(f"{key} ({action}{f' by run {run}' if run else ''})")
+    stale += [
+        f"{key} (add by {run})" for key, run in _learned_meanwhile(connection, change_set, prepared)
+    ]
+    if stale:
+        raise StalePlanError(
+            f"Run {change_set.run_id!r} was planned before these memories changed: {some(stale)}. "
+            "Plan again; nothing was written."
+        )
+
+
+def _learned_meanwhile(
+    connection: Connection, change_set: ChangeSet, prepared: Prepared
+) -> Iterator[tuple[str, str | None]]:
+    """(key, run) of facts that came since the plan was made and claim of somebody what the new ones
+    would have been compared with."""
+    namespace = find_namespace(connection, change_set.namespace)
+    if namespace is None or change_set.planned_at is None:
+        return
+    asked: dict[str, set[str]] = {}
+    for change in change_set.changes:
+        if isinstance(change, AddEdge):
+            for end in {change.subject, change.object or change.subject}:
+                asked.setdefault(end, set()).update(prepared.meant[change.relation])
+    for key, relations in asked.items():
+        entity = graph_rows.find_entity(connection, namespace, key)
+        if entity is not None:
+            linked = graph_reads.roots(connection, [entity])
+            yield from graph_rows.learned_since(
+                connection, linked, relations, change_set.planned_at
+            )
+
+
+def _touched(change: Change) -> tuple[str, ...]:
+    """Keys of the memories a change builds on."""
+    match change:
+        case AddMemory():
+            return change.evidence
+        case UpdateMemory():
+            return (change.key, *change.evidence)
+        case Supersede():
+            return (change.key, change.by)
+        case Invalidate() | SetStatus() | RemoveMemory():
+            return (change.key,)
+        case Merge():
+            return (change.key, *change.others)
+        case AddEdge():
+            return (change.fact,)
+        case OpenReview():
+            return change.memories
+    return ()
+
+
+def some(parts: Sequence[str]) -> str:
+    """The first five of a list, and how many more there are."""
+    more = len(parts) - 5
+    return ", ".join(parts[:5]) + (f" and {more} more" if more > 0 else "")

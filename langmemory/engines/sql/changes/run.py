@@ -1,0 +1,120 @@
+"""One change set while it is written: what it stands on, what it has changed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langmemory.changes import Change, ChangeSet
+from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.records import history, runs
+from langmemory.engines.sql.records.evidence import Withdrawn
+from langmemory.engines.sql.records.items import Write, following
+from langmemory.engines.sql.records.revisions import column, revise
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import intern
+from langmemory.errors import ChangeError
+from langmemory.types import HistoryAction
+
+
+class Unchanged(Exception):
+    """A change that has nothing to do, and why."""
+
+
+class ChangeRun:
+    """A run within its transaction. The functions that write its changes are in `memories`, `graph`
+    and `reviews`; those that find nothing to do raise `Unchanged`."""
+
+    def __init__(self, connection: Connection, change_set: ChangeSet, now_us: int) -> None:
+        self.connection = connection
+        self.change_set = change_set
+        self.now_us = now_us
+        self.id = change_set.run_id
+        self.namespace = intern(connection, change_set.namespace)
+        self.added: dict[str, int] = {}
+        """Id of each memory that is new, by key."""
+        self.changed: dict[str, int] = {}
+        self.removed: dict[str, int] = {}
+        self.not_added: set[str] = set()
+        """Keys that were to be added, and are not, because somebody deleted them."""
+        self.said: frozenset[str] = frozenset()
+        """Ids of reviews that suggest what the core block says already."""
+        self.links: runs.Links = {}
+        """How entity links stood before."""
+
+    def find(self, key: str) -> int | None:
+        """Id of a memory; None if it was deleted.
+
+        Raises:
+            ChangeError: There never was one.
+        """
+        row = self.connection.execute(
+            "SELECT id FROM item WHERE namespace = ? AND key = ?", (self.namespace, key)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        if key in self.not_added or history.is_gone(
+            self.connection, self.change_set.namespace, key
+        ):
+            return None
+        raise ChangeError(
+            f"Run {self.id!r} names the memory {key!r}, which {self.change_set.namespace} never "
+            "held. Add it in an earlier change of the set, or correct the key; nothing was written."
+        )
+
+    def item(self, key: str) -> int:
+        """Id of a memory that is to be changed."""
+        item = self.find(key)
+        if item is None:
+            raise Unchanged(f"{key} was deleted, and stays so")
+        return item
+
+    def items(self, keys: Sequence[str]) -> list[int]:
+        """Ids of those memories that are still there."""
+        return [item for key in keys if (item := self.find(key)) is not None]
+
+    def entity(self, key: str) -> int:
+        entity = graph_rows.find_entity(self.connection, self.namespace, key)
+        if entity is None:
+            raise ChangeError(
+                f"Run {self.id!r} names the entity {key!r}, which {self.change_set.namespace} does "
+                "not know. Add it in an earlier change of the set; nothing was written."
+            )
+        return entity
+
+    def revise(
+        self,
+        key: str,
+        item: int,
+        change: Change,
+        action: HistoryAction,
+        columns: Mapping[str, Any] | None = None,
+        *,
+        write: Write | None = None,
+        touched: bool = False,
+        withdrawn: Sequence[Withdrawn] = (),
+    ) -> bool:
+        """Set columns and value of a memory; whether anything is otherwise than before.
+
+        ``touched``: rows beside it are new, which counts as a change of the memory, as does evidence
+        that was ``withdrawn``.
+        """
+        revised = revise(
+            self.connection, item, self.now_us, action=action, run=self.id,
+            reason=change.reason or self.change_set.reason,
+            columns=self._with_status(item, columns or {}), write=write,
+            touched=touched and key not in self.added and key not in self.changed,
+            withdrawn=withdrawn,
+        )  # fmt: skip
+        if revised and key not in self.added:
+            self.changed[key] = item
+        return revised or touched
+
+    def _with_status(self, item: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns with what follows from a status among them."""
+        found = dict(columns)
+        if (status := columns.get("status")) is not None:
+            was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
+            for name, value in following(status, was, self.now_us).items():
+                found.setdefault(name, value)
+        return found

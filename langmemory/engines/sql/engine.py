@@ -1,0 +1,151 @@
+"""The port of a SQL engine to the portable modules beside this one: snapshots, transactions and search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from langmemory.engines.sql.scope.filters import Condition
+from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.types import Namespace, Scope, Stats
+
+
+class Selection(Protocol):
+    """The items in one scope, as far as a search knows them."""
+
+    @property
+    def items(self) -> Ids | None:
+        """All items in scope, ascending, if they are known to be few; else None."""
+        ...
+
+    def listed(self) -> Ids | None:
+        """As `items`, by whatever condition leaves few."""
+        ...
+
+    def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
+        """Return a query for the ids that meet a condition with an index, and its bindings."""
+        ...
+
+
+class TextRanking(Protocol):
+    """Texts that the keyword index does not hold, ranked as if it did."""
+
+    def scores(self, query: KeywordQuery) -> Floats:
+        """float32[n]: the BM25 score of each text, 0 where it does not match."""
+        ...
+
+
+class Snapshot(Protocol):
+    """Reads of one moment. Valid inside ``with engine.read()`` only."""
+
+    @property
+    def connection(self) -> Connection: ...
+
+    def model(self) -> ModelSetting:
+        """Return the embedding model of the file, as of this snapshot."""
+        ...
+
+    def stats(self) -> Stats:
+        """Return counts and sizes."""
+        ...
+
+    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+        """Return a scope as SQL, without conditions that every item meets."""
+        ...
+
+    def selection(self, scope: CompiledScope) -> Selection:
+        """Return the selection that all arms of a search in this scope share."""
+        ...
+
+    def nearest(
+        self,
+        scope: CompiledScope,
+        query: Floats,
+        limit: int,
+        *,
+        overfetch: int,
+        exact: bool = False,
+        rough: bool = False,
+        among: Ids | None = None,
+    ) -> tuple[Ids, Floats]:
+        """Return the items whose vectors are nearest, best first, with their cosines.
+
+        Args:
+            scope: Every predicate that the items must meet.
+            query: float32[dims], of unit length.
+            limit: At most so many.
+            overfetch: How many times ``limit`` are compared exactly.
+            exact: Compare all.
+            rough: Cosines may be off by 0.002 where that is faster.
+            among: Only these items, ascending; all in scope are then among them.
+        """
+        ...
+
+    def keyword(
+        self, scope: CompiledScope, query: KeywordQuery, limit: int, *, complete: bool = False
+    ) -> tuple[Ids, Floats]:
+        """Return the items that hold words of a query, best first, with their BM25 scores.
+        ``complete``: fewer than ``limit`` only where no more match."""
+        ...
+
+    def ranking(self, bodies: Sequence[str]) -> TextRanking:
+        """Return a ranking of other texts, as rare as their words are in this file."""
+        ...
+
+    def known_words(
+        self, namespace: Namespace, words: Sequence[str], viewer: str | None
+    ) -> Mapping[str, str]:
+        """Return the words that an item in a namespace or below it holds, with their stems."""
+        ...
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the words as the keyword index has them."""
+        ...
+
+    def cosines(self, query: Floats, ids: Ids) -> Floats:
+        """float32[n]: exact cosine of each item's best vector; NaN without a vector."""
+        ...
+
+    def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
+        """As `cosines`, right to about 0.002 where that is faster."""
+        ...
+
+    def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
+        """Return the first vector of each item that has one: int64[m] ids, float32[m, dims]."""
+        ...
+
+    def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that the file has, by cache key."""
+        ...
+
+    def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+        """Return items in scope that have no vector and are not known yet, last updated first."""
+        ...
+
+    def value(self, item: int) -> dict[str, Any]:
+        """Return the value of an item that exists."""
+        ...
+
+
+class Engine(Protocol):
+    """A database as the portable modules need it."""
+
+    def read(self) -> AbstractContextManager[Snapshot]:
+        """Return a consistent view of the database as of now."""
+        ...
+
+    def snapshot(self, connection: Any) -> Snapshot:
+        """Return what a connection of this engine sees: within a transaction, or on a copy."""
+        ...
+
+    def glance(self) -> AbstractContextManager[Snapshot]:
+        """As `read` for a single statement, without the cost of a transaction."""
+        ...
+
+    def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
+        """Return one transaction, which excludes every other writer of the same rows."""
+        ...

@@ -1,0 +1,380 @@
+"""The knowledge graph as rows: entities, their names and links, and the edges memories claim.
+
+Every read joins the memory that speaks of an entity, or claims an edge, and puts the scope's
+predicates on it: what no memory in scope speaks of is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, cast
+
+from langmemory.engines.sql.scope import past
+from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import to_us
+from langmemory.types import Status
+
+Bindings = tuple[Any, ...]
+
+
+class EntityRow(NamedTuple):
+    """An entity as it stands, links not followed."""
+
+    id: int
+    key: str
+    name: str
+    kind: str
+
+
+class EdgeRow(NamedTuple):
+    """An edge with the times of its fact, in microseconds; links not followed. With ``known_at`` they
+    are those of then."""
+
+    id: int
+    subject: int
+    relation: str
+    object: int | None
+    literal: str | None
+    fact: str
+    """Key of the memory."""
+    item: int
+    """Its id."""
+    valid_at: int | None
+    invalid_at: int | None
+    created_at: int
+    expired_at: int | None
+    status: Status
+
+
+EDGE_COLUMNS: Final = "e.id, e.subject, e.relation, e.object, e.literal, i.key, i.id"
+FACT_COLUMNS: Final = ("valid_at", "invalid_at", "created_at", "expired_at", "status")
+"""Those of an edge that are of its fact: as they were at the time whose beliefs are asked for."""
+
+
+def within(scope: CompiledScope) -> tuple[str, Bindings]:
+    """The scope over ``item AS i``, namespace included, as one SQL expression. A filter's residual
+    is left to the caller."""
+    if not scope.scope.namespace:
+        return scope.where, scope.bindings
+    namespaces, bindings = scope.namespaces()
+    return f"{scope.where} AND i.namespace IN {namespaces}", (*scope.bindings, *bindings)
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether no entity was ever found in this file: most reads of the graph end here."""
+    row = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM entity)").fetchone()
+    return bool(row[0])
+
+
+def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
+    """Whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
+    known_at = scope.scope.known_at
+    if known_at is None:
+        return "1", ()
+    later = f"SELECT 1 FROM run r WHERE r.id = {table}.run AND r.at > ?"
+    return f"NOT EXISTS ({later})", (to_us(known_at),)
+
+
+def roots(
+    connection: Connection, entities: Iterable[int], *, known_at_us: int | None = None
+) -> dict[int, int]:
+    """What each of these entities, and each linked with one of them, stands for; ``known_at_us``: as
+    they were linked then.
+
+    Links are followed to their end; entities linked in a circle stand for the oldest of them.
+    """
+    if known_at_us is not None:
+        return _roots_then(connection, entities, known_at_us)
+    rows = connection.execute(
+        "WITH RECURSIVE linked (id) AS ("
+        "SELECT value FROM carray(?) UNION "
+        "SELECT e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id "
+        "WHERE e.same_as IS NOT NULL UNION "
+        "SELECT e.id FROM linked CROSS JOIN entity e ON e.same_as = linked.id) "
+        "SELECT e.id, e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id",
+        (connection.array(entities),),
+    ).fetchall()
+    link: dict[int, int | None] = dict(rows)
+    return {entity: _root(entity, link) for entity in link}
+
+
+def _roots_then(
+    connection: Connection, entities: Iterable[int], known_at_us: int
+) -> dict[int, int]:
+    link: dict[int, int | None] = dict(
+        connection.execute("SELECT id, same_as FROM entity WHERE same_as IS NOT NULL").fetchall()
+    )
+    # Each run tells how the links that it set stood before: the first one since, how they were.
+    link |= connection.execute(
+        "SELECT e.id, s.id FROM run r CROSS JOIN json_each(r.links) j "
+        "CROSS JOIN entity e ON e.namespace = r.namespace AND e.key = j.key "
+        "LEFT JOIN entity s ON s.namespace = r.namespace AND s.key = j.value ->> 0 "
+        "WHERE r.at > ? AND r.links <> '{}' ORDER BY r.at DESC, r.id DESC",
+        (known_at_us,),
+    ).fetchall()
+    linked: dict[int, set[int]] = {}
+    for one, other in link.items():
+        if other is not None:
+            linked.setdefault(one, set()).add(other)
+            linked.setdefault(other, set()).add(one)
+    found, rest = set[int](), list(entities)
+    while rest:
+        one = rest.pop()
+        if one not in found:
+            found.add(one)
+            rest.extend(linked.get(one, ()))
+    within_reach = {one: link.get(one) for one in found}
+    return {one: _root(one, within_reach) for one in found}
+
+
+def _root(entity: int, link: dict[int, int | None]) -> int:
+    seen = [entity]
+    while (following := link.get(seen[-1])) is not None and following in link:
+        if following in seen:
+            return min(seen[seen.index(following) :])
+        seen.append(following)
+    return seen[-1]
+
+
+def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -> list[int]:
+    """The entities of one namespace that a memory in scope speaks of, oldest first."""
+    where, bindings = within(scope)
+    told, then = _told_by_then(scope, "m")
+    rows = connection.execute(
+        "SELECT id FROM entity WHERE namespace = ? AND EXISTS "
+        "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
+        f"WHERE m.entity = entity.id AND {told} AND {where}) ORDER BY id",
+        (namespace, *then, *bindings),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def entities_in(
+    connection: Connection, namespace: int, kind: str | None
+) -> list[tuple[str, str, str, str]]:
+    """(normalised name, key, name, kind) of every entity of one namespace, or of one kind there, spoken
+    of or not, oldest first."""
+    rows = connection.execute(
+        "SELECT coalesce((SELECT a.norm FROM alias a WHERE a.entity = e.id AND a.name = e.name), ''), "
+        "e.key, e.name, e.kind FROM entity e WHERE e.namespace = ?1 AND coalesce(e.kind = ?2, true) "
+        "ORDER BY e.id",
+        (namespace, kind),
+    )
+    return [(norm, key, name, kind) for norm, key, name, kind in rows]
+
+
+def names_in(connection: Connection, namespace: int) -> list[str]:
+    """Every normalised name of one namespace, once, those of the oldest entity first."""
+    rows = connection.execute(
+        "SELECT a.norm FROM (SELECT id FROM entity WHERE namespace = ? ORDER BY id) e "
+        "CROSS JOIN alias a ON a.entity = e.id ORDER BY e.id, a.norm",
+        (namespace,),
+    )
+    return list(dict.fromkeys(row[0] for row in rows))
+
+
+def linked(connection: Connection, namespace: int) -> list[int]:
+    """The entities of one namespace that are linked to another, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM entity WHERE namespace = ? AND same_as IS NOT NULL ORDER BY id",
+        (namespace,),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[int]) -> set[int]:
+    """Those of the entities that a memory in scope speaks of."""
+    where, bindings = within(scope)
+    told, then = _told_by_then(scope, "m")
+    rows = connection.execute(
+        "SELECT c.value FROM carray(?) c WHERE EXISTS "
+        "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
+        f"WHERE m.entity = c.value AND {told} AND {where})",
+        (connection.array(entities), *then, *bindings),
+    )
+    return {int(row[0]) for row in rows}
+
+
+def by_names(
+    connection: Connection,
+    scope: CompiledScope,
+    norms: Sequence[str],
+    namespace: int | None = None,
+) -> list[tuple[str, int]]:
+    """(normalised name, entity) for those of the names that an entity has, as far as the viewer
+    may know of it: in this namespace, or in all of the scope's."""
+    if not norms:
+        return []
+    known, bindings = _known_name(scope)
+    if namespace is not None:
+        known, bindings = f"{known} AND a.namespace = ?", (*bindings, namespace)
+    elif scope.scope.namespace:
+        namespaces, inside = scope.namespaces()
+        known, bindings = f"{known} AND a.namespace IN {namespaces}", (*bindings, *inside)
+    rows = connection.execute(
+        "SELECT a.norm, a.entity FROM carray(?) c CROSS JOIN alias a ON a.norm = c.value "
+        f"WHERE {known}",
+        (connection.text_array(tuple(norms)), *bindings),
+    )
+    return [(str(norm), int(entity)) for norm, entity in rows]
+
+
+def aliases(
+    connection: Connection, scope: CompiledScope, entities: Iterable[int]
+) -> list[tuple[int, str, str]]:
+    """(entity, name, normalised name) of these entities, as far as the viewer may know of it."""
+    known, viewer = _known_name(scope)
+    rows = connection.execute(
+        "SELECT a.entity, a.name, a.norm FROM carray(?) c CROSS JOIN alias a ON a.entity = c.value "
+        f"WHERE {known} ORDER BY a.entity, a.norm",
+        (connection.array(entities), *viewer),
+    )
+    return [(int(entity), str(name), str(norm)) for entity, name, norm in rows]
+
+
+_IN_JSON: Final = "substr(json_quote(a.name), 2, length(json_quote(a.name)) - 2)"
+"""A name as it stands in a value, where ``Dwayne "The Rock" Johnson`` has backslashes."""
+
+
+def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
+    """Whether a name, ``alias AS a``, is one the viewer may read.
+
+    What a private memory calls somebody is private with it, so a viewer knows only names that
+    stand in a memory open to them, or its speaker. Letters beyond ASCII compare by case.
+    """
+    told, then = _told_by_then(scope, "a")
+    if scope.scope.viewer is None:
+        return told, then
+    where, bindings = within(scope)
+    return (
+        f"{told} AND EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
+        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) "
+        "OR instr(lower(i.value), a.norm) OR lower(i.speaker) = lower(a.name)))",
+        (*then, *bindings),
+    )
+
+
+def entities(connection: Connection, ids: Iterable[int]) -> list[EntityRow]:
+    """The rows of these entities, oldest first."""
+    rows = connection.execute(
+        "SELECT id, key, name, kind FROM carray(?) c CROSS JOIN entity e ON e.id = c.value "
+        "ORDER BY id",
+        (connection.array(ids),),
+    )
+    return [EntityRow(*row) for row in rows]
+
+
+def names(connection: Connection, scope: CompiledScope, ids: Iterable[int]) -> dict[int, str]:
+    """What to call each of these entities: its name, or one the viewer may know, or its kind."""
+    rows = entities(connection, ids)
+    shown = {row.id: row.name for row in rows}
+    if scope.scope.viewer is None:
+        return shown
+    known: dict[int, list[str]] = {row.id: [] for row in rows}
+    for entity, name, _ in aliases(connection, scope, known):
+        known[entity].append(name)
+    return {
+        row.id: row.name if row.name in known[row.id] else next(iter(known[row.id]), row.kind)
+        for row in rows
+    }
+
+
+def edges(
+    connection: Connection,
+    scope: CompiledScope,
+    *,
+    namespace: int | None = None,
+    touching: Iterable[int] | None = None,
+    facts: Iterable[int] | None = None,
+    relation: str | None = None,
+    inside: bool = False,
+    also: Iterable[int] | None = None,
+    corrects: bool = False,
+) -> list[EdgeRow]:
+    """Edges that a memory in scope claims, oldest claim first.
+
+    Args:
+        connection: A reader.
+        scope: What may be read.
+        namespace: All of this namespace; or
+        touching: those with one of these entities at either end; or
+        facts: those that one of these memories claims.
+        relation: Only this relation.
+        inside: Of those that touch one of these, only those between two of them, or to a literal.
+        also: Only those whose memories claim something of one of these, too, at either end.
+        corrects: Only those whose memories say that they correct something.
+    """
+    where, bindings = within(scope)
+    columns, asked = [f"i.{name}" for name in FACT_COLUMNS], cast("Bindings", ())
+    if scope.scope.known_at is not None:
+        columns = [past.column(name) for name in FACT_COLUMNS]
+        asked = (to_us(scope.scope.known_at),) * len(columns)
+        # A claim may have been made of the memory later.
+        told, then = _told_by_then(scope, "e")
+        where, bindings = f"{where} AND {told}", (*bindings, *then)
+    if relation is not None:
+        where, bindings = f"{where} AND e.relation = ?", (*bindings, relation)
+    if also is not None:
+        where += (
+            " AND EXISTS (SELECT 1 FROM edge b WHERE b.fact = e.fact AND EXISTS "
+            "(SELECT 1 FROM carray(?) c WHERE c.value IN (b.subject, b.object)))"
+        )
+        bindings = (*bindings, connection.array(also))
+    if corrects:
+        where += " AND i.value ->> '$.corrects' = 1"
+    if facts is not None:
+        sources, first = (
+            ["carray(?) c CROSS JOIN edge e ON e.fact = c.value"],
+            connection.array(facts),
+        )
+    elif touching is not None and inside:
+        sources, first = (
+            ["carray(?) c CROSS JOIN edge e ON e.subject = c.value"],
+            connection.array(touching),
+        )
+        where += " AND (e.object IS NULL OR e.object IN (SELECT value FROM carray(?)))"
+        bindings = (*bindings, first)
+    elif touching is not None:
+        sources, first = (
+            [
+                f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value"
+                for end in ("subject", "object")
+            ],
+            connection.array(touching),
+        )
+    else:
+        sources, first = (
+            ["entity s CROSS JOIN edge e ON e.subject = s.id AND s.namespace = ?"],
+            namespace,
+        )
+    # One part a source, never OR: each end has an index of its own.
+    rows = connection.execute(
+        " UNION ".join(
+            f"SELECT {EDGE_COLUMNS}, {', '.join(columns)} FROM {source} CROSS JOIN item i ON i.id = e.fact "
+            f"WHERE {where}"
+            for source in sources
+        )
+        + " ORDER BY 1",
+        tuple(value for _ in sources for value in (*asked, first, *bindings)),
+    )
+    return [EdgeRow(*row) for row in rows]
+
+
+class ClockRow(NamedTuple):
+    """When a fact, and what replaced it, were said: ISO 8601 with the offset of who said it."""
+
+    item: int
+    said_at: str | None
+    ended_said_at: str | None
+
+
+def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
+    """By which clocks the times of these memories are to be told."""
+    rows = connection.execute(
+        "SELECT i.id, i.value ->> '$.said_at', (SELECT b.value ->> '$.said_at' FROM item b "
+        "WHERE b.namespace = i.namespace AND b.key = i.superseded_by) "
+        "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+        (connection.array(facts),),
+    )
+    return [ClockRow(*row) for row in rows]

@@ -1,0 +1,188 @@
+"""Searches with a query: the query's vector, and the ranking LangGraph's `search` shows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+
+from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.reading import pages
+from langmemory.engines.sql.reading.candidates import NOTHING
+from langmemory.engines.sql.reading.operations import Ranked
+from langmemory.engines.sql.reading.pages import Pages
+from langmemory.engines.sql.reading.source import SnapshotSource
+from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.writing.indexing import Indexing
+from langmemory.errors import EmbeddingError
+from langmemory.languages import detect_language, keyword_terms, word_forms
+from langmemory.ports.candidates import Floats, KeywordQuery
+from langmemory.recall import pipeline
+from langmemory.recall.presets import Preset
+from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.types import Scope, SearchMode
+
+logger = logging.getLogger("langmemory.store")
+
+POOL: Final = 50
+"""A hybrid search ranks so many items at a time: the pages within them cost one search each."""
+
+
+def now_us() -> int:
+    """Microseconds since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Searching:
+    """How a store searches."""
+
+    indexing: Indexing
+    preset: Preset
+    """Ranks hybrid searches."""
+    overfetch: int
+    exact: bool
+    omit_expired: bool
+    _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
+    """Taken, for good, by the search that says that the vectors do not fit."""
+    _pages: Pages = field(default_factory=Pages, init=False)
+
+    def alive_at_us(self) -> int | None:
+        """The time at which an item must not have expired to be seen; None: it does not matter."""
+        return now_us() if self.omit_expired else None
+
+    def embed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
+        """The vector of each query; None where the embedder failed, so that words decide."""
+        embedder = self.indexing.embedder
+        if embedder is None or not self.indexing.semantic:
+            return {}
+        vectors: dict[str, Floats | None] = {}
+        for query in queries:
+            try:
+                vectors[query] = embedder.embed_query(query)
+            except EmbeddingError as error:
+                _warn(error)
+                vectors[query] = None
+        return vectors
+
+    async def aembed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
+        """`embed`, awaiting the model."""
+        embedder = self.indexing.embedder
+        if embedder is None or not self.indexing.semantic:
+            return {}
+
+        async def one(query: str) -> Floats | None:
+            try:
+                return await embedder.aembed_query(query)
+            except EmbeddingError as error:
+                _warn(error)
+                return None
+
+        return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
+
+    def incomparable(self, snapshot: Snapshot) -> str | None:
+        """Why vectors of this store's model cannot be compared with the file's, and what to do: another
+        process may have re-embedded it, or the model itself has changed since."""
+        found = snapshot.model()
+        if found.model is None or self.indexing.serves(found):
+            return None
+        if self.indexing.names(found):
+            dims = self.indexing.embedder and self.indexing.embedder.dims
+            why = (
+                f"the file's vectors have {found.dims} dims, {found.model} makes {dims} now: keywords "
+                "only, run `langmemory reembed`"
+            )
+        else:
+            why = f"the file was re-embedded with {found.model}: keywords only, reopen the store"
+        if self._warned.acquire(blocking=False):
+            logger.warning("%s", why)
+        return why
+
+    def rank(
+        self,
+        snapshot: Snapshot,
+        scope: Scope,
+        query: str,
+        vector: Floats | None,
+        limit: int,
+        offset: int = 0,
+    ) -> Ranked:
+        """Ids of the items ``offset`` to ``offset + limit`` in ranked order, with the scores LangGraph
+        shows: the cosine, or BM25 for a search by words alone.
+
+        The pages of one search neither overlap nor leave anything out, as long as nothing changes: a
+        page goes on where the one before it ended (`Pages`), and a search for more items, which may
+        order them differently, adds those it finds behind the ones that a search for fewer found.
+        """
+        compiled = compile_scope(scope, alive_at_us=self.alive_at_us())
+        mode = self.indexing.mode
+        if vector is None or mode == "keyword" or self.incomparable(snapshot):
+            mode = "keyword"
+        first = -(-limit // POOL) * POOL if mode == "hybrid" else limit
+        if first <= 0:
+            return NOTHING
+        ids, scores = self._pages.ranked(
+            pages.key_of(scope, query, mode),
+            snapshot,
+            lambda wanted: self._best(snapshot, compiled, query, vector, mode, wanted),
+            first=first,
+            begin=offset,
+            end=offset + limit,
+        )
+        page, shown = ids[offset : offset + limit], scores[offset : offset + limit]
+        if vector is None or mode == "keyword":
+            return page, shown
+        if mode == "hybrid":
+            shown = snapshot.cosines(vector, page)
+            shown[np.isnan(shown)] = 0
+        # As InMemoryStore does: items in scope without a vector follow the ranked ones, with no score
+        # (NaN here), if there is room.
+        room = offset + limit - len(ids)
+        if room <= 0:
+            return page, shown
+        rest = snapshot.without_vectors(compiled, ids, room)[max(offset - len(ids), 0) :]
+        missing = np.full(len(rest), np.nan, np.float32)
+        return np.concatenate((page, rest)), np.concatenate((shown, missing))
+
+    def _best(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        query: str,
+        vector: Floats | None,
+        mode: SearchMode,
+        limit: int,
+    ) -> Ranked:
+        """The best items and a score; after a hybrid search not yet the one to be shown."""
+        if vector is None or mode == "keyword":
+            language = detect_language(query)
+            terms = keyword_terms(query, language)
+            asked = KeywordQuery(terms=tuple(terms), forms=tuple(word_forms(terms, language)))
+            return snapshot.keyword(scope, asked, limit, complete=True)
+        if mode == "semantic":
+            return snapshot.nearest(
+                scope, vector, limit, overfetch=self.overfetch, exact=self.exact
+            )
+        return pipeline.order(
+            query,
+            SnapshotSource(snapshot, scope, exact=self.exact),
+            vector=vector,
+            now=datetime.now(UTC),
+            preset=self.preset,
+            vocabulary=default_vocabulary(),
+            limit=limit,
+        )
+
+
+def _warn(error: EmbeddingError) -> None:
+    # Not the message: a provider may have put the text into it.
+    logger.warning(
+        "embedder failed (%s): searching by keywords", type(error.__cause__ or error).__name__
+    )

@@ -1,0 +1,182 @@
+"""Recall's view of the file: `langmemory.ports.candidates.CandidateSource` over one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.arguments import NO_LIMIT
+from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.graph import graph, hops
+from langmemory.engines.sql.reading import candidates
+from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
+from langmemory.engines.sql.records import items
+from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.languages.spelling import normalised
+from langmemory.ports.candidates import (
+    UNKNOWN_TIME,
+    ClaimQuery,
+    Edges,
+    Floats,
+    Found,
+    Ids,
+    KeywordQuery,
+    Rows,
+    Uses,
+)
+from langmemory.types import Memory
+
+
+class SnapshotSource:
+    """Candidates of one scope, from one snapshot of the file."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        *,
+        exact: bool = False,
+        labelled: bool = False,
+    ) -> None:
+        """``exact``: let no sign bits choose which vectors are compared; ``labelled``: say in words what
+        each edge is."""
+        self._snapshot = snapshot
+        self._scope = scope
+        self._exact = exact
+        self._labelled = labelled
+
+    def dense(self, vector: Floats, limit: int) -> Found:
+        # The last of so many candidates hardly matter: no need to be exact there.
+        return Found(
+            *self._snapshot.nearest(
+                self._scope, vector, limit, overfetch=1, rough=True, exact=self._exact
+            )
+        )
+
+    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+        return Found(*self._snapshot.keyword(self._scope, query, limit))
+
+    def known(self, words: Sequence[str]) -> Mapping[str, str]:
+        scope = self._scope.scope
+        return self._snapshot.known_words(scope.namespace, words, scope.viewer)
+
+    def holds(self, word: str) -> bool:
+        if self._scope.where == "1" and self._scope.residual is None:
+            return True  # all of the namespace is in scope
+        return len(self.keyword(KeywordQuery(terms=(word,)), 1).ids) > 0
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        return self._snapshot.stems(words)
+
+    def window(self, since: int, until: int, limit: int) -> Ids:
+        residual = self._scope.residual
+        asked = limit if residual is None else NO_LIMIT  # those that do not pass would fill it
+        ids = candidates.window(self._snapshot.connection, self._scope, since, until, asked)
+        if residual is None:
+            return ids
+        passing = (one for one in ids.tolist() if residual(self._snapshot.value(one)))
+        return np.fromiter(islice(passing, limit), np.int64)
+
+    def cosines(self, vector: Floats, ids: Ids) -> Floats:
+        found = self._snapshot.rough_cosines(vector, ids)
+        found[np.isnan(found)] = 0  # np.nan_to_num takes ten times as long
+        return found
+
+    def vectors(self, ids: Ids) -> Floats:
+        found, known = self._snapshot.first_vectors(ids)
+        vectors = np.zeros((len(ids), self._snapshot.model().dims or 0), np.float32)
+        if len(found):
+            order = np.argsort(ids)
+            vectors[order[np.searchsorted(ids[order], found)]] = known
+        return vectors
+
+    def rows(self, ids: Ids) -> Rows:
+        return as_rows(candidates.rows(self._snapshot.connection, ids))
+
+    def uses(self, ids: Ids) -> Uses:
+        return as_uses(ids, candidates.uses(self._snapshot.connection, ids))
+
+    def at(self, threads: Ids, positions: Ids) -> Rows:
+        connection = self._snapshot.connection
+        return as_rows(candidates.at_places(connection, self._scope, threads, positions))
+
+    @cached_property
+    def _unconnected(self) -> bool:
+        return hops.is_empty(self._snapshot.connection)
+
+    def edges(self, ids: Ids, fan_out: int) -> Edges:
+        if self._unconnected:
+            return Edges(*hops.NOTHING)
+        connection = self._snapshot.connection
+        return Edges(*hops.steps(connection, self._scope, ids, fan_out, labelled=self._labelled))
+
+    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+        if self._unconnected:
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return hops.families(self._snapshot.connection, self._scope, ids)
+
+    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+        if self._unconnected or self._scope.scope.as_of is not None:
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return hops.heirs(self._snapshot.connection, self._scope, ids)
+
+    def outdated(self, ids: Ids) -> Ids:
+        if self._unconnected:
+            return hops.NOTHING.ids
+        return hops.outdated(self._snapshot.connection, self._scope, ids)
+
+    @cached_property
+    def _nobody_known(self) -> bool:
+        return graph.is_empty(self._snapshot.connection)
+
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+        if self._nobody_known:
+            return Found(*candidates.NOTHING)
+        norms = list(dict.fromkeys(normalised(name) for name in names))
+        return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
+
+    def claims(self, query: ClaimQuery, limit: int) -> Found:
+        if self._nobody_known:
+            return Found(*candidates.NOTHING)
+        return claims_asked(self._snapshot.connection, self._scope, query, limit)
+
+    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
+        if self._nobody_known:
+            return hops.NOTHING.ids, hops.NOTHING.ids
+        return rivals_among(self._snapshot.connection, ids, now)
+
+    def memories(self, ids: Ids) -> list[Memory]:
+        return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
+
+
+def as_uses(ids: Ids, found: candidates.RowTuples) -> Uses:
+    """The rows of `candidates.uses`, in the order of the ids."""
+    known = {row[0]: row[1:] for row in found}
+    columns = list(zip(*(known[item] for item in ids.tolist()), strict=True)) or [()] * 3
+    return Uses(np.array(columns[0], np.int64), np.array(columns[1], np.int64), columns[2])
+
+
+def as_rows(found: candidates.RowTuples) -> Rows:
+    """Rows of `candidates.ROW_COLUMNS`."""
+    columns = list(zip(*found, strict=True)) or [()] * 11
+    return Rows(
+        ids=np.array(columns[0], np.int64),
+        thread=_integers(columns[1], -1),
+        position=_integers(columns[2], -1),
+        speaker=columns[3],
+        said_at=np.array(columns[4], np.int64),
+        tokens=columns[5],
+        importance=np.array(columns[6], np.float32),
+        confidence=np.array(columns[7], np.float32),
+        status=columns[8],
+        invalid_at=_integers(columns[9], UNKNOWN_TIME),
+        expired_at=_integers(columns[10], UNKNOWN_TIME),
+    )
+
+
+def _integers(values: tuple[int | None, ...], missing: int) -> NDArray[np.int64]:
+    return np.array([missing if value is None else value for value in values], np.int64)

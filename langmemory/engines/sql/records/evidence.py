@@ -1,0 +1,60 @@
+"""What memories were derived from, and which turns were read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.rows import insert_new
+
+
+class Withdrawn(NamedTuple):
+    """A source an item had, and the run that had named it."""
+
+    source: int
+    run: str
+
+
+def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
+    """Name further sources of an item; how many were new."""
+    rows = [(item, source, run) for source in sources if source != item]
+    return insert_new(connection, "evidence (item, source, run)", rows)
+
+
+def sources(connection: Connection, item: int) -> list[int]:
+    """Ids of the items an item was derived from."""
+    rows = connection.execute("SELECT source FROM evidence WHERE item = ? ORDER BY source", (item,))
+    return [int(row[0]) for row in rows]
+
+
+def withdraw(connection: Connection, item: int, sources: Iterable[int]) -> list[Withdrawn]:
+    """Sources are an item's no longer; those it had."""
+    lost: list[Withdrawn] = []
+    for source in sources:
+        rows = connection.execute(
+            "DELETE FROM evidence WHERE item = ? AND source = ? RETURNING source, run",
+            (item, source),
+        )
+        lost += [Withdrawn(*row) for row in rows]
+    return lost
+
+
+def give_back(connection: Connection, item: int, lost: Iterable[Iterable[int | str]]) -> None:
+    """Sources an item had before, those that are there still."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO evidence (item, source, run) SELECT ?, o.id, ? FROM item o "
+        "WHERE o.id = ?",
+        [(item, run, source) for source, run in map(tuple, lost)],
+    )
+
+
+def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> int:
+    """Turns that a run has read; how many nobody had read before."""
+    return insert_new(connection, "reflected (item, run)", [(item, run) for item in items])
+
+
+def mark_unread(connection: Connection, run: str) -> int:
+    """Turns that a run has read are unread again; how many."""
+    connection.execute("DELETE FROM reflected WHERE run = ?", (run,))
+    return connection.changes()

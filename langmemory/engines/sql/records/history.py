@@ -1,0 +1,278 @@
+"""The record of changes: one row for each, enough to show and to undo it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from langmemory.engines.sql.scope.ownership import open_past, open_run
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import to_path
+from langmemory.engines.sql.tables.rows import insert
+from langmemory.engines.sql.tables.times import from_us, maybe_datetime
+from langmemory.types import HistoryAction, HistoryEntry, Namespace
+from langmemory.values import from_json, to_json
+
+GONE: Final = ("delete", "expire", "forget")
+"""Actions after which there is no item."""
+BESIDE_FACETS: Final = (
+    "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
+    "accessed_at",
+)  # fmt: skip
+"""Columns of an item, besides its facets, that are kept to put it back."""
+CLAIMS: Final = "claims"
+"""Beside the facets of a deletion, or of words that a person put in place of others: what the item
+claimed in the graph until then (`graph_rows.claims_of`)."""
+_UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position", CLAIMS)
+WITHDRAWN: Final = "withdrawn"
+"""Beside the facets of a change: the evidence it took, as ids of this file; for its undo alone."""
+WHOSE: Final = ("privacy", "owner")
+"""Columns told together: who may see what an item said, and what is to be forgotten with its owner."""
+SEAL: Final = "forgotten/"
+GRAVEYARD: Final = ("forgotten",)
+"""Namespace of the records whose own, and its ancestors, had nothing else in them."""
+
+
+def sealed(path: str, key: str) -> str:
+    """What stands in the history for the key of a forgotten memory, in the namespace of this path:
+    enough to know it again when somebody sends it, not enough to read it."""
+    if key.startswith(SEAL):
+        return key
+    return SEAL + hashlib.sha256(f"{path}\0{key}".encode()).hexdigest()[:32]
+
+
+def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> list[int]:
+    """Item ids under which forgotten memories of this key stand in the history: in the namespace, or
+    further up where that is gone with them."""
+    above = [to_path(namespace[:depth]) for depth in range(len(namespace), 0, -1)]
+    rows = connection.execute(
+        f"SELECT DISTINCT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
+        f"WHERE n.path IN ({', '.join('?' * (len(above) + 1))}) AND h.key = ?",
+        (*above, *GRAVEYARD, sealed(above[0], key)),
+    )
+    return [int(row[0]) for row in rows]
+
+
+LIVES: Final = (
+    "SELECT i.id AS item FROM namespace n JOIN item i ON i.namespace = n.id "
+    "WHERE n.path = ?1 AND i.key = ?2 UNION SELECT g.item FROM namespace n "
+    "JOIN history g ON g.namespace = n.id WHERE n.path = ?1 AND g.key = ?2"
+)
+"""Ids of the item that is under a key (?2) of a namespace (?1, `to_path`) and of those that were."""
+
+
+class Recorded(NamedTuple):
+    """One change, as far as it tells whether the record of it is whole."""
+
+    at_us: int
+    action: HistoryAction
+    blank: bool
+    """What the item said before it was forgotten, while the item was not."""
+
+
+def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> list[list[Recorded]]:
+    """The changes of each item that is, or was, under this key, oldest first; without those whose
+    past went because they had a TTL."""
+    lives: dict[int, list[Recorded]] = {}
+    for item, at_us, action, told in connection.execute(
+        f"SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM ({LIVES}) l "
+        "JOIN history h ON h.item = l.item ORDER BY h.seq",
+        (to_path(namespace), key),
+    ):
+        blank = not told and action not in ("add", "restore")
+        lives.setdefault(item, []).append(Recorded(at_us, action, blank))
+    return [life for life in lives.values() if all(one.action != "expire" for one in life)]
+
+
+def with_whose(told: dict[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
+    return told | {name: was[name] for name in WHOSE} if told.keys() & set(WHOSE) else told
+
+
+def record(
+    connection: Connection,
+    at_us: int,
+    action: HistoryAction,
+    item: int,
+    *,
+    before: str | None = None,
+    facets: Mapping[str, Any] | None = None,
+    gone_from: tuple[int, str] | None = None,
+    run: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Write one row; ``facets`` are columns the change replaced, as they were, ``gone_from`` is
+    (namespace id, key) of an item that no longer exists."""
+    namespace, key = gone_from or (None, None)
+    connection.execute(
+        "INSERT INTO history (at, action, item, namespace, key, before, facets, run, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            at_us,
+            action,
+            item,
+            namespace,
+            key,
+            before,
+            None if facets is None else to_json(facets),
+            run,
+            reason,
+        ),
+    )
+
+
+def record_added(
+    connection: Connection,
+    at_us: int,
+    items: Iterable[int],
+    run: str | None,
+    reason: str | None,
+) -> None:
+    """Write one row for each new item."""
+    insert(
+        connection,
+        "history (at, action, item, run, reason)",
+        [(at_us, "add", item, run, reason) for item in items],
+    )
+
+
+def came_back(connection: Connection, item: int) -> None:
+    """An item that was gone is there again: its history does not name it any more."""
+    connection.execute("UPDATE history SET namespace = NULL, key = NULL WHERE item = ?", (item,))
+
+
+def of_item(
+    connection: Connection, namespace: Namespace, key: str, viewer: str | None = None
+) -> list[HistoryEntry]:
+    """Every change of an item under this key, oldest first, also of earlier lives of the key, as
+    far as their past is open to the viewer."""
+    place = (to_path(namespace), key)
+    current = connection.execute(
+        "SELECT i.id, i.value FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ? AND i.key = ?",
+        place,
+    ).fetchone()
+    lives = {row[0] for row in connection.execute(LIVES, place)}
+    lives.update(forgotten_lives(connection, namespace, key))
+    entries: list[HistoryEntry] = []
+    recorded = [
+        (item, changes(connection, item, viewer))
+        for item in lives
+        if open_past(connection, item, viewer)
+    ]
+    # By time: an import writes lives that are over after the present one.
+    for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
+        alive = current is not None and current[0] == item
+        afters = [row[3] for row in rows[1:]] + [current[1] if alive and current else None]
+        entries.extend(
+            HistoryEntry(
+                seq=seq,
+                at=from_us(at),
+                action=action,
+                namespace=namespace,
+                key=key,
+                before=_maybe(before),
+                after=None if action in GONE else _maybe(after),
+                run_id=run,
+                reason=reason,
+                facets=shown_facets(facets),
+            )
+            for (seq, at, action, before, run, reason, facets), after in zip(
+                rows, afters, strict=True
+            )
+        )
+    if viewer is not None:  # gaps would tell how much others do in private
+        entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
+    return entries
+
+
+def changes(
+    connection: Connection,
+    item: int,
+    viewer: str | None = None,
+    open_runs: dict[str, bool] | None = None,
+) -> list[tuple[Any, ...]]:
+    """(seq, at, action, before, run, reason, facets) of every change of an item whose past is open
+    to the viewer, oldest first; facets parsed or None.
+
+    A viewer is not told why, where that may be for memories that are not theirs, nor what took the
+    item's place. Whoever asks for many items passes one ``open_runs`` for all: whether a run is open
+    to the viewer takes a look at everything that it changed.
+    """
+    open_runs = {} if open_runs is None else open_runs
+    rows = connection.execute(
+        "SELECT seq, at, action, before, run, reason, facets FROM history "
+        "WHERE item = ? ORDER BY seq",
+        (item,),
+    ).fetchall()
+    found: list[tuple[Any, ...]] = []
+    for *row, run, reason, text in rows:
+        facets = None if text is None else from_json(text)
+        if facets is not None:
+            facets.pop(WITHDRAWN, None)
+        if viewer is not None and facets is not None:
+            facets.pop("superseded_by", None)
+            facets.pop(CLAIMS, None)
+        if viewer is not None and run is not None:
+            if run not in open_runs:
+                open_runs[run] = open_run(connection, run, viewer)
+            reason = reason if open_runs[run] else None
+        found.append((*row, run, reason, facets))
+    return found
+
+
+def _maybe(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else from_json(text)
+
+
+def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Columns as the file keeps them, as `HistoryEntry` shows them."""
+    found: dict[str, Any] = {
+        name: kept for name, kept in (facets or {}).items() if name not in _UNSHOWN
+    }
+    for name in found.keys() & {"valid_at", "invalid_at", "expired_at"}:
+        found[name] = maybe_datetime(found[name])
+    for name in found.keys() & {"pinned", "verified"}:
+        found[name] = bool(found[name])
+    return found
+
+
+def newest(connection: Connection) -> int:
+    """`HistoryEntry.seq` of the newest change of the file; 0 before the first."""
+    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchone()[0])
+
+
+def is_gone(connection: Connection, namespace: Namespace, key: str) -> bool:
+    """Whether an item of this name was there once and was deleted, for whatever reason."""
+    row = connection.execute(
+        "SELECT 1 FROM namespace n JOIN history h ON h.namespace = n.id "
+        "WHERE n.path = ? AND h.key = ? LIMIT 1",
+        (to_path(namespace), key),
+    ).fetchone()
+    return row is not None or bool(forgotten_lives(connection, namespace, key))
+
+
+def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int, str, str | None]:
+    """(seq, action, run) of the newest change of an item, also of one that is gone; seq 0: none."""
+    forgotten = json.dumps(forgotten_lives(connection, namespace, key))
+    row = connection.execute(
+        "WITH place (id) AS (SELECT id FROM namespace WHERE path = ?1) "
+        "SELECT seq, action, run FROM history WHERE item IN (SELECT i.id FROM place p "
+        "JOIN item i ON i.namespace = p.id AND i.key = ?2 UNION ALL SELECT value FROM json_each(?3)) "
+        "OR (namespace = (SELECT id FROM place) AND key = ?2) ORDER BY seq DESC LIMIT 1",
+        (to_path(namespace), key, forgotten),
+    ).fetchone()
+    return row or (0, "add", None)
+
+
+def name_of(connection: Connection, item: int) -> tuple[str, bool]:
+    """(key, whether it is gone) of an item that is or was."""
+    row = connection.execute(
+        "SELECT key, 0 FROM item WHERE id = ?1 UNION ALL "
+        "SELECT key, 1 FROM history WHERE item = ?1 AND key IS NOT NULL LIMIT 1",
+        (item,),
+    ).fetchone()
+    return row[0], bool(row[1])

@@ -1,0 +1,211 @@
+"""Memories by where they stand, not by what they say: always shown, put away, resting on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
+
+from langmemory.engines.sql.records.items import NAMED, find
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import below, to_path
+from langmemory.types import Namespace
+
+Place = tuple[Namespace, str]
+
+
+def mandates(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    viewer: str | None,
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Items of priority ``mandate`` that are in force, the most recently updated first."""
+    namespaces, labels = below(prefix)
+    visible = visible_to(viewer)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    # Named: the planner, which does not know how few mandates there are, may prefer another index.
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_mandate WHERE i.priority = 'mandate' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND {visible.sql} "
+        f"{alive} ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, *visible.bindings, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def requests(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    owner: str,
+    relations: Sequence[str],
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Procedural items in force that belong to somebody and whose value names one of the relations,
+    the most important first, of these the most recently updated."""
+    namespaces, labels = below(prefix)
+    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    times = () if alive_at_us is None else (alive_at_us,)
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.owner = ? "
+        "AND i.priority <> 'archive' AND i.value ->> '$.relation' IN "
+        f"({', '.join('?' * len(relations))}) {alive} "
+        "ORDER BY i.importance DESC, i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, owner, *relations, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
+    """Those of the items that are not in force, as far as the viewer may know of them."""
+    found = set()
+    visible = visible_to(viewer)
+    for namespace, key in places:
+        row = connection.execute(
+            f"SELECT i.status FROM item i WHERE {NAMED} AND {visible.sql}",
+            (to_path(namespace), key, *visible.bindings),
+        ).fetchone()
+        if row is not None and row[0] != "active":
+            found.add((namespace, key))
+    return found
+
+
+def said_after(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[str]:
+    """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
+    after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
+    return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
+
+
+def evidence(
+    connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
+) -> list[int]:
+    """What an item was derived from, as far as the viewer may know of it, oldest first."""
+    sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
+    return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
+
+
+def _known(
+    connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
+) -> list[Any]:
+    """Rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those the
+    viewer may know of."""
+    item = find(connection, namespace, key, viewer=viewer)
+    if item is None:
+        return []
+    visible = visible_to(viewer)
+    rows: list[Any] = connection.execute(
+        f"SELECT {query} AND {visible.sql} ORDER BY i.id", (item, *visible.bindings)
+    ).fetchall()
+    return rows
+
+
+NAMING: Final = ("named", "nickname", "addressed_as")
+"""Relations of facts that say what somebody is called."""
+_NAMING: Final = f"({', '.join(map(repr, NAMING))})"
+_SELF_NAMED: Final = f"""
+    FROM alias a JOIN edge e ON e.subject = a.entity AND e.relation IN {_NAMING}
+    JOIN item i ON i.id = e.fact LEFT JOIN entity o ON o.id = e.object
+    WHERE a.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active'
+    AND i.invalid_at IS NULL"""
+
+
+def self_named(
+    connection: Connection, namespace: Namespace, owner: str | None, norm: str, viewer: str | None
+) -> str | None:
+    """Return what somebody calls themselves: the latest name that a fact of theirs in force gives whoever
+    bears their id; where they told no name, a nickname, or what they want to be called. Without an owner
+    it is the only one, else nobody's.
+
+    Args:
+        connection: A reader.
+        namespace: Exactly this one.
+        owner: Whose facts count; None is nobody's.
+        norm: Their id, normalised.
+        viewer: Who may read the fact.
+    """
+    visible = visible_to(viewer)
+    rows = connection.execute(
+        f"SELECT coalesce(e.literal, o.name), e.relation {_SELF_NAMED} AND a.norm = ? AND i.owner IS ? "
+        f"AND {visible.sql} ORDER BY e.relation = 'named' DESC, "
+        "coalesce(i.valid_at, i.created_at) DESC, i.id DESC",
+        (to_path(namespace), norm, owner, *visible.bindings),
+    ).fetchall()
+    if not rows or (owner is None and len({row[0] for row in rows if row[1] == rows[0][1]}) > 1):
+        return None
+    return str(rows[0][0])
+
+
+def named_by_others(
+    connection: Connection, namespace: Namespace, owner: str, name: str, viewer: str | None
+) -> bool:
+    """Whether a fact of somebody else's gives the bearer of their id this name, too."""
+    visible = visible_to(viewer)
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM edge e JOIN item i ON i.id = e.fact "
+        f"JOIN entity s ON s.id = e.subject WHERE e.relation IN {_NAMING} AND e.literal = ? "
+        "AND i.namespace = (SELECT id FROM namespace WHERE path = ?) AND i.status = 'active' "
+        f"AND i.owner <> ? AND s.name = i.owner AND {visible.sql})",
+        (name, to_path(namespace), owner, *visible.bindings),
+    ).fetchone()
+    return bool(row[0])
+
+
+def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
+    """Whether one of the items of these keys tells what somebody is called."""
+    ids = [find(connection, namespace, key) for key in keys]
+    told = " OR ".join(f"relation GLOB '*{one}'" for one in NAMING)
+    return any(
+        connection.execute(
+            f"SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND ({told}))", (item,)
+        ).fetchone()[0]
+        for item in ids
+        if item is not None
+    )
+
+
+class Said(NamedTuple):
+    """A turn of a thread, as far as it matters who may read it."""
+
+    key: str
+    role: str
+    privacy: str
+
+
+def said_before(
+    connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
+) -> list[Said]:
+    """What the owner's conversation holds directly before a turn, the latest first, up to what is
+    somebody else's."""
+    rows = connection.execute(
+        "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "
+        "JOIN item i ON i.thread = t.thread AND i.position < t.position "
+        "WHERE t.id = ? ORDER BY i.position DESC LIMIT ?",
+        (find(connection, namespace, key), limit),
+    )
+    theirs = takewhile(lambda row: row[3] == owner, rows)
+    return [Said(str(row[0]), str(row[1]), str(row[2])) for row in theirs]
+
+
+def resting_on(
+    connection: Connection, namespace: Namespace, keys: Iterable[str], owner: str
+) -> list[str]:
+    """Keys of what is made of these items of an owner alone, and is not private yet."""
+    sources = connection.array({item for key in keys if (item := find(connection, namespace, key))})
+    rows = connection.execute(
+        "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "
+        "WHERE v.source IN (SELECT value FROM carray(?1)) AND i.privacy <> 'private' "
+        "AND (i.owner = ?2 OR i.kind = 'archival') "
+        "AND (i.kind = 'archival' OR NOT EXISTS (SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
+        "WHERE w.item = i.id AND w.source NOT IN (SELECT value FROM carray(?1))))",
+        (sources, owner),
+    )
+    return [str(row[0]) for row in rows]

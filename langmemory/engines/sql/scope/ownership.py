@@ -1,0 +1,102 @@
+"""Who may know of an item: the one predicate behind every read and write on behalf of a viewer.
+
+A viewer is a person, chosen by the application. ``None`` is the application itself, which may know
+of everything; ``""`` is somebody unknown, who owns nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langmemory.engines.sql.scope.filters import TRUE, Condition
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import to_path
+from langmemory.errors import ConfigError
+from langmemory.types import Namespace
+
+READER: Final = "CASE i.privacy WHEN 'private' THEN coalesce(i.owner, '') END"
+"""Who alone may know of an item: ``""`` is nobody, NULL everybody. What `visible_to` asks, as the
+index ``item_reader`` has it."""
+
+
+def visible_to(viewer: str | None, item: str = "i") -> Condition:
+    """Rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL.
+
+    Raises:
+        ConfigError: The viewer is no string.
+    """
+    if viewer is None:
+        return TRUE
+    if not isinstance(viewer, str):  # SQLite would take 1 for "1" in one query and not in another
+        raise ConfigError(
+            f"viewer is {viewer!r:.80}; it must be the id of a person as a string, or None."
+        )
+    own = f"coalesce({item}.owner = nullif(?, ''), 0)"
+    return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
+
+
+def once_private(viewer: str | None, item: str) -> Condition:
+    """Whether an item, given by an expression for its id, was at any time somebody else's private
+    memory. What was written about it then may quote it, whatever it says now."""
+    if viewer is None:
+        return Condition("0", ())
+    return Condition(
+        f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
+        "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) = nullif(?, ''), 0))",
+        (viewer,),
+    )
+
+
+def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
+    """Whether a viewer may see the history of an item: the item itself, where it is still there,
+    and that it was at no time the private memory of somebody else. Of what was forgotten nobody
+    can say whose it was.
+
+    What it was is told by its values, which say so themselves when they are not shared, and by the
+    facets that the history keeps.
+    """
+    if viewer is None:
+        return True
+    visible = visible_to(viewer)
+    row = connection.execute(
+        f"SELECT NOT EXISTS (SELECT 1 FROM item i WHERE i.id = ?1 AND NOT {visible.sql}) "
+        "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
+        "WHERE h.item = ?1 AND (h.action = 'forget' OR "
+        "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) = nullif(?2, ''), 0)))",
+        (item, *visible.bindings),
+    ).fetchone()
+    return bool(row[0])
+
+
+def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
+    """Whether a viewer may read why a run did what it did: all that it changed, and what that was
+    derived from, is there for them to read, and was at no time private to somebody else."""
+    visible, secret = visible_to(viewer), once_private(viewer, "t.item")
+    row = connection.execute(
+        "WITH changed (item) AS (SELECT item FROM history WHERE run = ?1), touched (item) AS ("
+        "SELECT item FROM changed UNION "
+        "SELECT e.source FROM changed c JOIN evidence e ON e.item = c.item) "
+        "SELECT EXISTS (SELECT 1 FROM touched t LEFT JOIN item i ON i.id = t.item "
+        f"WHERE i.id IS NULL OR NOT {visible.sql} OR {secret.sql})",
+        (run, *visible.bindings, *secret.bindings),
+    ).fetchone()
+    return not row[0]
+
+
+def is_private_to_another(
+    connection: Connection, namespace: Namespace, key: str, owner: str | None
+) -> bool:
+    """Whether an item of this name is private and not this owner's, or was when it was deleted or
+    expired. Of one that was forgotten nobody can say whose it was."""
+    row = connection.execute(
+        "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
+        "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "
+        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', 0) "
+        "AND h.facets ->> '$.owner' IS NOT ?3 FROM namespace n "
+        "JOIN history h ON h.namespace = n.id WHERE n.path = ?1 AND h.key = ?2 "
+        "ORDER BY h.at DESC, h.seq DESC LIMIT 1) LIMIT 1",
+        (to_path(namespace), key, owner),
+    ).fetchone()
+    return row is not None and bool(row[0])

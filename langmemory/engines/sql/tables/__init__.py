@@ -1,0 +1,1 @@
+"""The ground under every table: the connection, settings, namespaces, threads, and how values are written."""

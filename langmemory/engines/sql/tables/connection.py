@@ -1,0 +1,74 @@
+"""The small port that portable SQL runs on: one snapshot, or one transaction, of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from langmemory.ports.candidates import Floats
+
+MAX_VECTORS: Final = 65_536
+"""Vectors that one item may have."""
+
+
+class Connection(Protocol):
+    """A connection within a snapshot or a transaction.
+
+    SQL for it keeps to the spellings of ``docs/decisions/038-portable-sql.md``, so that an engine
+    for another database translates a handful of them and nothing else.
+    """
+
+    @property
+    def constraint_error(self) -> type[Exception]:
+        """The exception that a row raises which the schema does not allow."""
+        ...
+
+    def execute(self, statements: str, bindings: Any = ..., /) -> Any:
+        """Run statements with bound values; return an iterable of rows with ``fetchone`` and
+        ``fetchall``."""
+        ...
+
+    def executemany(self, statements: str, bindings: Any, /) -> Any:
+        """Run one statement for each of the rows of bound values."""
+        ...
+
+    def changes(self) -> int:
+        """Return how many rows the last statement changed."""
+        ...
+
+    def total_changes(self) -> int:
+        """Return how many rows were changed through this connection."""
+        ...
+
+    def array(self, ids: Iterable[int], /) -> Any:
+        """Return int64 ids, none of them 0, as the value of ``carray(?)``: a table of one column
+        named ``value``."""
+        ...
+
+    def text_array(self, texts: Sequence[str], /) -> Any:
+        """Return texts, at least one, as the value of ``carray(?)``."""
+        ...
+
+    def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
+        """Index texts by their words: (item id, tokens of its namespaces, body, context). ``fresh``:
+        the items are new, so there is nothing to replace."""
+        ...
+
+    def delete_keywords(self, item: int) -> None:
+        """Take an item out of the keyword index."""
+        ...
+
+    def write_vectors(
+        self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
+    ) -> None:
+        """Replace the vectors of items: (item id, namespace id, float32[n, dims], a cache key or None
+        for each)."""
+        ...
+
+    def delete_vectors(self, item: int, namespace: int) -> None:
+        """Take the vectors of an item out of the vector index."""
+        ...
+
+    def erase_vectors(self, items: Sequence[int]) -> None:
+        """Leave nothing of the deleted vectors of items in any part of the vector index."""
+        ...

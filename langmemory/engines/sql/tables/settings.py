@@ -1,0 +1,95 @@
+"""What the file says about itself: embedding model, dimensions, generation of the vectors, and the
+folders where its journal stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from langmemory.engines.sql.tables.connection import Connection
+
+_JOURNAL: Final = "journal "
+"""Begins the name of a setting whose value is a folder."""
+
+_FORGETTING: Final = "forgetting"
+_NEWEST: Final = "newest forgetting"
+Remaining = Literal["file", "copies"]
+"""What a forgetting has still to do: clear the file of what was deleted, or only empty its WAL and let
+the journal follow."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelSetting:
+    """Which model the vectors of a file come from."""
+
+    model: str | None = None
+    """None: nothing was ever embedded here."""
+    dims: int | None = None
+    generation: int = 0
+    """Starts at random, so that no two files are taken for one another; grows when re-embedded."""
+
+    @property
+    def words(self) -> int:
+        """64-bit words of sign bits a vector."""
+        return -(-(self.dims or 0) // 64)
+
+
+def read_model(connection: Connection) -> ModelSetting:
+    rows = connection.execute(
+        "SELECT name, value FROM setting WHERE name IN ('model', 'dims', 'generation')"
+    )
+    return ModelSetting(**{str(name): value for name, value in rows})
+
+
+def write_model(connection: Connection, setting: ModelSetting) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
+        [
+            ("model", setting.model),
+            ("dims", setting.dims),
+            ("generation", setting.generation),
+        ],
+    )
+
+
+def journals(connection: Connection) -> list[str]:
+    """Folders that pages of the journal were written to."""
+    rows = connection.execute("SELECT value FROM setting WHERE name GLOB ?", (f"{_JOURNAL}*",))
+    return [str(row[0]) for row in rows]
+
+
+def add_journal(connection: Connection, folder: str) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_JOURNAL + folder, folder)
+    )
+
+
+def remaining(connection: Connection) -> Remaining | None:
+    """What an earlier forgetting has still to do: it was interrupted, or something stood in its way."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_FORGETTING,)).fetchone()
+    return next((one for one in get_args(Remaining) if row == (one,)), None)
+
+
+def note_remaining(connection: Connection, what: Remaining | None, run: str | None = None) -> None:
+    """Note what a forgetting has still to do; None: it is complete.
+
+    Args:
+        connection: The writer.
+        what: ``file`` once its memories are gone.
+        run: Which one; what it has done later counts only while none has come after it.
+    """
+    if what == "file":
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (_NEWEST, run)
+        )
+    elif newest_forgetting(connection) != run:
+        return
+    connection.execute("DELETE FROM setting WHERE name = ?", (_FORGETTING,))
+    if what is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (_FORGETTING, what))
+
+
+def newest_forgetting(connection: Connection) -> str | None:
+    """The run that was the last to forget something."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NEWEST,)).fetchone()
+    return None if row is None else row[0]

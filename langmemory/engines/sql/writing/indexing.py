@@ -1,0 +1,428 @@
+"""What of an item is indexed, and the writes that carry it: texts, vectors, tokens, keyword bodies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, TypedDict, cast, get_args
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import get_text_at_path
+from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
+
+from langmemory.config import Config
+from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
+from langmemory.embeddings.static import TokenIds
+from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.records.items import IndexFields, Write
+from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.tables.values import leaves
+from langmemory.engines.sql.writing.wording import fact_body, is_fact
+from langmemory.errors import ConfigError, EmbeddingModelMismatchError
+from langmemory.languages import index_text, passages
+from langmemory.ports.candidates import Floats
+from langmemory.ports.facts import fingerprint
+from langmemory.recall import vocabulary
+from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
+from langmemory.values import check_keys, from_json, readable_text, to_json
+
+ANONYMOUS_MODEL: Final = "custom"
+"""Model id of functions without a name; only their dims can be compared."""
+
+_static = StaticEmbedder()
+
+
+class IndexConfig(TypedDict, total=False):
+    """LangGraph's index config, and how to rank."""
+
+    dims: int
+    embed: Embeddings | EmbeddingsFunc | AEmbeddingsFunc | str
+    fields: list[str] | None
+    """Paths to embed. Without a config: the readable text of the value; with one: ``["$"]``."""
+    text_fields: list[str] | None
+    """The same under the name LangGraph's SqliteStore reads."""
+    search: SearchMode
+    """What ranks a search: ``hybrid`` (default), ``semantic`` or ``keyword``."""
+    exact: bool
+    """Let no sign bits choose which vectors a search compares; see the configuration."""
+    model: str
+    """Name to remember the vectors by, where the embedder has none of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """An item checked and taken apart, before anything is embedded."""
+
+    write: Write
+    texts: tuple[str, ...]
+    """What is to be embedded, in order."""
+    text: str
+    """The readable text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indexing:
+    """How a store indexes: its embedder, its fields, its ranking."""
+
+    embedder: Embedder | None
+    mode: SearchMode
+    fields: tuple[str, ...] | None
+    """None: the readable text of the value."""
+    passage_characters: int | None = None
+    """Length of the passages in which long texts are embedded too; None: whole texts only."""
+    config: IndexConfig | None = field(default=None)
+    """As LangGraph shows it (``store.index_config``); None with ``index=False``."""
+
+    @property
+    def semantic(self) -> bool:
+        """Whether searches look at vectors."""
+        return self.embedder is not None and self.mode != "keyword"
+
+    def draft(
+        self,
+        namespace: Namespace,
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        index: IndexFields = None,
+        ttl_minutes: float | None = None,
+        body_of: Callable[[str], str] | None = None,
+    ) -> Draft:
+        """Check an item and find its texts.
+
+        With ``body_of`` its readable text is embedded whatever the fields are, and that of it is the
+        keyword body.
+
+        Raises:
+            InvalidValueError: The value has no JSON form; nothing is written.
+        """
+        if not isinstance(value, Mapping):
+            raise ConfigError(
+                f"The value of {key!r} is a {type(value).__name__}; pass a dict, of a pydantic model "
+                "its model_dump()."
+            )
+        if index is not None and index is not False and not isinstance(index, list | tuple):
+            raise ConfigError(
+                f"index is {index!r:.80}; pass a list of paths, False for no index, or None."
+            )
+        as_it_is = check_keys(value)
+        json_text = to_json(value)
+        plain = cast("dict[str, Any]", value)
+        if not as_it_is:
+            plain = from_json(json_text)
+            check_keys(plain)  # what an object became may nest deeper
+        text = readable_text(plain)
+        fact = is_fact(plain)
+        if body_of is not None:
+            texts = self.embedded((text,)) if self.embedder is not None else ()
+            body: str | None = body_of(text)
+        elif fact and index is None:  # embedded as it is said, findable also by who and when
+            texts = self._texts(plain, text, ["text"])
+            body = fact_body(plain)
+        else:
+            found = self._texts(plain, text, index)
+            texts = self.embedded(found)
+            body = None if index is False else index_text(self._body(plain, text, found, index))
+        return Draft(
+            write=Write(
+                namespace=tuple(namespace),
+                key=key,
+                value=json_text,
+                leaves=leaves(plain),
+                index_fields=index,
+                body=body,
+                fingerprint=fingerprint(plain["text"]) if fact else None,
+                ttl_minutes=ttl_minutes,
+                facets=facets_of(plain),
+            ),
+            texts=texts,
+            text=text,
+        )
+
+    def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
+        if index is False or self.embedder is None:
+            return ()
+        fields = self.fields if index is None else index
+        if fields is None:
+            return (text,) if text.strip() else ()
+        return tuple(found for found in _texts_at(value, fields) if found.strip())
+
+    def embedded(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """What is embedded of some texts: each whole, and a long one in passages as well, which one
+        vector for all of it would hide."""
+        size = self.passage_characters
+        if size is None or not any(len(text) > size for text in texts):
+            return texts
+        found: list[str] = []
+        for text in texts:
+            parts = passages(text, size)
+            found += [text, *parts] if len(parts) > 1 else [text]
+        return tuple(found) if len(found) <= MAX_VECTORS else texts
+
+    def _body(
+        self, value: dict[str, Any], text: str, texts: tuple[str, ...], index: IndexFields
+    ) -> str:
+        fields = self.fields if index is None else index
+        if fields is None or fields is False or "$" in fields:
+            return text
+        if self.embedder is not None:
+            return "\n".join(texts)
+        return "\n".join(_texts_at(value, fields))
+
+    def finish(self, drafts: Sequence[Draft], vectors: Embedded) -> list[Write]:
+        """The writes, with the vectors of `Pending` laid in."""
+        writes: list[Write] = []
+        start = 0
+        tokens = vectors.tokens
+        for n, draft in enumerate(drafts):
+            end = start + len(draft.texts)
+            write = draft.write
+            if tokens is not None:
+                write.tokens = tokens[n]
+            if end > start:
+                write.embedded = vectors.vectors[start:end]
+                write.hashes = vectors.hashes[start:end]
+            writes.append(write)
+            start = end
+        return writes
+
+    def unknown(self, drafts: Sequence[Draft]) -> Pending:
+        """Every text of these drafts, to be embedded."""
+        texts = [text for draft in drafts for text in draft.texts]
+        embedder = self.embedder
+        if embedder is None or embedder.cheap:
+            return Pending(texts=texts, hashes=[None] * len(texts), missing=texts)
+        known = embedder.model_id != ANONYMOUS_MODEL  # else another function's vectors would do
+        hashes = [cache_key(embedder.model_id, text) if known else None for text in texts]
+        return Pending(texts=texts, hashes=hashes, missing=list(dict.fromkeys(texts)))
+
+    def pending(self, engine: Engine, drafts: Sequence[Draft]) -> Pending:
+        """What has to be embedded for these drafts; texts the file already knows are looked up."""
+        found = self.unknown(drafts)
+        hashes = [digest for digest in found.hashes if digest is not None]
+        if not hashes:
+            return found
+        with engine.glance() as snapshot:
+            known = snapshot.cached_vectors(list(dict.fromkeys(hashes)))
+        if not known:
+            return found
+        missing = dict.fromkeys(
+            text
+            for text, digest in zip(found.texts, found.hashes, strict=True)
+            if digest not in known
+        )
+        return replace(found, missing=list(missing), known=known)
+
+    def embed(self, drafts: Sequence[Draft], pending: Pending, *, tokens: bool) -> Embedded:
+        """Embed what is pending, in this thread.
+
+        Args:
+            drafts: The drafts.
+            pending: From `pending`.
+            tokens: Keep the token ids of the readable texts, for late interaction; with the embedded
+                model they are kept anyway.
+        """
+        if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
+            texts = [draft.text for draft in drafts]
+            distinct = list(dict.fromkeys([*texts, *pending.texts]))
+            split = dict(zip(distinct, _static.tokenize(distinct), strict=True))
+            return Embedded(
+                vectors=_static.embed_tokens([split[text] for text in pending.texts]),
+                hashes=pending.hashes,
+                tokens=_tokens([split[text] for text in texts], drafts),
+            )
+        fresh = None
+        if self.embedder is not None and pending.missing:
+            fresh = self.embedder.embed_documents(pending.missing)
+        return self.assemble(drafts, pending, fresh, tokens=tokens)
+
+    async def aembed(self, pending: Pending) -> Floats | None:
+        """Return the model's vectors for what is missing; None where nothing is."""
+        if self.embedder is None or not pending.missing:
+            return None
+        return await self.embedder.aembed_documents(pending.missing)
+
+    def assemble(
+        self, drafts: Sequence[Draft], pending: Pending, fresh: Floats | None, *, tokens: bool
+    ) -> Embedded:
+        """Return the vectors of all texts: the fresh ones, and those that the file already had."""
+        vectors = np.empty((0, 0), np.float32)
+        if fresh is not None and len(fresh) == len(pending.texts):  # all new, none twice
+            vectors = fresh
+        elif pending.texts and self.embedder is not None:
+            new = dict(zip(pending.missing, fresh if fresh is not None else (), strict=True))
+            vectors = np.stack(
+                [
+                    new[text] if text in new else pending.known[digest or b""]
+                    for text, digest in zip(pending.texts, pending.hashes, strict=True)
+                ]
+            )
+        return Embedded(
+            vectors=vectors,
+            hashes=pending.hashes,
+            tokens=tokens_of(drafts) if tokens else None,
+        )
+
+    def check_model(self, found: ModelSetting, path: str) -> None:
+        """Raise unless the file's vectors come from this embedder.
+
+        Raises:
+            EmbeddingModelMismatchError: Names both models and the way out.
+        """
+        if self.embedder is None or found.model is None or self.serves(found):
+            return
+        raise EmbeddingModelMismatchError(
+            f"The vectors in {path} come from {found.model} ({found.dims} dims), but the store was "
+            f"opened with {self.embedder.model_id}"
+            + (f" ({self.embedder.dims} dims)" if self.embedder.dims else "")
+            + ". Open it with that model, or run `langmemory reembed` to move the file to this one."
+        )
+
+    def serves(self, found: ModelSetting) -> bool:
+        """Whether this embedder's query vectors can be compared with the file's."""
+        return (
+            self.embedder is not None
+            and self.names(found)
+            and self.embedder.dims in (None, found.dims)
+        )
+
+    def names(self, found: ModelSetting) -> bool:
+        """Whether this embedder is, by its name, the one that the file's vectors come from."""
+        if self.embedder is None or found.model is None:
+            return False
+        names = {found.model, self.embedder.model_id}
+        return len(names) == 1 or ANONYMOUS_MODEL in names
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pending:
+    """Texts to embed, and vectors the file already has for some of them."""
+
+    texts: list[str]
+    hashes: list[bytes | None]
+    missing: list[str]
+    known: dict[bytes, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """Vectors for all texts of some drafts, in order."""
+
+    vectors: Floats
+    """float32[n, dims], L2-normalised."""
+    hashes: list[bytes | None]
+    tokens: list[bytes] | None
+    """uint16 token ids of each draft's readable text."""
+
+
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "kind": get_args(Kind),
+    "privacy": get_args(Privacy),
+    "status": get_args(Status),
+    "priority": get_args(Priority),
+}
+"""Facets with a fixed set of values."""
+OWN_FACETS: Final = frozenset(
+    (*CHOICES, "speaker", "owner", "importance", "confidence", "pinned", "verified")
+)
+"""Facets that a value may name itself."""
+
+
+def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
+
+    Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
+    schema, is none of ours and changes nothing.
+    """
+    if OWN_FACETS.isdisjoint(value):  # as nearly always
+        return {}
+    facets: dict[str, Any] = {
+        name: value[name] for name, allowed in CHOICES.items() if value.get(name) in allowed
+    }
+    for name in ("speaker", "owner"):
+        if isinstance(value.get(name), str):
+            facets[name] = value[name]
+    for name in ("importance", "confidence"):
+        found = value.get(name)
+        if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1:
+            facets[name] = found
+    for name in ("pinned", "verified"):
+        if isinstance(value.get(name), bool):
+            facets[name] = value[name]
+    return facets
+
+
+def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
+    """The texts at LangGraph paths."""
+    for path in fields:
+        found = value.get(path)
+        if isinstance(found, str):  # a plain name, as nearly always
+            yield found
+        else:
+            yield from get_text_at_path(value, path)
+
+
+_SAID_BY_ASSISTANT = ("role", "assistant")
+"""What the value of such a turn has."""
+
+
+def tokens_of(drafts: Sequence[Draft]) -> list[bytes]:
+    """Token ids of their readable texts, for late interaction."""
+    return _tokens(_static.tokenize([draft.text for draft in drafts]), drafts)
+
+
+def _tokens(split: Sequence[TokenIds], drafts: Sequence[Draft]) -> list[bytes]:
+    return [
+        vocabulary.stored(ids, draft.text, by_assistant=_SAID_BY_ASSISTANT in draft.write.leaves)
+        for ids, draft in zip(split, drafts, strict=True)
+    ]
+
+
+def cache_key(model_id: str, text: str) -> bytes:
+    """16 bytes that name a text under a model."""
+    return hashlib.blake2b(f"{model_id}\0{text}".encode(), digest_size=16).digest()
+
+
+def resolve_indexing(
+    index: IndexConfig | Mapping[str, Any] | Literal[False] | None, config: Config
+) -> Indexing:
+    """How a store indexes, from its ``index`` argument.
+
+    Raises:
+        ConfigError: An unknown key or value.
+        EmbeddingError: The embedder cannot be built.
+    """
+    if index is False:
+        return Indexing(embedder=None, mode="keyword", fields=None)
+    given = dict(index or {})
+    known = {*IndexConfig.__annotations__, "distance_type"}  # SqliteStore's; cosine is the only one
+    for name in given:
+        if name not in known:
+            raise ConfigError(
+                f"Unknown key {name!r} in the index config. Known: {', '.join(sorted(known))}."
+            )
+    mode = given.get("search", config.search.mode)
+    if mode not in ("hybrid", "semantic", "keyword"):
+        raise ConfigError(
+            f"index['search'] is {mode!r}; allowed are 'hybrid', 'semantic' and 'keyword'."
+        )
+    fields = given.get("fields") or given.get("text_fields")
+    if isinstance(fields, str):
+        raise ConfigError(f"index['fields'] is the string {fields!r}; pass a list of paths.")
+    if fields is None and "embed" in given:
+        fields = ["$"]
+    embedder = resolve_embedder(
+        given.get("embed"), given.get("dims"), model_id=given.get("model"), config=config
+    )
+    shown = cast("IndexConfig", {**given, "dims": embedder.dims, "search": mode})
+    shown.setdefault("embed", embedder.embeddings)
+    return Indexing(
+        embedder=embedder,
+        mode=mode,
+        fields=None if fields is None else tuple(fields),
+        passage_characters=config.search.passage_characters,
+        config=shown,
+    )

@@ -1,0 +1,202 @@
+"""Verbatim memory: messages as episodic items, each findable with its speaker, time and neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from langmemory.engines.sql.records.items import Write, find, put
+from langmemory.engines.sql.records.removal import was_deleted
+from langmemory.engines.sql.scope.ownership import is_private_to_another
+from langmemory.engines.sql.tables import threads
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import intern, namespace_tokens
+from langmemory.engines.sql.tables.times import by_clock, to_us
+from langmemory.engines.sql.writing.indexing import Draft, Indexing
+from langmemory.engines.sql.writing.wording import turn_body
+from langmemory.languages import index_text
+from langmemory.messages import NAMELESS, Turn, hashed, turn_key, turn_value
+from langmemory.types import Namespace
+from langmemory.values import from_json, readable_text
+
+
+def draft(
+    indexing: Indexing,
+    namespace: Namespace,
+    thread_id: str,
+    turn: Turn,
+    facets: Mapping[str, Any],
+) -> Draft:
+    """The turn as an item, with owner and privacy. Its ids are values, never indexed text."""
+    value = turn_value(thread_id, turn, facets)
+    made = redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+    made.write.facets = {**made.write.facets, **facets}
+    return made
+
+
+def redraft(
+    indexing: Indexing,
+    namespace: Namespace,
+    key: str,
+    value: dict[str, Any],
+    *,
+    speaker: str,
+    at: datetime,
+) -> Draft:
+    """A turn's value as an item: embedded as it was said, findable also by who and when."""
+    made = indexing.draft(namespace, key, value, body_of=lambda text: turn_body(speaker, at, text))
+    made.write.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
+    return made
+
+
+def store(
+    connection: Connection,
+    namespace: Namespace,
+    thread_id: str,
+    writes: Sequence[Write],
+    now_us: int,
+) -> list[str]:
+    """Append turns to their thread. Returns the keys added.
+
+    Those already there are left alone, and those that were deleted stay so: a client sends whole
+    conversations again and again, and what a person took back must not return with them.
+    """
+    new = []
+    for write in writes:
+        key = _free_key(connection, namespace, thread_id, write.key, write.facets["owner"])
+        if key is not None:
+            write.key = key
+            new.append(write)
+    if not new:
+        return []
+    thread = threads.intern(connection, intern(connection, namespace), thread_id)
+    last = connection.execute(
+        "SELECT id, value, index_fields, position, privacy, owner FROM item "
+        "WHERE thread = ? AND position IS NOT NULL ORDER BY position DESC LIMIT 1",
+        (thread,),
+    ).fetchall()
+    start = last[0][3] + 1 if last else 0
+    said = [_Said.of(*row[1:3], *row[4:6]) for row in last]
+    said += [_Said.of(one.value, None, one.facets["privacy"], one.facets["owner"]) for one in new]
+    for n, write in enumerate(new):
+        write.facets = {**write.facets, "thread": thread, "position": start + n}
+        write.context = _context(said, n + len(last))
+    put(connection, new, now_us)
+    refresh_contexts(connection, [row[0] for row in last])  # the last turn now has a successor
+    return [write.key for write in new]
+
+
+def unstored(
+    connection: Connection,
+    namespace: Namespace,
+    thread_id: str,
+    turns: Sequence[Turn],
+    owner: str | None,
+) -> list[Turn]:
+    """The turns that `store` would not leave alone: what is known already need not be embedded."""
+    return [
+        turn
+        for turn in turns
+        if _free_key(connection, namespace, thread_id, turn.key, owner) is not None
+    ]
+
+
+def _free_key(
+    connection: Connection, namespace: Namespace, thread_id: str, key: str, owner: str | None
+) -> str | None:
+    """The key to store a turn under, None where it was stored before. Of messages without an id, those
+    in one thread with the same words are one message, unless the first is private to somebody else:
+    then the owner of the second is part of the key as well."""
+    if not _was_stored(connection, namespace, key):
+        return key
+    name = key.removeprefix(turn_key(thread_id, ""))
+    if not NAMELESS.fullmatch(name) or not is_private_to_another(connection, namespace, key, owner):
+        return None
+    key = turn_key(thread_id, hashed(f"{name}\0{owner or ''}"))
+    return None if _was_stored(connection, namespace, key) else key
+
+
+def _was_stored(connection: Connection, namespace: Namespace, key: str) -> bool:
+    there = find(connection, namespace, key) is not None
+    return there or was_deleted(connection, namespace, key)
+
+
+def turns_around(connection: Connection, ids: Sequence[int]) -> list[int]:
+    """Those of the items that are turns, and their neighbours: whose context a change concerns."""
+    if not ids:
+        return []
+    rows = connection.execute(
+        "SELECT DISTINCT b.id FROM carray(?) c CROSS JOIN item a ON a.id = c.value "
+        "CROSS JOIN item b ON b.thread = a.thread "
+        "AND b.position BETWEEN a.position - 1 AND a.position + 1 WHERE a.thread IS NOT NULL",
+        (connection.array(np.array(ids, np.int64)),),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def refresh_around(connection: Connection, ids: Sequence[int]) -> None:
+    """After a put: turns among the items, and their neighbours, take the new words in."""
+    refresh_contexts(connection, turns_around(connection, ids))
+
+
+def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
+    """Write the keyword rows of turns anew, with the neighbours they have now."""
+    rows = []
+    for item in ids:
+        row = connection.execute(
+            "SELECT thread, position, namespace, speaker, valid_at, value ->> '$.at' FROM item "
+            "WHERE id = ? AND thread IS NOT NULL AND position IS NOT NULL "
+            "AND valid_at IS NOT NULL AND index_fields IS NULL",
+            (item,),
+        ).fetchone()
+        if row is None:
+            continue
+        thread, position, namespace, speaker, valid_at, told = row
+        around = {
+            place: _Said.of(value, index_fields, privacy, owner)
+            for place, value, index_fields, privacy, owner in connection.execute(
+                "SELECT position, value, index_fields, privacy, owner FROM item "
+                "WHERE thread = ? AND position BETWEEN ? AND ?",
+                (thread, position - 1, position + 1),
+            )
+        }
+        said = [around.get(position + offset, _NOTHING) for offset in (-1, 0, 1)]
+        rows.append(
+            (
+                item,
+                namespace_tokens(connection, namespace),
+                turn_body(speaker or "", by_clock(valid_at, told), said[1].words),
+                _context(said, 1),
+            )
+        )
+    connection.write_keywords(rows, fresh=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a turn gives its neighbours' context."""
+
+    words: str
+    """Empty if its put said what is to be indexed."""
+    reader: str | None
+    """Who alone may read it: the owner of a private turn; None for everybody."""
+
+    @classmethod
+    def of(cls, value: str, index_fields: str | None, privacy: str, owner: str | None) -> _Said:
+        words = readable_text(from_json(value)) if index_fields is None else ""
+        return cls(words, (owner or "") if privacy == "private" else None)
+
+
+_NOTHING: Final = _Said("", None)
+
+
+def _context(said: Sequence[_Said], place: int) -> str:
+    """Neighbours of a turn, for the context column: those that all its readers may read, else a
+    search would find the turn by the words of somebody's private one beside it."""
+    around = [*said[max(place - 1, 0) : place], *said[place + 1 : place + 2]]
+    reader = said[place].reader
+    return index_text(" ".join(one.words for one in around if one.reader in (None, reader)))

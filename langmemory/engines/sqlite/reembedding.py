@@ -1,0 +1,264 @@
+"""The indexes derived anew from the items: lost keywords, another embedding model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from langmemory.config import Config, load_config
+from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.namespaces import namespace_tokens
+from langmemory.engines.sql.tables.settings import ModelSetting, read_model, write_model
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import (
+    Draft,
+    IndexConfig,
+    Indexing,
+    resolve_indexing,
+    tokens_of,
+)
+from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed, stored_row
+from langmemory.engines.sqlite.engine import Engine
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.index import keywords, vectors
+from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ports.candidates import Floats
+
+BATCH: Final = 256
+"""Items embedded and written at a time."""
+SWAPPED_AT_ONCE: Final = 4_096
+"""New vectors that take their place at a time: SQLite keeps in memory what a statement changes, until
+it is done."""
+
+Progress = Callable[[int, int], None]
+"""Called with (items done, items in all)."""
+
+
+def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
+    """Write the whole keyword index anew from the items, and the tokens of texts of other scripts; how
+    many items. In a write transaction."""
+    keywords.delete_all(connection)
+    count = after = 0
+    while rows := connection.execute(
+        f"SELECT {COLUMNS}, i.namespace, i.tokens IS NOT NULL FROM {TABLES} WHERE i.id > ? "
+        f"ORDER BY i.id LIMIT {BATCH}",
+        (after,),
+    ).fetchall():
+        after = rows[-1][0]
+        written, turns = [], []
+        split: dict[int, Draft] = {}
+        for row in rows:
+            draft = reindexed(indexing, stored_row(row))
+            body = draft.write.body
+            if row[9] and not draft.text.isascii():
+                split[row[0]] = draft
+            if body is None:
+                continue
+            written.append((row[0], namespace_tokens(connection, row[8]), body, ""))
+            if row[5] is not None:
+                turns.append(row[0])
+        keywords.write(connection, written, fresh=True)
+        verbatim.refresh_contexts(connection, turns)
+        connection.executemany(
+            "UPDATE item SET tokens = ? WHERE id = ?",
+            zip(tokens_of(list(split.values())), split, strict=True),
+        )
+        count += len(written)
+    keywords.found(connection)
+    return count
+
+
+def reembed(
+    path: str,
+    *,
+    index: IndexConfig | Mapping[str, Any] | None = None,
+    config: Config | None = None,
+    progress: Progress = lambda done, total: None,
+) -> ModelSetting:
+    """Move a file to another embedding model, while its old index keeps serving.
+
+    New vectors are written beside the old ones in batches and take their place in one transaction
+    at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
+    that have the file open with the old model search by keywords after that, and say so.
+
+    Args:
+        path: The file.
+        index: The index config with the new embedder; None takes the configured model.
+        config: Settings; None reads them as `MemoryStore` does.
+        progress: Called after each batch.
+
+    Returns:
+        The model the vectors now come from.
+
+    Raises:
+        EmbeddingError: The model failed; the file is as it was, and what was done is kept.
+        DatabaseError: There is no such file, or another reembed towards another model began.
+    """
+    config = config or load_config()
+    indexing = resolve_indexing(index, config)
+    embedder = indexing.embedder
+    if embedder is None:
+        raise ConfigError("reembed needs an embedding model; set models.embedding.")
+    if "\0" not in str(path) and not os.path.exists(os.path.expanduser(path)):
+        raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
+    engine = Engine(path, settings=config.database)
+    try:
+        with engine.write() as connection:
+            _begin(connection, embedder.model_id)
+            done = int(connection.execute("SELECT count(*) FROM reembed_done").fetchone()[0])
+            total = int(connection.execute("SELECT count(*) FROM item").fetchone()[0])
+        after = 0  # not to look through all that is done for every batch
+        while True:
+            with engine.read() as snapshot:
+                if _done_by_another(snapshot.connection, embedder.model_id):
+                    return read_model(snapshot.connection)
+                todo = _next(snapshot.connection, indexing, after)
+            if not todo:
+                with engine.write() as connection:
+                    if _done_by_another(connection, embedder.model_id):
+                        return read_model(connection)
+                    if not connection.execute(f"{_TODO} LIMIT 1").fetchone():
+                        return _swap(connection, embedder.model_id)
+                after = 0  # something was written meanwhile
+                continue
+            after = todo[-1][0]
+            drafts = [draft for _, _, draft in todo]
+            embedded = indexing.embed(drafts, indexing.unknown(drafts), tokens=False)
+            with engine.write() as connection:
+                if _done_by_another(connection, embedder.model_id):
+                    return read_model(connection)
+                _drop_other_dims(connection, embedded.vectors.shape[1])
+                start = 0
+                for item, version, draft in todo:
+                    end = start + len(draft.texts)
+                    _write_next(
+                        connection, item, version, embedded.vectors[start:end],
+                        embedded.hashes[start:end],
+                    )  # fmt: skip
+                    start = end
+            done = min(done + len(todo), total)
+            progress(done, total)
+    finally:
+        engine.close()
+
+
+_TODO: Final = (
+    f"SELECT {COLUMNS}, i.updated_at FROM {TABLES} LEFT JOIN reembed_done d ON d.item = i.id "
+    "WHERE (d.item IS NULL OR d.version <> i.updated_at)"
+)
+
+
+def _begin(connection: Connection, model: str) -> None:
+    """Tables beside the index; those of an earlier run towards the same model are kept."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS vector_next (id INTEGER PRIMARY KEY, hash BLOB, e BLOB NOT NULL) "
+        "STRICT; CREATE TABLE IF NOT EXISTS reembed_done (item INTEGER PRIMARY KEY, "
+        "version INTEGER NOT NULL) STRICT"
+    )
+    row = connection.execute("SELECT value FROM setting WHERE name = 'reembed'").fetchone()
+    if row is None or row[0] != model:
+        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES ('reembed', ?)", (model,)
+        )
+
+
+def _done_by_another(connection: Connection, model: str) -> bool:
+    """Whether another run has finished the same move meanwhile.
+
+    Raises:
+        DatabaseError: Another run moves the file elsewhere.
+    """
+    row = connection.execute("SELECT value FROM setting WHERE name = 'reembed'").fetchone()
+    if row is None and read_model(connection).model in (model, None):
+        return True
+    if row is None or row[0] != model:
+        towards = read_model(connection).model if row is None else row[0]
+        raise DatabaseError(
+            f"Another reembed, towards {towards}, took over. Let it finish, then run this one again."
+        )
+    return False
+
+
+def _drop_other_dims(connection: Connection, dims: int) -> None:
+    """What an earlier run with the same model made at another length does not count."""
+    found = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
+    if found is not None and dims and found[0] != dims:
+        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
+
+
+def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Draft]]:
+    """Items of higher ids than ``after`` that are still to be embedded, with their versions."""
+    rows = connection.execute(
+        f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
+    ).fetchall()
+    return [(row[0], row[8], reindexed(indexing, stored_row(row))) for row in rows]
+
+
+def _write_next(
+    connection: Connection,
+    item: int,
+    version: int,
+    embedded: Floats,
+    hashes: Sequence[bytes | None],
+) -> None:
+    current = connection.execute("SELECT updated_at FROM item WHERE id = ?", (item,)).fetchone()
+    if current != (version,):  # written again, or gone: of what is forgotten nothing may come back
+        return
+    first = item << vectors.SLOT_BITS
+    connection.execute(
+        "DELETE FROM vector_next WHERE id >= ? AND id < ?", (first, first + MAX_VECTORS)
+    )
+    connection.executemany(
+        "INSERT INTO vector_next (id, hash, e) VALUES (?, ?, ?)",
+        [
+            (first + n, digest, vector.tobytes())
+            for n, (vector, digest) in enumerate(zip(embedded, hashes, strict=True))
+        ],
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO reembed_done (item, version) VALUES (?, ?)", (item, version)
+    )
+
+
+def _swap(connection: Connection, model: str) -> ModelSetting:
+    """The new vectors take the place of the old ones."""
+    first = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
+    setting = ModelSetting(
+        model=model if first else None,
+        dims=first[0] if first else None,
+        generation=read_model(connection).generation + 1,
+    )
+    connection.execute(
+        f"DELETE FROM vector_next WHERE id >> {vectors.SLOT_BITS} NOT IN (SELECT id FROM item);"
+        "DELETE FROM vector; DELETE FROM code; DELETE FROM code_segment"
+    )
+    for rows in _runs(connection):
+        connection.execute(
+            "INSERT INTO vector SELECT id, hash, e FROM vector_next WHERE id BETWEEN ? AND ?",
+            (rows[0][0], rows[-1][0]),
+        )
+        _, matrix = vectors.unpack([(row[0], row[2]) for row in rows])
+        bits = vectors.sign_bits(matrix)
+        connection.executemany(
+            "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
+            [(row[0], row[1], bits[n].tobytes()) for n, row in enumerate(rows)],
+        )
+    connection.execute(
+        "DROP TABLE vector_next; DROP TABLE reembed_done; DELETE FROM setting WHERE name = 'reembed'"
+    )
+    write_model(connection, setting)
+    return setting
+
+
+def _runs(connection: Connection) -> Iterator[list[Any]]:
+    """(vector id, namespace id, blob) of every new vector, some at a time."""
+    after = -1
+    while rows := connection.execute(
+        "SELECT v.id, i.namespace, v.e FROM vector_next v "
+        f"JOIN item i ON i.id = v.id >> {vectors.SLOT_BITS} WHERE v.id > ? ORDER BY v.id LIMIT ?",
+        (after, SWAPPED_AT_ONCE),
+    ).fetchall():
+        after = rows[-1][0]
+        yield rows
