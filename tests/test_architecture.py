@@ -38,11 +38,15 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("context", "formation")}  # fmt: skip
 """(importer, imported) within one layer."""
 
+SQL = PACKAGE / "engines" / "sql"
 SQLITE = PACKAGE / "engines" / "sqlite"
-ENGINE = ("file", "index", "scope", "graph", "search", "records", "background", "forgetting", "",
-          "writing", "reading", "changes", "transfer")  # fmt: skip
-"""The parts of ``engines/sqlite``, likewise: a part imports from those before it. The one without a name is
-`Engine`; those after it serve recall, formation and the store."""
+PARTS = {
+    SQL: ("tables", "scope", "graph", "records", "background", "forgetting", "", "writing",
+          "reading", "changes", "transfer"),
+    SQLITE: ("file", "index", "search", "", "forgetting"),
+}  # fmt: skip
+"""The parts of an engine, likewise: a part imports from those before it. The one without a name are the
+modules of the folder itself."""
 
 MAY_SPEAK_SQLITE = {"engines", "evals"}
 ENGINE_ADAPTERS = {"writing", "reading", "changes", "transfer"}
@@ -96,21 +100,28 @@ def test_imports_point_one_way() -> None:
     assert not wrong, "these lie above it"
 
 
-def test_the_engine_is_built_one_way() -> None:
-    """A module of ``engines/sqlite`` imports its own part and parts that come before it."""
-    wrong = []
-    for module in sorted(SQLITE.rglob("*.py")):
-        folder = module.parent.relative_to(SQLITE).as_posix()
-        part = ENGINE.index("" if folder == "." else folder)
+@pytest.mark.parametrize("engine", PARTS, ids=lambda engine: engine.name)
+def test_an_engine_is_built_one_way(engine: Path) -> None:
+    """A module of an engine imports its own part and parts that come before it."""
+    wrong, parts = [], PARTS[engine]
+    prefix = f"langmemory.engines.{engine.name}."
+    for module in sorted(engine.rglob("*.py")):
+        folder = module.parent.relative_to(engine).as_posix()
+        part = parts.index("" if folder == "." else folder)
         for node in ast.walk(tree(module)):
-            if not isinstance(node, ast.ImportFrom):
-                continue
-            if not f"{node.module}.".startswith("langmemory.engines.sqlite."):
+            if not isinstance(node, ast.ImportFrom) or not f"{node.module}.".startswith(prefix):
                 continue
             other = f"{node.module}.".split(".")[3]
-            if ENGINE.index(other if other in ENGINE else "") > part:
+            if parts.index(other if other in parts else "") > part:
                 wrong.append(f"{module.relative_to(ROOT)} imports {node.module}")
     assert not wrong
+
+
+def test_portable_sql_knows_no_database() -> None:
+    """``engines/sql`` imports neither a driver nor an engine: another database can stand below it."""
+    for module in sorted(SQL.rglob("*.py")):
+        assert not imported_packages(module) & {"apsw", "sqlite3", "sqlite_vec"}, module
+        assert "langmemory.engines.sqlite" not in module.read_text("utf-8"), module
 
 
 def test_every_part_has_its_layer() -> None:

@@ -24,9 +24,9 @@ from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.search import candidates, selection
+from langmemory.engines.sqlite.search import selection, vector_search
 from langmemory.engines.sqlite.search.selection import Selection
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
 
@@ -177,7 +177,7 @@ def test_what_little_a_scope_leaves_is_found(
         patch.setattr(selection, "FILTERED_FIRST", thresholds[0])
         patch.setattr(selection, "FILTERED_SHARE", thresholds[1])
         patch.setattr(selection, "READ_SHARE", thresholds[1])
-        patch.setattr(candidates, "EXACT_FLOOR", 0)
+        patch.setattr(vector_search, "EXACT_FLOOR", 0)
         comparable = sorted(n for n in inside if (n - 1) % 7)
         cosines = file.vectors[np.array(comparable, np.int64) - 1] @ query
         best = np.sort(cosines)[::-1][:10].tolist()
@@ -189,7 +189,9 @@ def test_what_little_a_scope_leaves_is_found(
         owls = {row[0] for row in rows} & inside
         for limit in (5, ITEMS):
             for asked in (compiled, compile_scope(scope)):  # after the vectors, and by itself
-                said, _ = snapshot.keyword(asked, '"owl"', limit, complete=True)
+                said, _ = snapshot.keyword(
+                    asked, KeywordQuery(terms=("owl",)), limit, complete=True
+                )
                 assert set(said.tolist()) <= owls
                 assert len(set(said.tolist())) == len(said) == min(limit, len(owls))
         rest = snapshot.without_vectors(compiled, ids, ITEMS)

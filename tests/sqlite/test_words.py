@@ -27,6 +27,7 @@ from langmemory.engines.sqlite.reembedding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.errors import DatabaseError
+from langmemory.ports.candidates import KeywordQuery
 from langmemory.types import Namespace, Scope
 from tests.stores.embedders import WordEmbeddings
 
@@ -203,7 +204,7 @@ def test_an_older_snapshot_does_not_see_a_newer_copy(store: MemoryStore) -> None
         index = load(store)
         assert index.current(snapshot.connection) is None
         scope = snapshot.scoped(Scope(namespace=()))
-        assert len(snapshot.keyword(scope, '"quince"', 5)[0]) == 0
+        assert len(snapshot.keyword(scope, KeywordQuery(terms=("quince",)), 5)[0]) == 0
     assert [item.key for item in store.search((), query="quince")] == ["new"]
 
 

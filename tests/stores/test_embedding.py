@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
-from langmemory.engines.sql.writing import reindexing
+from langmemory.engines.sqlite import reembedding
 from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import (
     ConfigError,
@@ -169,7 +169,7 @@ def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.Monke
     """Every item is looked at once, and what is written behind the place that a reembed has reached
     is embedded again before the new vectors take over."""
     path = tmp_path / "m.db"
-    monkeypatch.setattr(reindexing, "BATCH", 2)
+    monkeypatch.setattr(reembedding, "BATCH", 2)
     old, new = WordEmbeddings(16, "words-a"), WordEmbeddings(24, "words-b")
     with MemoryStore(path, index=index(old)) as store:
         for n in range(8):

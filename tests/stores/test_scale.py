@@ -19,8 +19,8 @@ from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.transfer import transfer
-from langmemory.engines.sql.writing import reindexing
 from langmemory.engines.sql.writing.indexing import resolve_indexing
+from langmemory.engines.sqlite import reembedding
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
@@ -140,13 +140,13 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch(PutOp(NS, str(n), {"text": "x"}) for n in range(2_000))
         with store._core.engine.write() as connection:
-            reindexing._begin(connection, "another")
+            reembedding._begin(connection, "another")
             connection.execute("INSERT INTO reembed_done SELECT id, updated_at FROM item")
             connection.execute("DELETE FROM reembed_done WHERE item > 1990")
             found: list[int] = []
 
             def search(after: int) -> Callable[[], None]:
-                return lambda: found.append(len(reindexing._next(connection, indexing, after)))
+                return lambda: found.append(len(reembedding._next(connection, indexing, after)))
 
             whole, rest = (steps(connection, search(after)) for after in (0, 1_990))
     assert found == [10, 10]
@@ -156,7 +156,7 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
 def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new vectors take their place some at a time, so that the memory this needs does not grow
     with the file."""
-    swap, changed = reindexing._swap, []
+    swap, changed = reembedding._swap, []
 
     def watched(connection: Connection, model: str) -> ModelSetting:
         counts: list[tuple[str, int]] = []
@@ -177,12 +177,12 @@ def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         )
         return setting
 
-    monkeypatch.setattr(reindexing, "_swap", watched)
-    monkeypatch.setattr(reindexing, "SWAPPED_AT_ONCE", 10)
+    monkeypatch.setattr(reembedding, "_swap", watched)
+    monkeypatch.setattr(reembedding, "SWAPPED_AT_ONCE", 10)
     new = {"embed": WordEmbeddings(24, "words-b"), "dims": 24}
     with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(16), "dims": 16}) as store:
         store.batch(PutOp(NS, str(n), {"text": f"word{n}"}) for n in range(35))
-        reindexing.reembed(str(tmp_path / "m.db"), index=new)
+        reembedding.reembed(str(tmp_path / "m.db"), index=new)
     assert changed == [10, 10, 10, 5]
     with MemoryStore(tmp_path / "m.db", index=new) as store, store._core.engine.read() as snapshot:
         assert check(snapshot.connection) == []
