@@ -27,7 +27,7 @@ from langmemory.evals import Conversation, Corpus, load
 from langmemory.evals.ours import MemorySystem
 from langmemory.evals.replay import FactsSystem
 from langmemory.recall import calibration, pipeline
-from langmemory.stores.gathering import Gathering
+from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 CONVERSATIONS = Path(__file__).parent.parent / "benchmarks" / "conversations"

@@ -42,10 +42,10 @@ from typer.testing import CliRunner
 
 from langmemory.cli import app
 from langmemory.config import ENVIRONMENT, Config
+from langmemory.engines.sql.rooms.recalling import RecallOptions
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState
 from langmemory.recall.presets import find_preset
-from langmemory.stores.recalling import RecallOptions
 from tests.ollama_server import OllamaServer
 from tests.provider_server import Asked, ProviderServer
 from tests.scripted import ScriptedModel, StreamingModel

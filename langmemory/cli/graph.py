@@ -28,8 +28,8 @@ from langmemory.pluralize import counted
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
-    from langmemory.stores.graph.graph import Graph
-    from langmemory.stores.graph.subgraph import Subgraph
+    from langmemory.stores.rooms import Graph
+    from langmemory.subgraph.subgraph import Subgraph
     from langmemory.types import Edge, Namespace
 
 

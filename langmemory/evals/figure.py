@@ -11,7 +11,7 @@ from langmemory.errors import with_extra
 from langmemory.evals.metrics import DEPTHS, WITHIN_BUDGET
 from langmemory.evals.report import POOLED, Group, Report, SystemReport
 from langmemory.pluralize import counted
-from langmemory.stores.graph.picture import fonts_of_any_script
+from langmemory.subgraph.picture import fonts_of_any_script
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Distinguishable with any colour vision (Okabe & Ito 2008; grey for yellow, pale on white)."""

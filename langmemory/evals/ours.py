@@ -19,7 +19,7 @@ from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session,
 from langmemory.evals.systems import Block, Found, TurnKeys, spoken
 from langmemory.nodes import RecallNode
 from langmemory.stores import MemoryStore
-from langmemory.stores.recalling import RecallOptions
+from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Namespace, Recall, RecallResult, SearchMode
 
 DAY = timedelta(days=1)

@@ -21,7 +21,7 @@ from langmemory.evals.ours import MemorySystem, said
 from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.stores.gathering import Gathering
+from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 WHOLE_SESSION = 1_000_000

@@ -21,10 +21,14 @@ from langmemory.context.notes import note_of
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.stores.changes import ViewerChanges, archived
-from langmemory.stores.conversing import Conversing, conversing_of
 from langmemory.stores.face import StoreFace, bound
-from langmemory.stores.recalling import RecallOptions
+from langmemory.stores.rooms import (
+    Conversing,
+    RecallOptions,
+    ViewerChanges,
+    archived,
+    conversing_of,
+)
 from langmemory.types import (
     Kind,
     Memory,

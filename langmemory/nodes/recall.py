@@ -43,7 +43,7 @@ from langmemory.nodes.state import (
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
 from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
-from langmemory.stores.recalling import check_kinds, check_min_score
+from langmemory.stores.rooms import check_kinds, check_min_score
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
 QUERY_WORDS = 6

@@ -14,7 +14,7 @@ from langmemory.ports.jobs import Enqueued
 from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker
-from langmemory.stores.jobs import Jobs
+from langmemory.stores.rooms import Jobs
 from langmemory.types import Job, JobState
 
 

@@ -33,7 +33,7 @@ from langmemory.reflection.queue import (
 )
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.worker import Worker
-from langmemory.stores.jobs import Jobs
+from langmemory.stores.rooms import Jobs
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.reflection")

@@ -15,7 +15,7 @@ from langmemory.errors import ConfigError
 from langmemory.nodes.node import current_runtime
 from langmemory.ports.jobs import Enqueued, NewJob, lane_of
 from langmemory.reflection.options import Debounce
-from langmemory.stores.jobs import Jobs
+from langmemory.stores.rooms import Jobs
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.reflection")

@@ -17,7 +17,7 @@ from langmemory.errors import ConfigError, JobFailedError
 from langmemory.reflection.events import REFLECTION
 from langmemory.reflection.payload import unpacked, unpacked_config
 from langmemory.reflection.queue import jobs_of
-from langmemory.stores.jobs import Jobs
+from langmemory.stores.rooms import Jobs
 from langmemory.types import Job
 
 

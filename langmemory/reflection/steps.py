@@ -69,7 +69,7 @@ from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
+from langmemory.stores.rooms import Gathering
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")

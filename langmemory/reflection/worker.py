@@ -19,7 +19,7 @@ from langmemory.reflection.events import JOB
 from langmemory.reflection.failures import reason, retryable
 from langmemory.reflection.options import WorkOptions
 from langmemory.reflection.payload import json_or_null
-from langmemory.stores.jobs import Jobs
+from langmemory.stores.rooms import Jobs
 from langmemory.types import Job, JobState
 
 logger = logging.getLogger("langmemory.reflection")

@@ -1,7 +1,6 @@
 """Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
 
-from langmemory.engines.sql.writing.indexing import IndexConfig
-from langmemory.engines.sqlite.reembedding import reembed
 from langmemory.stores.memory_store import MemoryStore
+from langmemory.stores.rooms import IndexConfig, reembed
 
 __all__ = ["IndexConfig", "MemoryStore", "reembed"]

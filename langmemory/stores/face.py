@@ -12,19 +12,25 @@ from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
-from langmemory.engines.sql.reading.operations import Batch, take_apart
-from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
 from langmemory.redaction import Redactor
-from langmemory.stores import batching, recalling, remembering
-from langmemory.stores.admin import ViewerAdmin
-from langmemory.stores.changes import ViewerChanges
-from langmemory.stores.conversing import Conversing
-from langmemory.stores.core import Core
-from langmemory.stores.events import RECALL, REMEMBER
-from langmemory.stores.graph.graph import Graph
-from langmemory.stores.recalling import RecallOptions
+from langmemory.stores.rooms import (
+    RECALL,
+    REMEMBER,
+    Batch,
+    Conversing,
+    Core,
+    Graph,
+    IndexConfig,
+    RecallOptions,
+    ViewerAdmin,
+    ViewerChanges,
+    batching,
+    recalling,
+    remembering,
+    take_apart,
+)
 from langmemory.types import Namespace, Privacy, Recall, Remembered
 
 if TYPE_CHECKING:

@@ -13,27 +13,33 @@ from langgraph.store.base import Op, Result, TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
-from langmemory.engines.sql.writing.indexing import IndexConfig
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.projections.journal import Journal
 from langmemory.recall.expansion import Expander
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor, redactor_of
-from langmemory.stores.admin import Admin
-from langmemory.stores.changes import Changes
-from langmemory.stores.core import Core
-from langmemory.stores.events import FORGET
 from langmemory.stores.face import StoreFace
-from langmemory.stores.following import follow_up
-from langmemory.stores.forgetting import Forgetting, complete_forgetting, forget_for_good
-from langmemory.stores.jobs import Jobs
 from langmemory.stores.opening import Opening
-from langmemory.stores.recalling import as_expander, as_reranker
+from langmemory.stores.rooms import (
+    FORGET,
+    Admin,
+    Changes,
+    Core,
+    Forgetting,
+    IndexConfig,
+    Jobs,
+    as_expander,
+    as_reranker,
+    complete_forgetting,
+    follow_up,
+    forget_for_good,
+    journal_of,
+    open_engine,
+)
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
-from langmemory.stores.twins import twin
 from langmemory.stores.viewer import ViewerStore
+from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
 
 if TYPE_CHECKING:
@@ -102,6 +108,8 @@ class MemoryStore(StoreFace):
         config = config or load_config()
         core = Core(
             path,
+            open_engine,
+            journal_of,
             index=index,
             ttl=ttl,
             config=config,
@@ -134,7 +142,7 @@ class MemoryStore(StoreFace):
         return Opening(cls, conn_string, index=index, ttl=ttl)
 
     @property
-    def conn(self) -> Connection:
+    def conn(self) -> Any:
         """A connection of your own to the file, with sqlite-vec loaded, for SQL by hand. Read only
         through it: what is written past the store is not indexed."""
         return self._core.engine.public_connection()
@@ -211,7 +219,7 @@ class MemoryStore(StoreFace):
     @property
     def journal(self) -> Journal:
         """What was learned, day by day."""
-        return self._core.journal
+        return journal_of(self._core.engine)
 
     # The file as a whole.
 

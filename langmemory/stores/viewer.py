@@ -11,13 +11,11 @@ from collections.abc import Iterable
 
 from langgraph.store.base import Op, PutOp
 
-from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.errors import OwnershipError
 from langmemory.namespaces import check_namespace
-from langmemory.stores.events import FORGET
 from langmemory.stores.face import StoreFace
-from langmemory.stores.forgetting import Forgetting, forget_for_good
-from langmemory.stores.twins import twin
+from langmemory.stores.rooms import FORGET, Batch, Forgetting, forget_for_good, take_apart
+from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Privacy
 
 

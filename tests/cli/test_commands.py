@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from langmemory.context import Usage, disclose, usage
+from langmemory.engines.sql.rooms.admin import Admin
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
-from langmemory.stores.admin import Admin
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.seeds import seeds
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.evals import evaluate, load
 from langmemory.evals.replay import FactsSystem
-from langmemory.stores.gathering import Gathering
 
 SESSIONS: list[dict[str, Any]] = [
     {

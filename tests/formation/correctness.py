@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
@@ -29,7 +30,6 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Privacy
 
 NS = ("memories", "home")

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Review
 from tests.scripted import ScriptedModel
 

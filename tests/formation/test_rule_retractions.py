@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.relations.vocabulary import canonical, normalised
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs import build_reflection_graph
 from langmemory.ports.facts import Fact
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from tests.formation.cases.retractions import RETRACTIONS
 from tests.seeds import seeds
 

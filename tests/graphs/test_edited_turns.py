@@ -10,12 +10,12 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet, UpdateMemory
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.batch import Batch
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import Extraction
 from langmemory.reflection import LocalReflectionExecutor, WorkOptions
-from langmemory.stores.gathering import Gathering
 from tests.graphs.test_reflection_graph import (
     HAMBURG,
     JOB,

@@ -29,6 +29,7 @@ from langmemory.changes import (
 )
 from langmemory.config import load_config
 from langmemory.engines.sql.forgetting import forget
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
 from langmemory.engines.sqlite.index import keywords, signs
@@ -38,7 +39,6 @@ from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
 from langmemory.stores import MemoryStore, forgetting
-from langmemory.stores.gathering import Gathering
 from tests.privacy.household import START
 from tests.stores.change_sets import NS, apply, known, problems
 from tests.stores.change_sets import fact as plain_fact

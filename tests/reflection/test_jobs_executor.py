@@ -26,6 +26,7 @@ from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
 from langmemory import MemoryStore
+from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.errors import ClosedStoreError, ConfigError, InvalidValueError, JobFailedError
 from langmemory.nodes import RememberNode
 from langmemory.reflection import (
@@ -36,7 +37,6 @@ from langmemory.reflection import (
     WorkOptions,
 )
 from langmemory.reflection.futures import JobFuture
-from langmemory.stores.jobs import Jobs
 from langmemory.types import Job
 
 OFTEN = WorkOptions(poll_seconds=0.05)

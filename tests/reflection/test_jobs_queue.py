@@ -16,10 +16,10 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
 from langmemory.engines.sql.background.jobs import claimable
+from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
-from langmemory.stores.jobs import Jobs
 from langmemory.types import Job, JobState
 from tests.reflection.clock import Clock
 

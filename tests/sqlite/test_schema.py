@@ -85,7 +85,7 @@ def test_an_index_that_another_process_wrote_anew(
         monkeypatch.setattr(schema.keywords, "lost", lambda connection: True)
         engine = Engine(path)  # has looked before the other one was done
         monkeypatch.undo()
-        monkeypatch.setattr("langmemory.stores.core.Engine", lambda *_, **__: engine)
+        monkeypatch.setattr("langmemory.engines.sql.rooms.core.Engine", lambda *_, **__: engine)
         with MemoryStore(path, index=False):
             pass
         assert store.conn.execute("SELECT count(*) FROM word_change").get == before

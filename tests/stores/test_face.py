@@ -9,11 +9,11 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.sqlite import SqliteStore
 
+from langmemory.engines.sql.rooms.admin import Admin, ViewerAdmin
+from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges
+from langmemory.engines.sql.rooms.graph import Graph
+from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.stores import MemoryStore
-from langmemory.stores.admin import Admin, ViewerAdmin
-from langmemory.stores.changes import Changes, ViewerChanges
-from langmemory.stores.graph.graph import Graph
-from langmemory.stores.jobs import Jobs
 from langmemory.stores.viewer import ViewerStore
 
 FACES = (MemoryStore, ViewerStore)

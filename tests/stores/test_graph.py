@@ -12,10 +12,10 @@ import networkx
 import pytest
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
+from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
-from langmemory.stores.graph.graph import Graph
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
 from tests.seeds import seeds
 from tests.stores.test_scale import steps

@@ -29,10 +29,10 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.errors import ChangeError, EntityNameError, UndoRefusedError
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
-from langmemory.stores.graph.graph import Graph
 from tests.seeds import seeds
 from tests.stores.change_sets import NS, apply, fact, problems
 

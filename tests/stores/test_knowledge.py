@@ -10,9 +10,9 @@ from langchain_core.embeddings import Embeddings
 
 from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from tests.graph_world import NAMESPACE, apply, fact, furnish, nicknamed
 
 

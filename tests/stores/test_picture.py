@@ -12,9 +12,9 @@ from langmemory import MemoryStore
 from langmemory.cli.demo import NAMESPACE, sample_folder
 from langmemory.cli.import_file import import_conversations
 from langmemory.graphs import build_reflection_graph
-from langmemory.stores.graph.layout import places
-from langmemory.stores.graph.picture import arranged
-from langmemory.stores.graph.subgraph import Subgraph
+from langmemory.subgraph.layout import places
+from langmemory.subgraph.picture import arranged
+from langmemory.subgraph.subgraph import Subgraph
 from tests.graph_world import apply, entities, fact
 
 NAMES = {

@@ -409,7 +409,7 @@ async def test_a_long_message_does_not_hold_up_the_loop(
         assert opened.wait(60), "the loop did not come round"
         return take_apart(*args, **options)
 
-    monkeypatch.setattr("langmemory.stores.remembering.turns_of", gated)
+    monkeypatch.setattr("langmemory.engines.sql.rooms.remembering.turns_of", gated)
     book = HumanMessage("Call me Ishmael. " * 2_000, id="book")
     remembering = asyncio.create_task(store.aremember(NS, iter([book]), thread_id="t"))
     await asyncio.sleep(0)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, Change
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from tests.stores.change_sets import NS, apply, problems, rows, value
 
 

@@ -20,9 +20,9 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
+from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.errors import UndoRefusedError
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
 from langmemory.types import Memory, Status
 from tests.stores.change_sets import NS, apply, known, problems, value
 from tests.stores.embedders import WordEmbeddings

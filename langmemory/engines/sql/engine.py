@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.tables.connection import Connection, Rescued
+from langmemory.engines.sql.tables.settings import ModelSetting, Remaining
+from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 
@@ -134,18 +135,92 @@ class Snapshot(Protocol):
 class Engine(Protocol):
     """A database as the portable modules need it."""
 
-    def read(self) -> AbstractContextManager[Snapshot]:
-        """Return a consistent view of the database as of now."""
+    remaining: Remaining | None
+    """What an earlier forgetting had still to do when the database was opened."""
+
+    @property
+    def path(self) -> str:
+        """Where the database is, as a person names it."""
         ...
 
-    def snapshot(self, connection: Any) -> Snapshot:
-        """Return what a connection of this engine sees: within a transaction, or on a copy."""
+    @property
+    def model(self) -> ModelSetting:
+        """The embedding model of the file, as last seen."""
+        ...
+
+    def read(self) -> AbstractContextManager[Snapshot]:
+        """Return a consistent view of the database as of now."""
         ...
 
     def glance(self) -> AbstractContextManager[Snapshot]:
         """As `read` for a single statement, without the cost of a transaction."""
         ...
 
+    def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
+        """Return the first row of a single statement that reads, or None."""
+        ...
+
+    def snapshot(self, connection: Any) -> Snapshot:
+        """Return what a connection of this engine sees: within a transaction, or on a copy."""
+        ...
+
     def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
         """Return one transaction, which excludes every other writer of the same rows."""
+        ...
+
+    def part(self, connection: Any) -> AbstractContextManager[None]:
+        """Return a part of a transaction that fails alone: undone on an exception, which goes on."""
+        ...
+
+    def copy(self) -> AbstractContextManager[Connection]:
+        """Return a private copy of the database as of now, to see what a write would do."""
+        ...
+
+    def check_usable(self) -> None:
+        """Raise an error where the database was closed, or opened by a parent process."""
+        ...
+
+    def mend(self, indexing: Any) -> None:
+        """Derive anew what was found lost when the database was opened. ``indexing`` is an
+        `Indexing`."""
+        ...
+
+    def check(self) -> list[str]:
+        """Return what is inconsistent in the database, one line for each."""
+        ...
+
+    def rescued(self, error: DatabaseError) -> AbstractContextManager[Rescued] | None:
+        """Return a copy of all that can be read, where an error says that the database is damaged."""
+        ...
+
+    def erasing(self, connection: Any) -> AbstractContextManager[None]:
+        """Within a transaction: overwrite what is deleted."""
+        ...
+
+    def erase_keywords(self) -> None:
+        """Take the words of deleted rows out of the keyword index."""
+        ...
+
+    def empty_wal(self) -> bool:
+        """Leave nothing in the log of recent writes; return whether that succeeded."""
+        ...
+
+    def purge(self) -> bool:
+        """Write the database anew, without what was deleted; return whether its log is empty."""
+        ...
+
+    def purge_if_sound(self) -> tuple[bool, bool]:
+        """As `purge`; return whether the database was written anew, and whether its log is empty."""
+        ...
+
+    def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
+        """Return how many of the words were looked for in the stored bytes, and where one stands."""
+        ...
+
+    def public_connection(self) -> Any:
+        """Return a connection for statements by hand; the same at each call."""
+        ...
+
+    def close(self) -> None:
+        """Close the database."""
         ...

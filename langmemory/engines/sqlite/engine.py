@@ -19,11 +19,20 @@ from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.engines.sqlite import schema
-from langmemory.engines.sqlite.file.connection import Connection, Database, clear_errors
+from langmemory.engines.sql.writing.indexing import Indexing
+from langmemory.engines.sqlite import leftovers, schema
+from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.file.connection import (
+    Connection,
+    Database,
+    clear_errors,
+    is_damage,
+)
+from langmemory.engines.sqlite.file.rescue import Rescued, rescued
 from langmemory.engines.sqlite.index import keywords, signs, vectors, words
 from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
+from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
 from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.search.selection import Selection
@@ -115,6 +124,68 @@ class Engine:
             connection.enable_load_extension(False)
             self._public = connection
         return self._public
+
+    @property
+    def path(self) -> str:
+        """The file, or ``":memory:"``."""
+        return self.database.path
+
+    def check_usable(self) -> None:
+        """Raise an error where the file was closed, or opened by a parent process."""
+        self.database.check_usable()
+
+    def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
+        """See `Database.first`."""
+        return self.database.first(statement, bindings)
+
+    def part(self, connection: Connection) -> AbstractContextManager[None]:
+        """See `Database.part`."""
+        return self.database.part(connection)
+
+    def copy(self) -> AbstractContextManager[Connection]:
+        """See `Database.copy`."""
+        return self.database.copy()
+
+    def mend(self, indexing: Indexing) -> None:
+        """Write a keyword index anew that was found lost when the file was opened."""
+        if not self.keywords_lost:
+            return
+        with self.write() as connection:
+            if keywords.lost(connection):  # another process may have been faster
+                written = rebuild_keywords(connection, indexing)
+                logger.warning("keyword index of %s: %d rows written anew", self.path, written)
+
+    def check(self) -> list[str]:
+        """Return what is inconsistent in the file, one line for each."""
+        with self.read() as snapshot:
+            return check(snapshot.connection)
+
+    def rescued(self, error: DatabaseError) -> AbstractContextManager[Rescued] | None:
+        """Return a copy of all that can be read, where an error says that the file is damaged."""
+        if not is_damage(error) or self.database.in_memory:
+            return None
+        return rescued(self.database.file)
+
+    @contextmanager
+    def erasing(self, connection: Connection) -> Iterator[None]:
+        """Within a transaction: overwrite with zeros what is deleted."""
+        connection.pragma("secure_delete", True)
+        try:
+            yield
+        finally:
+            connection.pragma("secure_delete", False)
+
+    def empty_wal(self) -> bool:
+        """See `Database.empty_wal`."""
+        return self.database.empty_wal()
+
+    def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
+        """Return how many of the words were looked for in the file, and where one still stands."""
+        with self.read() as snapshot:
+            indexed = leftovers.found_terms(snapshot.connection, words)
+        with clear_errors(self.path):
+            looked, places = leftovers.found_in_bytes(self.database, words)
+        return looked, [*places, *(["the keyword index"] if indexed else [])]
 
     def close(self) -> None:
         """Close the file. What is in memory of it goes with the last engine on it: by the next one

@@ -1,4 +1,4 @@
-"""The indexes derived anew from the items: lost keywords, another embedding model."""
+"""Vectors of another embedding model for every item of a file."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import Any, Final
 
 from langmemory.config import Config, load_config
 from langmemory.engines.sql.tables.connection import MAX_VECTORS
-from langmemory.engines.sql.tables.namespaces import namespace_tokens
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, write_model
-from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import (
     Draft,
     IndexConfig,
     Indexing,
     resolve_indexing,
-    tokens_of,
 )
 from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed, stored_row
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index import keywords, vectors
+from langmemory.engines.sqlite.index import vectors
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.candidates import Floats
 
@@ -33,40 +30,6 @@ it is done."""
 
 Progress = Callable[[int, int], None]
 """Called with (items done, items in all)."""
-
-
-def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
-    """Write the whole keyword index anew from the items, and the tokens of texts of other scripts; how
-    many items. In a write transaction."""
-    keywords.delete_all(connection)
-    count = after = 0
-    while rows := connection.execute(
-        f"SELECT {COLUMNS}, i.namespace, i.tokens IS NOT NULL FROM {TABLES} WHERE i.id > ? "
-        f"ORDER BY i.id LIMIT {BATCH}",
-        (after,),
-    ).fetchall():
-        after = rows[-1][0]
-        written, turns = [], []
-        split: dict[int, Draft] = {}
-        for row in rows:
-            draft = reindexed(indexing, stored_row(row))
-            body = draft.write.body
-            if row[9] and not draft.text.isascii():
-                split[row[0]] = draft
-            if body is None:
-                continue
-            written.append((row[0], namespace_tokens(connection, row[8]), body, ""))
-            if row[5] is not None:
-                turns.append(row[0])
-        keywords.write(connection, written, fresh=True)
-        verbatim.refresh_contexts(connection, turns)
-        connection.executemany(
-            "UPDATE item SET tokens = ? WHERE id = ?",
-            zip(tokens_of(list(split.values())), split, strict=True),
-        )
-        count += len(written)
-    keywords.found(connection)
-    return count
 
 
 def reembed(

@@ -11,16 +11,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from langmemory.engines.sql.background import journal
-from langmemory.engines.sql.background.journal import DerivedRow, QuestionRow, ReplacedRow
-from langmemory.engines.sql.records import items, standing
-from langmemory.engines.sql.tables import settings
-from langmemory.engines.sql.tables.times import by_clock
-from langmemory.engines.sql.writing.naming import Names
-from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
+from langmemory.ports import journal as ports
+from langmemory.ports.journal import DerivedRow, JournalRows, Naming, QuestionRow, ReplacedRow
 from langmemory.projections.journal.files import JournalFiles
 from langmemory.projections.journal.pages import Learned, Page, Session, sessions
 from langmemory.types import Namespace
@@ -31,17 +25,15 @@ QUOTED_CHARACTERS: Final = 120
 """Of each fact that a question is about."""
 UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
 """Why files cannot follow: of theirs, or because the store cannot be read any more."""
-Pages = set[tuple[Namespace, str]]
-"""Of the journal: namespaces and days."""
 
 
 class Journal:
     """What was learned, day by day. It holds nothing: every page is read from the memory file."""
 
-    __slots__ = ("_engine",)
+    __slots__ = ("_rows",)
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, rows: JournalRows) -> None:
+        self._rows = rows
 
     def pages(self, prefix: Namespace = (), *, days: Collection[date] | None = None) -> list[Page]:
         """What was said came to, a page for each day, by namespace, owner and day.
@@ -52,39 +44,25 @@ class Journal:
         """
         prefix = check_namespace(prefix, may_be_empty=True)
         chosen = None if days is None else {day.isoformat() for day in days}
-        with self._engine.read() as snapshot:
-            connection = snapshot.connection
-            return [
-                page
-                for namespace, path in journal.namespaces(connection, prefix)
-                for page in _pages(connection, namespace, path, chosen)
-            ]
+        return [page for found in self._rows.learned(prefix, chosen) for page in _pages(found)]
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         """The days whose pages tell of these memories."""
-        namespace = check_namespace(namespace)
-        with self._engine.read() as snapshot:
-            connection = snapshot.connection
-            found = [items.find(connection, namespace, key) for key in keys]
-            pages = journal.pages_of(connection, [item for item in found if item is not None])
-        return {date.fromisoformat(day) for _, day in pages}
+        return self._rows.days(check_namespace(namespace), keys)
 
     def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
         """Whether one of these memories tells what somebody is called."""
-        with self._engine.read() as snapshot:
-            return standing.tell_names(snapshot.connection, check_namespace(namespace), keys)
+        return self._rows.tell_names(check_namespace(namespace), keys)
 
     def folders(self) -> list[Path]:
         """Where files of the journal stand, whoever had them written: what is undone, decided,
         forgotten, deleted or expired is followed in each of them."""
-        with self._engine.glance() as snapshot:
-            return [Path(folder) for folder in settings.journals(snapshot.connection)]
+        return self._rows.folders()
 
     def keep(self, folder: Path) -> None:
         """Note in the file that the journal is written to this folder."""
         if folder not in self.folders():
-            with self._engine.write() as connection:
-                settings.add_journal(connection, str(folder))
+            self._rows.keep(folder)
 
     def follow(self) -> None:
         """Make the files of the pages that were marked say what the file says, in every folder.
@@ -93,10 +71,9 @@ class Journal:
         what a process wrote that ended before its files did.
         """
         try:
-            with self._engine.glance() as snapshot:
-                pages, newest = journal.marked(snapshot.connection)
+            pages, newest = self._rows.stale()
         except UNREACHED as error:
-            _warn_unread(self._engine, error)
+            _warn_unread(self._rows.path, error)
             return
         if not newest:
             return
@@ -118,13 +95,13 @@ class Journal:
             self._unmark(newest)
 
     def _newest_mark(self) -> int:
-        with suppress(DatabaseError, ClosedStoreError), self._engine.glance() as snapshot:
-            return journal.marked(snapshot.connection)[1]
+        with suppress(DatabaseError, ClosedStoreError):
+            return self._rows.stale()[1]
         return 0
 
     def _unmark(self, newest: int) -> None:
-        with suppress(DatabaseError, ClosedStoreError), self._engine.write() as connection:
-            journal.unmark(connection, newest)  # where it fails, the next one follows once more
+        with suppress(DatabaseError, ClosedStoreError):  # else the next one follows once more
+            self._rows.unmark(newest)
 
     def rebuild(self) -> list[Path] | None:
         """Make every page of every folder what the file says, after something was forgotten.
@@ -153,14 +130,14 @@ class Journal:
         try:
             return self.folders()
         except UNREACHED as error:
-            _warn_unread(self._engine, error)
+            _warn_unread(self._rows.path, error)
             return None
 
 
-def _warn_unread(engine: Engine, error: Exception) -> None:
+def _warn_unread(path: str, error: Exception) -> None:
     logger.warning(
         "Where the journal of %s stands could not be read: %s. If it has files, run `langmemory "
-        "journal --rebuild --path` with their folder.", engine.database.path, error,
+        "journal --rebuild --path` with their folder.", path, error,
     )  # fmt: skip
 
 
@@ -171,28 +148,21 @@ def _warn(folder: Path, error: Exception) -> None:
     )  # fmt: skip
 
 
-def _pages(
-    connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
-) -> Iterator[Page]:
-    told = journal.derived(connection, namespace, path, days)
-    if not told:
-        return
+def _pages(found: ports.Learned) -> Iterator[Page]:
     by_page: dict[tuple[str | None, str], list[DerivedRow]] = defaultdict(list)
-    for found in told:
-        by_page[_reader(found), found.day].append(found)
-    keys = [found.key for found in told]
+    for told in found.derived:
+        by_page[_reader(told), told.day].append(told)
     replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
-    for row in journal.replaced(connection, namespace, keys):
+    for row in found.replaced:
         replaced[row.by].append(row)
-    asked = journal.questions(connection, namespace, keys)
     for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
-        names = Names(connection, owner or "")
+        names = found.names(owner)
         parts = [_part(row, replaced.get(row.key, ()), names) for row in rows]
         yield Page(
-            namespace=path,
+            namespace=found.namespace,
             owner=owner,
             day=date.fromisoformat(day),
-            sessions=sessions([*parts, *_questions(rows, asked, names)]),
+            sessions=sessions([*parts, *_questions(rows, found.questions, names)]),
         )
 
 
@@ -201,7 +171,7 @@ def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
     return (row.owner or "") if row.privacy == "private" else None
 
 
-def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Session:
+def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Naming) -> Session:
     def told(text: object, by: DerivedRow | ReplacedRow = row) -> str:
         return names.told(row.namespace, by.owner, by.value, str(text))
 
@@ -220,7 +190,7 @@ def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Ses
     ]
     learned = Learned(
         text=text,
-        until=by_clock(row.invalid_at_us, row.ended_said_at, row.value.get("said_at")),
+        until=row.until,
         instead_of=tuple(instead_of),
         waits=row.status in ("pending", "approved"),
     )
@@ -228,7 +198,7 @@ def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Names) -> Ses
 
 
 def _questions(
-    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Names
+    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Naming
 ) -> Iterator[Session]:
     """Questions about a fact of the page, with the facts they are about."""
     facts = {row.key: row for row in rows}

@@ -14,7 +14,7 @@ from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, Updat
 from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
 from langmemory.reflection.tokens import Usage, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.gathering import Gathering
+from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 REASON: Final = "memory manager"

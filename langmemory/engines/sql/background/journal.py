@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, from_path
+from langmemory.engines.sql.tables.times import by_clock
 from langmemory.engines.sql.tables.values import LONG, LeafValue
+from langmemory.ports.journal import DerivedRow, QuestionRow, ReplacedRow
 from langmemory.types import Namespace
 from langmemory.values import from_json
 
@@ -22,31 +24,6 @@ _BEGINS: Final = "substr(i.value ->> '$.said_at', 1, 10)"
 """``said_at`` is ISO 8601 with an offset, so it begins with the speaker's own day."""
 _DAY: Final = f"CASE WHEN date({_BEGINS}) = {_BEGINS} AND {_BEGINS} > '0001' THEN {_BEGINS} END"
 """NULL where somebody put something else there."""
-
-
-class DerivedRow(NamedTuple):
-    """A fact or a summary, and where it was told."""
-
-    namespace: Namespace
-    key: str
-    value: dict[str, Any]
-    day: str
-    owner: str | None
-    privacy: str
-    status: str
-    invalid_at_us: int | None
-    ended_said_at: str | None
-    """``said_at`` of what replaced it."""
-    thread: str | None
-
-
-class ReplacedRow(NamedTuple):
-    """A fact that gave way to another."""
-
-    by: str
-    value: dict[str, Any]
-    owner: str | None
-    privacy: str
 
 
 def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Namespace]]:
@@ -156,7 +133,12 @@ def derived(
         f"{chosen} AND day IS NOT NULL ORDER BY day, source, i.id",
         bindings,
     )
-    return [DerivedRow(path, key, from_json(value), *rest) for key, value, *rest, _ in rows]
+    found = []
+    for key, text, told_on, owner, privacy, status, invalid_at, replaced_at, thread, _ in rows:
+        value = from_json(text)
+        until = by_clock(invalid_at, replaced_at, value.get("said_at"))
+        found.append(DerivedRow(path, key, value, told_on, owner, privacy, status, until, thread))
+    return found
 
 
 def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> set[int]:
@@ -185,17 +167,6 @@ def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[
         (connection.text_array(tuple(by)), namespace),
     )
     return [ReplacedRow(by, from_json(value), *rest) for by, value, *rest in rows]
-
-
-class QuestionRow(NamedTuple):
-    """An open review, and one of the facts it is about."""
-
-    review: str
-    question: str
-    key: str
-    value: dict[str, Any]
-    owner: str | None
-    privacy: str
 
 
 def questions(connection: Connection, namespace: int, about: Iterable[str]) -> list[QuestionRow]:

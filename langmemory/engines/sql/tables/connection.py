@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
 from langmemory.ports.candidates import Floats
 
 MAX_VECTORS: Final = 65_536
 """Vectors that one item may have."""
+
+
+class Rescued(Protocol):
+    """A copy of what could be read of a damaged database."""
+
+    @property
+    def connection(self) -> Connection: ...
+
+    @property
+    def damages(self) -> Sequence[object]: ...
 
 
 class Connection(Protocol):
@@ -21,6 +32,20 @@ class Connection(Protocol):
     @property
     def constraint_error(self) -> type[Exception]:
         """The exception that a row raises which the schema does not allow."""
+        ...
+
+    @property
+    def damage_errors(self) -> tuple[type[Exception], ...]:
+        """The exceptions that a damaged table raises."""
+        ...
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; an error may have ended it."""
+        ...
+
+    def rescued(self) -> AbstractContextManager[Rescued]:
+        """Return a copy of all that can be read of a damaged database."""
         ...
 
     def execute(self, statements: str, bindings: Any = ..., /) -> Any:

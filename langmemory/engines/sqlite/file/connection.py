@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -26,6 +26,9 @@ from langmemory.errors import (
 )
 from langmemory.files import create_file
 from langmemory.ports.candidates import Floats
+
+if TYPE_CHECKING:
+    from langmemory.engines.sql.tables.connection import Rescued
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 
@@ -134,6 +137,8 @@ class Connection(apsw.Connection):
     """Of the keyword index, once asked for."""
     constraint_error = apsw.ConstraintError
     """Raised for a row that the schema does not allow."""
+    damage_errors = (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError)
+    """Raised by a damaged table."""
 
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
@@ -161,6 +166,7 @@ class Connection(apsw.Connection):
         ) -> None: ...
         def delete_vectors(self, item: int, namespace: int) -> None: ...
         def erase_vectors(self, items: Sequence[int]) -> None: ...
+        def rescued(self) -> AbstractContextManager[Rescued]: ...
 
 
 _opened: weakref.WeakValueDictionary[int, Database] = weakref.WeakValueDictionary()

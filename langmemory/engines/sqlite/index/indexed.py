@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
 from langmemory.engines.sql.tables.settings import read_model
+from langmemory.engines.sqlite.file import rescue
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import keywords, signs, vectors
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS
@@ -15,6 +17,9 @@ from langmemory.ports.candidates import Floats
 
 class IndexedConnection(Connection):
     """See `langmemory.engines.sql.tables.connection.Connection`."""
+
+    def rescued(self) -> AbstractContextManager[rescue.Rescued]:
+        return rescue.rescued(self.db_filename("main"))
 
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
         keywords.write(self, rows, fresh=fresh)

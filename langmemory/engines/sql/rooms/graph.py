@@ -12,14 +12,14 @@ from itertools import count, islice, pairwise
 from os import PathLike
 from typing import Any
 
+from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import Departed
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.naming import Names
-from langmemory.engines.sqlite.engine import Engine
-from langmemory.stores.graph.subgraph import Path, Subgraph
+from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Namespace, Scope, Status
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,17 +14,15 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.rooms.conversing import shown
+from langmemory.engines.sql.rooms.core import Core, pages_telling_of
+from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.transfer import transfer
-from langmemory.engines.sqlite import consistency
-from langmemory.engines.sqlite.file.connection import is_damage
-from langmemory.engines.sqlite.file.rescue import rescued
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
-from langmemory.stores.conversing import shown
-from langmemory.stores.core import Core, pages_telling_of
-from langmemory.stores.recalling import RecallOptions, scope_of
-from langmemory.stores.twins import twin
+from langmemory.twins import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace
 
 
@@ -142,14 +140,13 @@ class ViewerAdmin:
         state = transfer.Exporting()
         options: dict[str, Any] = {"history": history, "state": state}
         try:
-            yield from transfer.export_rows(
-                self._core.engine.database.read, prefix, self._viewer, **options
-            )
+            yield from transfer.export_rows(self._reading, prefix, self._viewer, **options)
             return
         except DatabaseError as error:
-            if not is_damage(error) or self._core.engine.database.in_memory:
+            rescued = self._core.engine.rescued(error)
+            if rescued is None:
                 raise
-        with rescued(self._core.engine.database.file) as found:
+        with rescued as found:
             copy = found.connection
             yield from transfer.export_rows(
                 lambda: nullcontext(copy), prefix, self._viewer, **options
@@ -160,6 +157,11 @@ class ViewerAdmin:
             "doctor` names the others.",
             found.damages,
         )
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._core.engine.read() as snapshot:
+            yield snapshot.connection
 
 
 class Admin(ViewerAdmin):
@@ -208,8 +210,7 @@ class Admin(ViewerAdmin):
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the file, one line for each; none where all is well."""
-        with self._core.engine.read() as snapshot:
-            return list(consistency.check(snapshot.connection))
+        return self._core.engine.check()
 
     def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
         """Return conversations with turns that no reflection has read, the oldest turn first.

@@ -21,9 +21,10 @@ from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items
 from langmemory.engines.sql.records.follow_ups import FollowUp
+from langmemory.engines.sql.rooms.core import Core, pages_of
 from langmemory.engines.sql.scope.scopes import compile_scope
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError, StalePlanError
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.planning.meanwhile import caught_up
@@ -31,8 +32,7 @@ from langmemory.formation.planning.parting import PARTED, again, parted
 from langmemory.formation.planning.reinstating import reinstated
 from langmemory.formation.planning.rewording import still_claimed
 from langmemory.ports.facts import Claim
-from langmemory.projections.journal import Pages
-from langmemory.stores.core import Core, pages_of
+from langmemory.ports.journal import Pages
 from langmemory.types import Applied, Namespace, Scope
 
 logger = logging.getLogger("langmemory.store")

@@ -6,19 +6,15 @@ else has one of them speaks of it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Final
 
-import apsw
-
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings
-from langmemory.engines.sqlite.file.connection import Connection, Database
-from langmemory.engines.sqlite.file.rescue import rescued
-from langmemory.languages import SIGNS, index_text
+from langmemory.languages import SIGNS
 from langmemory.values import from_json, readable_text, to_json
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")
@@ -28,14 +24,7 @@ _PHRASE: Final = re.compile(r'[^"\\\x00-\x1f]+')
 FEWEST_BYTES: Final = 6
 """A shorter word stands in vectors by chance; of texts without a longer one, whole passages count."""
 MOST_WORDS: Final = 1_000
-"""Words looked for in the file, at most …"""
-MOST_BYTES: Final = 20_000_000_000
-"""… and fewer in a large one: so many bytes are looked at in all (about 20 s)."""
-
-READ_BYTES: Final = 32 << 20
-OVERLAP_BYTES: Final = 1 << 20
-"""Longer than any word or passage worth looking for."""
-
+"""Words looked for in the file, at most."""
 MANY_WORDS: Final = 3_000
 """So many are not looked for one by one among the words of the file, but these among them."""
 MOST_PASSAGES: Final = 50
@@ -295,9 +284,9 @@ def _texts(
     for query in queries:
         try:
             yield from _strings(connection, query, bindings)
-        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+        except connection.damage_errors:
             # A damaged row keeps nobody from forgetting another. What was read is read twice.
-            with rescued(connection.db_filename("main")) as copy:
+            with connection.rescued() as copy:
                 yield from _strings(copy.connection, query, bindings)
 
 
@@ -398,70 +387,3 @@ def _forget_names(connection: Connection, traces: Traces, runs: set[str]) -> int
         "DELETE FROM alias WHERE norm = ? AND namespace = ? AND entity = ?", gone
     )
     return len(gone)
-
-
-def found_terms(connection: Connection, words: Iterable[str]) -> bool:
-    """Whether the keyword index still holds one of the words for a row that is gone."""
-    connection.execute(
-        "CREATE VIRTUAL TABLE temp.probe USING fts5 "
-        "(body, tokenize = 'porter unicode61 remove_diacritics 2');"
-        "CREATE VIRTUAL TABLE temp.probe_term USING fts5vocab ('temp', 'probe', 'row');"
-        "CREATE VIRTUAL TABLE temp.keyword_term USING fts5vocab ('main', 'keyword', 'instance')"
-    )
-    try:
-        connection.executemany(
-            "INSERT INTO temp.probe (body) VALUES (?)", [(index_text(word),) for word in words]
-        )
-        row = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM temp.probe_term p CROSS JOIN temp.keyword_term k "
-            "ON k.term = p.term WHERE k.doc NOT IN (SELECT id FROM keyword_docsize))"
-        ).fetchone()
-        return bool(row[0])
-    finally:
-        connection.execute(
-            "DROP TABLE temp.keyword_term; DROP TABLE temp.probe_term; DROP TABLE temp.probe"
-        )
-
-
-def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]]:
-    """How many of the words were looked for, and the files that still hold one of them.
-
-    As they were written and in lower case, in the file and its WAL; in memory, in the pages.
-    """
-    if database.in_memory:
-        with database.read() as connection:
-            image = connection.serialize("main")
-        looked = _affordable(words, len(image))
-        return len(looked), [database.path] if _any_in(image, looked) else []
-    files = {database.file: apsw.SQLITE_OPEN_MAIN_DB, f"{database.file}-wal": apsw.SQLITE_OPEN_WAL}
-    there = {path: kind for path, kind in files.items() if os.path.exists(path)}
-    looked = _affordable(words, sum(map(os.path.getsize, there)))
-    found = [
-        path for path, kind in there.items() if any(_any_in(p, looked) for p in _parts(path, kind))
-    ]
-    return len(looked), found
-
-
-def _parts(path: str, kind: int) -> Iterator[bytes]:
-    """The bytes of a file, some at a time and beginning with the last of those before.
-
-    Read through SQLite: to close a file of one's own drops every lock that this process has on it,
-    also those of SQLite (https://sqlite.org/howtocorrupt.html, 2.2).
-    """
-    file = apsw.VFSFile("", path, [kind | apsw.SQLITE_OPEN_READONLY, 0])
-    try:
-        size = file.xFileSize()
-        for start in range(0, size, READ_BYTES):
-            begin = max(0, start - OVERLAP_BYTES)
-            yield file.xRead(min(start + READ_BYTES, size) - begin, begin)
-    finally:
-        file.xClose()
-
-
-def _affordable(words: list[str], size: int) -> list[str]:
-    return words[: max(10, min(MOST_WORDS, MOST_BYTES // max(size, 1)))]
-
-
-def _any_in(image: bytes, words: Iterable[str]) -> bool:
-    forms = {form.encode() for word in words for form in (word, word.casefold())}
-    return any(image.find(form) >= 0 for form in forms)

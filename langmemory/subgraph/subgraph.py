@@ -143,7 +143,7 @@ class Subgraph:
                 f"{os.fspath(path)!r} has no ending that says what to draw; name it .png, .svg or "
                 ".pdf."
             )
-        from langmemory.stores.graph.picture import draw
+        from langmemory.subgraph.picture import draw
 
         draw(self, path)
 

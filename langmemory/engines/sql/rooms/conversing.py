@@ -15,12 +15,12 @@ from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
 from langmemory.engines.sql.records import items, labels, standing
+from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names, unnumbered
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
-from langmemory.stores.core import Core
 from langmemory.types import Memory, Namespace
 
 logger = logging.getLogger("langmemory.store")

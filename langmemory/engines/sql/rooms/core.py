@@ -6,36 +6,34 @@ import logging
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
 
 from langgraph.store.base import TTLConfig
 
-from langmemory.config import Config, load_config
+from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.searching import Searching, now_us
 from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import Draft, IndexConfig, resolve_indexing
 from langmemory.engines.sql.writing.usage import UsageCounts
 from langmemory.engines.sql.writing.usage import write as write_counts
-from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.reembedding import rebuild_keywords
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.projections.journal import Journal, Pages
+from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog
 from langmemory.recall.expansion import Expander
 from langmemory.recall.given import GivenLog
 from langmemory.recall.presets import find_preset
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor
-from langmemory.stores.workers import Workers
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.store")
@@ -58,13 +56,15 @@ class Core:
     """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
 
     __slots__ = (
-        "accesses", "config", "counts", "engine", "expander", "given", "indexing", "redactor",
+        "accesses", "config", "counts", "engine", "expander", "given", "indexing", "journal", "redactor",
         "reranker", "searching", "ttl_config", "workers",
     )  # fmt: skip
 
     def __init__(
         self,
         path: str | os.PathLike[str] | None,
+        open_engine: Callable[[str | os.PathLike[str], DatabaseConfig], Engine],
+        journal: Callable[[Engine], Projection],
         *,
         index: IndexConfig | Mapping[str, Any] | Literal[False] | None,
         ttl: TTLConfig | None,
@@ -73,7 +73,10 @@ class Core:
         reranker: Reranker | None,
         redactor: Redactor | None,
     ) -> None:
-        """Open the file; see `MemoryStore`."""
+        """Open the file; see `MemoryStore`.
+
+        ``open_engine`` opens the database, ``journal`` makes the files that follow it.
+        """
         if not isinstance(path, str | os.PathLike | None):
             raise ConfigError(
                 f"path is {path!r:.80}; it must be the path of a file, or ':memory:'. The store opens "
@@ -93,17 +96,12 @@ class Core:
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
         self.accesses, self.given, self.counts = AccessLog(), GivenLog(), UsageCounts()
-        self.engine = Engine(settings.path if path is None else path, settings=settings)
-        self.workers = Workers(self.engine.database)
+        self.engine = open_engine(settings.path if path is None else path, settings)
+        self.journal = journal(self.engine)
+        self.workers = Workers(self.engine)
         try:
-            self.indexing.check_model(self.engine.model, self.engine.database.path)
-            if self.engine.keywords_lost:
-                with self.engine.write() as connection:
-                    if keywords.lost(connection):  # another process may have been faster
-                        written = rebuild_keywords(connection, self.indexing)
-                        logger.warning(
-                            "keyword index of %s: %d rows written anew", self.path, written
-                        )
+            self.indexing.check_model(self.engine.model, self.engine.path)
+            self.engine.mend(self.indexing)
         except BaseException:
             self.engine.close()
             raise
@@ -111,12 +109,7 @@ class Core:
     @property
     def path(self) -> str:
         """The file, or ``":memory:"``."""
-        return self.engine.database.path
-
-    @property
-    def journal(self) -> Journal:
-        """What was learned, day by day."""
-        return Journal(self.engine)
+        return self.engine.path
 
     def follow(self, pages: Pages) -> None:
         """Let the journal's files follow after a transaction that marked pages."""

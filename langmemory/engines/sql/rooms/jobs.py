@@ -7,11 +7,11 @@ from concurrent.futures import Future
 
 from langmemory.arguments import whole_number
 from langmemory.engines.sql.background import jobs
+from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sqlite.engine import Engine
-from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sql.rooms.workers import Workers
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.ports.jobs import Enqueued, NewJob
-from langmemory.stores.workers import Workers
 from langmemory.types import Job, JobState
 
 WAITING: tuple[JobState, ...] = ("running", "pending", "dead")

@@ -11,30 +11,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from langmemory.engines.sql.forgetting import concerned, forget
+from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.forgetting import concerned, forget, remains
 from langmemory.engines.sql.forgetting.concerned import Concerned
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, runs
-from langmemory.engines.sql.scope.ownership import visible_to
-from langmemory.engines.sql.tables.namespaces import find
-from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
-from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.usage import UsageCounts
-from langmemory.engines.sqlite.engine import Engine
-from langmemory.engines.sqlite.file.connection import Connection, clear_errors
-from langmemory.engines.sqlite.forgetting import remains
-from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
-from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
-from langmemory.recall.given import GivenLog
-from langmemory.stores.core import Core
-from langmemory.stores.following import (
+from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.following import (
     OutdatedPlanError,
     Reinstatement,
     follow_up,
     planned_again,
     reinstate,
 )
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import find
+from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.usage import UsageCounts
+from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
+from langmemory.languages import is_unspaced
+from langmemory.languages.spelling import normalised
+from langmemory.recall.given import GivenLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -103,7 +102,7 @@ class Forgetting:
 
     def preview(self, engine: Engine) -> Forgotten:
         """What would go: done to a copy of the file, so that nobody's write waits for it."""
-        with engine.database.copy() as connection:
+        with engine.copy() as connection:
             going = self._concerned(connection)
             samples = _samples(connection, going, self.owner)
             known = remains.said_by_others(connection, going.every, going.past)
@@ -132,12 +131,9 @@ class Forgetting:
             going = self._concerned(connection)
             planned.check(connection, going.alive)
             known = foreseen.known_now(connection, going)
-            connection.pragma("secure_delete", True)  # most is gone even if the rest never came
-            try:
+            with engine.erasing(connection):  # most is gone even if the rest never came
                 reinstate(connection, planned)  # before: nothing is to name what goes
                 done, traces = self._erase(connection, going, known)
-            finally:
-                connection.pragma("secure_delete", False)
             note_remaining(connection, "file", done.run_id)
         return done, traces
 
@@ -152,7 +148,7 @@ class Forgetting:
         try:
             if purge == "later":
                 engine.erase_keywords()
-                engine.database.empty_wal()
+                engine.empty_wal()
                 return done
             with engine.read() as snapshot:
                 words = traces.needles(snapshot.connection)
@@ -160,21 +156,21 @@ class Forgetting:
             if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
-            looked, places = _looked_for(engine, words)
+            looked, places = engine.leftovers(words)
             if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
                     words = remains.unsaid(snapshot.connection, words)
-                looked, places = _looked_for(engine, words)
+                looked, places = engine.leftovers(words)
         except DatabaseError as error:
             raise ForgettingError(
-                f"The memories are gone, but {engine.database.path} could not be cleared and looked "
+                f"The memories are gone, but {engine.path} could not be cleared and looked "
                 f"through, so it may still hold their bytes ({error}). Forget them again, or open the "
                 "file anew."
             ) from error
         if not emptied:
             raise ForgettingError(
                 f"The memories are gone, but another process still reads an older state of "
-                f"{engine.database.path}, so its WAL may hold their bytes. Close it, then forget "
+                f"{engine.path}, so its WAL may hold their bytes. Close it, then forget "
                 "again, or open the file anew."
             )
         if places:
@@ -270,15 +266,6 @@ class _Foreseen:
         return self.known
 
 
-def _looked_for(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
-    """How many of the words were looked for in the bytes, and where one of them still stands."""
-    with engine.read() as snapshot:
-        indexed = remains.found_terms(snapshot.connection, words)
-    with clear_errors(engine.database.path):
-        looked, places = remains.found_in_bytes(engine.database, words)
-    return looked, [*places, *(["the keyword index"] if indexed else [])]
-
-
 def make_up(engine: Engine) -> bool:
     """Do to the file what an earlier forgetting did not come to: it was killed, the disk was full, or
     somebody was reading. Whether nothing is left but the journal; that it follows is the caller's."""
@@ -287,7 +274,7 @@ def make_up(engine: Engine) -> bool:
     if left is None:
         return False
     if left == "copies":
-        return engine.database.empty_wal()
+        return engine.empty_wal()
     emptied = engine.purge()
     if emptied:
         with engine.write() as connection:

@@ -14,6 +14,8 @@ from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.as_of import Past, PastSource
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
+from langmemory.engines.sql.rooms.asking import Asking
+from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
@@ -26,8 +28,6 @@ from langmemory.recall.explain import left_out
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
-from langmemory.stores.asking import Asking
-from langmemory.stores.core import Core
 from langmemory.types import (
     Granularity,
     Kind,

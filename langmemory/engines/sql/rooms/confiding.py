@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from langmemory.changes import ChangeSet, Facets, UpdateMemory
 from langmemory.engines.sql.records import standing
-from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
 from langmemory.messages import Turn
 from langmemory.pluralize import counted

@@ -16,8 +16,8 @@ import numpy as np
 
 from langmemory.files import create_file
 from langmemory.pluralize import counted
-from langmemory.stores.graph.layout import places
-from langmemory.stores.graph.subgraph import MISSING, Subgraph
+from langmemory.subgraph.layout import places
+from langmemory.subgraph.subgraph import MISSING, Subgraph
 from langmemory.types import Edge
 
 COLOURS: Final[Mapping[str, tuple[str, str]]] = {

@@ -15,16 +15,16 @@ from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items
+from langmemory.engines.sql.rooms.confiding import Heard, privately
+from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import Draft
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_list, turns_of
 from langmemory.namespaces import check_namespace
-from langmemory.projections.journal import Pages
+from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
-from langmemory.stores.confiding import Heard, privately
-from langmemory.stores.core import Core, pages_of
 from langmemory.types import Namespace, Privacy, Remembered
 
 logger = logging.getLogger("langmemory.store")

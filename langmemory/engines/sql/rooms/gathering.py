@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 from langmemory.context.tokens import count_text
 from langmemory.engines.sql.background import reflected
@@ -14,18 +14,16 @@ from langmemory.engines.sql.background.reflected import TurnRow
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge, knowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import history, runs
+from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables import namespaces, threads
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us, to_us
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.messages import speaker_of
 from langmemory.namespaces import check_namespace
 from langmemory.types import Namespace, Privacy
 from langmemory.values import readable_text
-
-if TYPE_CHECKING:
-    from langmemory.stores.memory_store import MemoryStore
 
 BATCH_TOKENS = 2_000
 """Of what was said, by the approximate counter: enough to understand a conversation by, and little
@@ -35,12 +33,19 @@ TURNS_BEFORE = 4
 """Turns read earlier that are shown once more, so that "yes, in May" means something."""
 
 
+class OpenStore(Protocol):
+    """A store over an open file."""
+
+    @property
+    def _core(self) -> Core: ...
+
+
 class Gathering:
     """What reflection reads: turns that were not read yet, and what is known already."""
 
     __slots__ = ("_core",)
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: OpenStore) -> None:
         self._core = store._core
 
     def turns_read(self, run_id: str) -> list[str]:

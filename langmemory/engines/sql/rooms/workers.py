@@ -10,7 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Generic, TypeVar
 
-from langmemory.engines.sqlite.file.connection import Connection, Database
+from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.errors import ClosedStoreError
 
 T = TypeVar("T")
@@ -27,8 +28,8 @@ Apply = Callable[[Connection], Any]
 class Workers:
     """Runs blocking store work for event loops. Bound to no loop, so any loop may use it."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="langmemory-read")
         self._lookups = ThreadPoolExecutor(LOOKUP_THREADS, thread_name_prefix="langmemory-get")
         # One thread: writes that were begun one after the other reach the writer in that order.
@@ -88,10 +89,10 @@ class Workers:
         return job.future
 
     def _check_usable(self) -> None:
-        self._database.check_usable()  # also before a thread is asked: a forked child has none
+        self._engine.check_usable()  # also before a thread is asked: a forked child has none
         if self._closing:
             raise ClosedStoreError(
-                f"The store on {self._database.path} is being closed. Open a new one."
+                f"The store on {self._engine.path} is being closed. Open a new one."
             )
 
     def _drain(self) -> None:
@@ -103,9 +104,9 @@ class Workers:
                     return
             group = [job for job in group if job.future.set_running_or_notify_cancel()]
             try:
-                with self._database.write() as connection:
+                with self._engine.write() as connection:
                     for job in group:
-                        job.run(self._database, connection)
+                        job.run(self._engine, connection)
             except (
                 BaseException
             ) as error:  # nothing of the group was committed: every caller learns it
@@ -132,9 +133,9 @@ class _Job(Generic[T]):
         self._error: BaseException | None = None
         self.future: Future[Any] = Future()
 
-    def run(self, database: Database, connection: Connection) -> None:
+    def run(self, engine: Engine, connection: Connection) -> None:
         try:
-            with database.part(connection):
+            with engine.part(connection):
                 self._result = self._apply(connection)
         except Exception as error:  # this caller's own fault: the others go on
             if not connection.in_transaction:  # SQLite gave the whole transaction up

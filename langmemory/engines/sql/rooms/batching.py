@@ -12,14 +12,8 @@ from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch, Ranked
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import claims, items
-from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.ports.candidates import Floats
-from langmemory.projections.journal import Pages
-from langmemory.stores.core import Core, checked_ttl, pages_telling_of, remove
-from langmemory.stores.following import (
+from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
+from langmemory.engines.sql.rooms.following import (
     NOTHING,
     OutdatedPlanError,
     Reinstatement,
@@ -29,6 +23,12 @@ from langmemory.stores.following import (
     planned_again,
     reinstate,
 )
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.writing import verbatim
+from langmemory.engines.sql.writing.indexing import Draft
+from langmemory.formation.relations.vocabulary import TO_ASSISTANT
+from langmemory.ports.candidates import Floats
+from langmemory.ports.journal import Pages
 from langmemory.types import Scope
 
 
@@ -129,7 +129,7 @@ def _read(core: Core, batch: Batch, vectors: Mapping[str, Floats | None]) -> Non
     position, op = batch.reads[0]
     alive_at_us = core.searching.alive_at_us()
     if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
-        first_row = core.engine.database.first
+        first_row = core.engine.first
         batch.results[position] = operations.get(batch, op, first_row, alive_at_us)
         return
     with core.engine.read() as snapshot:

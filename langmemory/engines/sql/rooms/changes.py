@@ -36,21 +36,10 @@ from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.reading.knowledge import came_after, knowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
-from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.errors import ChangeError
-from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.planning.consequences import consequences
-from langmemory.formation.planning.dependants import dependants
-from langmemory.formation.planning.meanwhile import caught_up
-from langmemory.formation.planning.restoring import decided, founded
-from langmemory.namespaces import check_namespace
-from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
-from langmemory.projections.journal import Pages
-from langmemory.stores.conversing import shown
-from langmemory.stores.core import Core, pages_of
-from langmemory.stores.events import APPLY, REMOVE, UNDO
-from langmemory.stores.following import (
+from langmemory.engines.sql.rooms.conversing import shown
+from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.rooms.events import APPLY, REMOVE, UNDO
+from langmemory.engines.sql.rooms.following import (
     NOTHING,
     OutdatedPlanError,
     Reinstatement,
@@ -59,7 +48,18 @@ from langmemory.stores.following import (
     planned,
     planned_again,
 )
-from langmemory.stores.twins import twin
+from langmemory.engines.sql.tables import namespaces
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.errors import ChangeError
+from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.planning.consequences import consequences
+from langmemory.formation.planning.dependants import dependants
+from langmemory.formation.planning.meanwhile import caught_up
+from langmemory.formation.planning.restoring import decided, founded
+from langmemory.namespaces import check_namespace
+from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
+from langmemory.ports.journal import Pages
+from langmemory.twins import twin
 from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, Run
 
 logger = logging.getLogger("langmemory.store")
@@ -320,7 +320,7 @@ class Changes(ViewerChanges):
 
     def _rehearsed(self, write: Callable[[Connection], tuple[Applied, Pages]]) -> Applied:
         """Return what a change would do, with what follows from it: done to a copy of the file."""
-        with self._core.engine.database.copy() as connection:
+        with self._core.engine.copy() as connection:
             applied, _ = write(connection)
             found = []
             for one in follow_ups.pending(connection):

@@ -1,0 +1,122 @@
+"""The seam between the journal and an engine: rows of what was learned, and pages that are stale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from langmemory.types import Namespace
+
+Pages = set[tuple[Namespace, str]]
+"""Pages of the journal: namespaces and days, ISO 8601."""
+
+
+class DerivedRow(NamedTuple):
+    """A fact or a summary, and where it was told."""
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    day: str
+    owner: str | None
+    privacy: str
+    status: str
+    until: datetime | None
+    """When it stopped being true, by the clock of who told it."""
+    thread: str | None
+
+
+class ReplacedRow(NamedTuple):
+    """A fact that gave way to another."""
+
+    by: str
+    value: dict[str, Any]
+    owner: str | None
+    privacy: str
+
+
+class QuestionRow(NamedTuple):
+    """An open review, and one of the facts it is about."""
+
+    review: str
+    question: str
+    key: str
+    value: dict[str, Any]
+    owner: str | None
+    privacy: str
+
+
+class Naming(Protocol):
+    """Names of people, as one reader may read them."""
+
+    def told(
+        self, namespace: Namespace, owner: str | None, value: Mapping[str, Any], text: str
+    ) -> str:
+        """Return a text of a stored value with the name of whom it is about."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Learned:
+    """All that the journal tells of one namespace."""
+
+    namespace: Namespace
+    derived: Sequence[DerivedRow]
+    replaced: Sequence[ReplacedRow]
+    questions: Sequence[QuestionRow]
+    names: Callable[[str | None], Naming]
+    """Names as an owner reads them; None is everybody."""
+
+
+class JournalRows(Protocol):
+    """A store as the journal reads it."""
+
+    @property
+    def path(self) -> str:
+        """Where the store is, as a person names it."""
+        ...
+
+    def learned(self, prefix: Namespace, days: Collection[str] | None) -> Iterator[Learned]:
+        """Yield the namespaces in a prefix where something was learned, from one snapshot. ``days``:
+        only what was told on these; None is all."""
+        ...
+
+    def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
+        """Return the days whose pages tell of these memories."""
+        ...
+
+    def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
+        """Return whether one of these memories tells what somebody is called."""
+        ...
+
+    def folders(self) -> list[Path]:
+        """Return the folders that the journal is written to."""
+        ...
+
+    def keep(self, folder: Path) -> None:
+        """Note that the journal is written to this folder."""
+        ...
+
+    def stale(self) -> tuple[Pages, int]:
+        """Return the pages that were marked, and the newest of the marks; 0 where there are none."""
+        ...
+
+    def unmark(self, newest: int) -> None:
+        """Take back the marks up to this one."""
+        ...
+
+
+class Projection(Protocol):
+    """Files beside a store that follow what it holds."""
+
+    def follow(self) -> None:
+        """Bring up to date what transactions have marked."""
+        ...
+
+    def rebuild(self) -> list[Path] | None:
+        """Write all anew; return the folders that could not be written, None where it is not known
+        which there are."""
+        ...

@@ -1,0 +1,55 @@
+"""The one module that chooses an engine, and the names of its rooms for the rest of the package."""
+
+from __future__ import annotations
+
+import os
+
+from langmemory.config import DatabaseConfig
+from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.reading.operations import Batch, take_apart
+from langmemory.engines.sql.rooms import batching, recalling, remembering
+from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
+from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
+from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
+from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
+from langmemory.engines.sql.rooms.following import follow_up
+from langmemory.engines.sql.rooms.forgetting import (
+    Forgetting,
+    complete_forgetting,
+    forget_for_good,
+)
+from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.engines.sql.rooms.graph import Graph
+from langmemory.engines.sql.rooms.jobs import Jobs
+from langmemory.engines.sql.rooms.journal import StoredJournal
+from langmemory.engines.sql.rooms.recalling import (
+    RecallOptions,
+    as_expander,
+    as_reranker,
+    check_kinds,
+    check_min_score,
+)
+from langmemory.engines.sql.writing.indexing import IndexConfig
+from langmemory.engines.sqlite import Engine as SqliteEngine
+from langmemory.engines.sqlite.reembedding import reembed
+from langmemory.projections.journal import Journal
+
+__all__ = [
+    "FORGET", "RECALL", "REMEMBER", "Admin", "Batch", "Changes", "Conversing", "Core", "Engine",
+    "Forgetting", "Gathering", "Graph", "IndexConfig", "Jobs", "RecallOptions", "UnreadThread",
+    "ViewerAdmin", "ViewerChanges", "archived", "as_expander", "as_reranker", "batching",
+    "check_kinds", "check_min_score", "complete_forgetting", "conversing_of", "follow_up",
+    "forget_for_good", "journal_of", "open_engine", "recalling", "reembed", "remembering",
+    "take_apart",
+]  # fmt: skip
+
+
+def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
+    """Open a memory file, creating it if there is none."""
+    return SqliteEngine(path, settings=settings)
+
+
+def journal_of(engine: Engine) -> Journal:
+    """Return the journal of an open file."""
+    return Journal(StoredJournal(engine))
