@@ -163,11 +163,11 @@ class Play:
         self.judge: Judge = TableJudge(case.verdicts) if case.verdicts else StructuralJudge()
         adapters = ("writing.verbatim", "reading.operations", "reading.searching")
         for module in (
-            "stores.changes",
-            *(f"stores.{x}" for x in ("core", "batching", "remembering", "following", "recalling")),
-            *(f"engines.sqlite.{x}" for x in adapters),
+            *(f"rooms.{x}" for x in ("changes", "core", "batching", "remembering", "following")),
+            "rooms.recalling",
+            *adapters,
         ):
-            name = f"langmemory.{module}.now_us"
+            name = f"langmemory.engines.sql.{module}.now_us"
             monkeypatch.setattr(name, lambda: to_us(self.now), raising=False)
         self.store = MemoryStore(path)
         self.plans: list[ChangeSet] = []

@@ -29,6 +29,7 @@ from langmemory.changes import (
 )
 from langmemory.config import load_config
 from langmemory.engines.sql.forgetting import forget
+from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
@@ -38,7 +39,7 @@ from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoR
 from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.stores import MemoryStore, forgetting
+from langmemory.stores import MemoryStore
 from tests.privacy.household import START
 from tests.stores.change_sets import NS, apply, known, problems
 from tests.stores.change_sets import fact as plain_fact
@@ -849,15 +850,16 @@ def test_what_others_say_meanwhile_is_theirs(
 
 KILLED = """
 import os, signal, sys
+from langmemory.engines.sqlite import leftovers
 from langmemory.engines.sqlite.file.connection import Database
 from langmemory.projections.journal import Journal
-from langmemory.stores import MemoryStore, forgetting
+from langmemory.stores import MemoryStore
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 
 place, name = sys.argv[2].rsplit(".", 1)
-setattr({"database": Database, "remains": forgetting.remains, "journal": Journal}[place], name, die)
+setattr({"database": Database, "leftovers": leftovers, "journal": Journal}[place], name, die)
 MemoryStore(sys.argv[1]).forget((), owner="alice")
 """
 
@@ -865,7 +867,7 @@ MemoryStore(sys.argv[1]).forget((), owner="alice")
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
 @pytest.mark.parametrize(
     "killed_at",
-    ["database.purge", "database.empty_wal", "remains.found_in_bytes", "journal.rebuild"],
+    ["database.purge", "database.empty_wal", "leftovers.found_in_bytes", "journal.rebuild"],
 )
 def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
     tmp_path: Path, killed_at: str

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from langmemory.engines.sqlite.forgetting import remains
+from langmemory.engines.sql.forgetting import remains
 
 
 def test_many_words_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

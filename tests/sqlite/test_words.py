@@ -23,7 +23,7 @@ from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.index import keywords, words
-from langmemory.engines.sqlite.reembedding import rebuild_keywords
+from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.errors import DatabaseError

@@ -35,9 +35,10 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.engines.sql.rooms import batching, core, following
 from langmemory.engines.sql.rooms import changes as changes_room
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
-from langmemory.stores import MemoryStore, batching, core, following, reembed
+from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
 from tests.seeds import examples
 from tests.stores.change_sets import (

@@ -17,6 +17,7 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
+from langmemory.engines.sql.rooms import core
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.transfer import transfer
@@ -25,7 +26,7 @@ from langmemory.engines.sqlite import reembedding
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
-from langmemory.stores import MemoryStore, core
+from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply, fact
 from tests.stores.embedders import WordEmbeddings
 

@@ -28,11 +28,12 @@ from langmemory.changes import (
 )
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.records import items
+from langmemory.engines.sql.rooms import core
 from langmemory.engines.sql.transfer import transfer
 from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
-from langmemory.stores import MemoryStore, core
+from langmemory.stores import MemoryStore
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")

@@ -11,8 +11,9 @@ import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langmemory.changes import ChangeSet, RemoveMemory
+from langmemory.engines.sql.rooms import batching, core
 from langmemory.errors import ClosedStoreError, ConfigError
-from langmemory.stores import MemoryStore, batching, core
+from langmemory.stores import MemoryStore
 from langmemory.stores.sweeping import Sweeper
 
 NS = ("a",)

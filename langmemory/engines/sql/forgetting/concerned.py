@@ -312,7 +312,7 @@ def jobs_of(connection: Connection, prefix: Namespace, owner: str) -> set[tuple[
     }
 
 
-def _jobs(connection: Connection, where: str = "1", bindings: Bindings = ()) -> Any:
+def _jobs(connection: Connection, where: str = "TRUE", bindings: Bindings = ()) -> Any:
     return connection.execute(
         f"SELECT id, {BROUGHT}, error, result, kind, lane FROM job WHERE {where}", bindings
     )

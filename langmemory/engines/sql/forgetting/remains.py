@@ -57,10 +57,9 @@ OF_NAMES: Final = (
     "SELECT name FROM path", "SELECT key FROM entity", "SELECT name FROM entity",
     "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
     "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
-    "SELECT name FROM setting", "SELECT value FROM setting", "SELECT k FROM keyword_config",
-    "SELECT v FROM keyword_config", "SELECT sql FROM sqlite_schema", "SELECT 'SQLite format 3'",
+    "SELECT name FROM setting", "SELECT value FROM setting",
 )  # fmt: skip
-"""The names things have, and what SQLite writes: a word of it tells nothing."""
+"""The names things have: a word of them tells nothing."""
 SINCE: Final = (
     *(
         f"SELECT {column} FROM item WHERE id IN (SELECT item FROM history WHERE seq > ?)"
@@ -152,7 +151,7 @@ class Traces:
         """
         self._texts = list(dict.fromkeys(texts))
         self._known = known
-        known.add(_texts(connection, OF_NAMES))
+        known.add(_texts(connection, (*OF_NAMES, *connection.own_words)))
         spoken = [set(filter(_long, _WORD.findall(unescaped(text)))) for text in self._texts]
         elsewhere = known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
@@ -305,7 +304,9 @@ def _of_memories(
 
 def _remaining(connection: Connection) -> Iterator[str]:
     """Every text of which a word tells nothing."""
-    return chain(_of_memories(connection, (), ()), _texts(connection, OF_NAMES))
+    return chain(
+        _of_memories(connection, (), ()), _texts(connection, (*OF_NAMES, *connection.own_words))
+    )
 
 
 def _scalars(text: str) -> str:

@@ -71,7 +71,7 @@ def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
     """Whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
     known_at = scope.scope.known_at
     if known_at is None:
-        return "1", ()
+        return "TRUE", ()
     later = f"SELECT 1 FROM run r WHERE r.id = {table}.run AND r.at > ?"
     return f"NOT EXISTS ({later})", (to_us(known_at),)
 

@@ -65,7 +65,7 @@ class SnapshotSource:
         return self._snapshot.known_words(scope.namespace, words, scope.viewer)
 
     def holds(self, word: str) -> bool:
-        if self._scope.where == "1" and self._scope.residual is None:
+        if self._scope.where == "TRUE" and self._scope.residual is None:
             return True  # all of the namespace is in scope
         return len(self.keyword(KeywordQuery(terms=(word,)), 1).ids) > 0
 

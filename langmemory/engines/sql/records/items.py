@@ -307,10 +307,7 @@ class Batch:
     def new_id(self) -> int:
         """The next id that no item has or ever had."""
         if self.last_id is None:
-            row = self.connection.execute(
-                "SELECT seq FROM sqlite_sequence WHERE name = 'item'"
-            ).fetchone()
-            self.last_id = 0 if row is None else int(row[0])
+            self.last_id = self.connection.last_item()
         self.last_id += 1
         return self.last_id
 

@@ -58,7 +58,7 @@ class Condition:
     ones are asked for at every search; of keys that are left out nothing."""
 
 
-TRUE: Final = Condition("1")
+TRUE: Final = Condition("TRUE")
 FALSE: Final = Condition("0")
 
 
@@ -287,7 +287,7 @@ def _all(parts: list[Condition]) -> Condition:
 
 def _negate(part: Condition) -> Condition:
     if part.residual:  # "not a superset" is a subset: let everything through, Python decides
-        return Condition("1", residual=True)
+        return Condition("TRUE", residual=True)
     return Condition(f"NOT {part.sql}", part.bindings)
 
 

@@ -31,7 +31,7 @@ def visible_to(viewer: str | None, item: str = "i") -> Condition:
         raise ConfigError(
             f"viewer is {viewer!r:.80}; it must be the id of a person as a string, or None."
         )
-    own = f"coalesce({item}.owner = nullif(?, ''), 0)"
+    own = f"coalesce({item}.owner = nullif(?, ''), FALSE)"
     return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
 
 
@@ -43,7 +43,7 @@ def once_private(viewer: str | None, item: str) -> Condition:
     return Condition(
         f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
         "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
-        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) = nullif(?, ''), 0))",
+        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) = nullif(?, ''), FALSE))",
         (viewer,),
     )
 
@@ -64,7 +64,7 @@ def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
         "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
         "WHERE h.item = ?1 AND (h.action = 'forget' OR "
         "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
-        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) = nullif(?2, ''), 0)))",
+        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) = nullif(?2, ''), FALSE)))",
         (item, *visible.bindings),
     ).fetchone()
     return bool(row[0])

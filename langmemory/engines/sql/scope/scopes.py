@@ -32,7 +32,7 @@ class CompiledScope:
     @property
     def where(self) -> str:
         """Conditions beyond the namespace as one SQL expression."""
-        return " AND ".join(f"({one.sql})" for one in self.conditions) or "1"
+        return " AND ".join(f"({one.sql})" for one in self.conditions) or "TRUE"
 
     @property
     def bindings(self) -> tuple[Any, ...]:
@@ -165,7 +165,7 @@ def _within(time: str, scope: Scope) -> Condition:
         sign: to_us(at) for sign, at in ((">=", scope.since), ("<", scope.until)) if at is not None
     }
     return Condition(
-        " AND ".join(f"{time} {sign} ?" for sign in bounds) or "1", tuple(bounds.values())
+        " AND ".join(f"{time} {sign} ?" for sign in bounds) or "TRUE", tuple(bounds.values())
     )
 
 
@@ -248,7 +248,7 @@ def _or_revised(one: Condition, known_at_us: int) -> Condition:
     revised = Start(
         item="i.id",
         source=f"({since}) s CROSS JOIN item i ON i.id = s.item",
-        where="1",
+        where="TRUE",
         namespace="i.namespace",
         bindings=(known_at_us,),
         direct=False,

@@ -40,6 +40,11 @@ class Connection(Protocol):
         ...
 
     @property
+    def own_words(self) -> tuple[str, ...]:
+        """Queries for texts that the database itself writes into its files."""
+        ...
+
+    @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open; an error may have ended it."""
         ...
@@ -72,6 +77,14 @@ class Connection(Protocol):
 
     def text_array(self, texts: Sequence[str], /) -> Any:
         """Return texts, at least one, as the value of ``carray(?)``."""
+        ...
+
+    def last_item(self) -> int:
+        """Return the highest id that an item ever had, 0 before the first."""
+        ...
+
+    def skip_item(self) -> int:
+        """Return an item id that no item has or will have."""
         ...
 
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:

@@ -76,7 +76,7 @@ def inside(column: str, namespace: Namespace) -> tuple[str, Bindings]:
     """As ``column IN below(namespace)``, asked of one row after the other: where few rows are asked
     about, or most namespaces are below, it is not worth while to look all of these up first."""
     if not namespace:
-        return "1", ()
+        return "TRUE", ()
     path = to_path(namespace)
     return (
         f"EXISTS (SELECT 1 FROM namespace n WHERE n.id = {column} "
@@ -121,7 +121,7 @@ def occupied(
     prefix: Namespace = (),
     now_us: int | None = None,
     *,
-    among: str = "1",
+    among: str = "TRUE",
     bindings: Bindings = (),
 ) -> list[Namespace]:
     """Namespaces that hold at least one item, in any order.
@@ -134,7 +134,7 @@ def occupied(
         bindings: Of ``among``.
     """
     path = to_path(prefix)
-    within = "1"
+    within = "TRUE"
     labels: Bindings = ()
     if prefix:  # one range of the index, and of it what is not only spelled alike
         within = "n.path >= ? AND n.path < ? AND (n.path = ? OR n.path > ?)"

@@ -54,7 +54,9 @@ def write_model(connection: Connection, setting: ModelSetting) -> None:
 
 def journals(connection: Connection) -> list[str]:
     """Folders that pages of the journal were written to."""
-    rows = connection.execute("SELECT value FROM setting WHERE name GLOB ?", (f"{_JOURNAL}*",))
+    rows = connection.execute(
+        "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_JOURNAL), _JOURNAL)
+    )
     return [str(row[0]) for row in rows]
 
 

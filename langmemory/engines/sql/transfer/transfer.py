@@ -430,7 +430,7 @@ def _write_history(
             continue
         else:
             if (place, life) not in lives:
-                lives[place, life] = _reserve_id(connection)
+                lives[place, life] = connection.skip_item()
             item = lives[place, life]
         gone = life is not None and action in GONE
         if gone:
@@ -603,12 +603,3 @@ def _life_known(connection: Connection, change: _Change) -> bool:
         (to_path(namespace), key, change.at_us, change.action, json.dumps(forgotten)),
     )
     return known.fetchone() is not None
-
-
-def _reserve_id(connection: Connection) -> int:
-    """An item id that no item has or will have."""
-    connection.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'item'")
-    if not connection.changes():
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('item', 1)")
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'item'").fetchone()
-    return int(row[0])

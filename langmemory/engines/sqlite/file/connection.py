@@ -152,6 +152,24 @@ class Connection(apsw.Connection):
         """Return texts, at least one, as a table of one column, ``carray(?)``."""
         return apsw.carray(tuple(texts))
 
+    own_words = (
+        "SELECT k FROM keyword_config", "SELECT v FROM keyword_config",
+        "SELECT sql FROM sqlite_schema", "SELECT 'SQLite format 3'",
+    )  # fmt: skip
+    """Queries for texts that SQLite writes into the file."""
+
+    def last_item(self) -> int:
+        """Return the highest id that an item ever had, 0 before the first."""
+        row = self.execute("SELECT seq FROM sqlite_sequence WHERE name = 'item'").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def skip_item(self) -> int:
+        """Return an item id that no item has or will have."""
+        self.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'item'")
+        if not self.changes():
+            self.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('item', 1)")
+        return self.last_item()
+
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
         def execute(self, statements: str, bindings: Any = ..., **options: Any) -> Any: ...

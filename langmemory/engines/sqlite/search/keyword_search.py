@@ -113,7 +113,7 @@ def search(
         elif selected is None and not holds_everything(connection, namespace):
             within, labels = inside("i.namespace", namespace)
             where, bindings = f"{within} AND ({where})", (*labels, *bindings)
-    if selected is not None or where == "1":
+    if selected is not None or where == "TRUE":
         return best(limit)
     pool = limit * HEADROOM
     while True:

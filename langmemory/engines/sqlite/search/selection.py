@@ -152,7 +152,7 @@ class Selection:
         start, bindings = self.start(driver)
         rest = [one for one in self._scope.conditions if one is not driver]
         if rest or self._scope.residual:
-            where = " AND ".join(f"({one.sql})" for one in rest) or "1"
+            where = " AND ".join(f"({one.sql})" for one in rest) or "TRUE"
             source = f"({start}) s CROSS JOIN item i ON i.id = s.id WHERE {where}"
             bindings += tuple(binding for one in rest for binding in one.bindings)
         else:
