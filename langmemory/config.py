@@ -63,12 +63,6 @@ class DatabaseConfig(Section):
         le=600_000,
         description="Milliseconds a write waits for another process's write to finish.",
     )
-    mmap_bytes: int = Field(
-        default=48 * MIB,
-        ge=0,
-        description="Bytes of the file that each connection may map into memory; 0 turns mapping "
-        "off. More is up to a fifth faster, and counts as resident memory once for each connection.",
-    )
     readers: int = Field(
         default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
     )
@@ -182,12 +176,6 @@ class SearchConfig(Section):
     mode: SearchMode = Field(
         default="hybrid", description="Rank by vectors and words, or one of them."
     )
-    overfetch: int = Field(
-        default=4,
-        ge=1,
-        le=1_024,
-        description="Vectors compared exactly per result asked for, beyond the first 160.",
-    )
     preset: str = Field(
         default="fast",
         min_length=1,
@@ -268,9 +256,24 @@ class ReflectionConfig(Section):
     max_attempts: int = Field(
         default=10,
         ge=1,
-        description="Attempts until a failing job is given up (`langmemory jobs` retries it); with "
-        "the delays below, about two hours.",
+        description="Attempts until a failing job is given up (`langmemory jobs` retries it); after "
+        "about two hours.",
     )
+    job_timeout_seconds: float = Field(
+        default=3_600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="Seconds after which a job that still runs is given up: its lease is not "
+        "renewed any more.",
+    )
+    retention_days: float = Field(
+        default=7, gt=0, description="Days that done and replaced jobs are kept."
+    )
+
+
+class WorkConfig(ReflectionConfig):
+    """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
+
     retry_initial_seconds: float = Field(
         default=15,
         gt=0,
@@ -297,21 +300,11 @@ class ReflectionConfig(Section):
         description="Seconds a job of a worker that died is left alone; a living one renews its "
         "lease three times in them.",
     )
-    job_timeout_seconds: float = Field(
-        default=3_600,
-        gt=0,
-        le=CENTURY_SECONDS,
-        description="Seconds after which a job that still runs is given up: its lease is not "
-        "renewed any more.",
-    )
     poll_seconds: float = Field(
         default=1,
         gt=0,
         le=DAY_SECONDS,
         description="Seconds between two looks for jobs of other processes.",
-    )
-    retention_days: float = Field(
-        default=7, gt=0, description="Days that done and replaced jobs are kept."
     )
 
 
@@ -426,16 +419,16 @@ def _check_presets(settings: Config, source: str) -> None:
             )
 
 
-def check(section: str, values: Mapping[str, Any], source: str) -> None:
-    """Refuse what a section of the configuration would.
+def check_work(values: Mapping[str, Any], source: str) -> None:
+    """Refuse what `WorkConfig` does not allow.
 
     Raises:
         ConfigError: One line for each value that is not allowed; it begins with the ``source``.
     """
     try:
-        _sections()[section].model_validate(values)
+        WorkConfig.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_explain(error, source, prefix=(section,))) from error
+        raise ConfigError(_explain(error, source, prefix=("reflection",))) from error
 
 
 _BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
@@ -490,7 +483,8 @@ def _allowed(section: str | None = None, key: str | None = None) -> str:
     """What a setting, a section or the whole file may be, in words."""
     if section is None or key is None:
         return f"an object with {', '.join(_keys(section))}"
-    return _describe(_sections()[section].model_json_schema()["properties"][key])
+    model = WorkConfig if section == "reflection" else _sections()[section]
+    return _describe(model.model_json_schema()["properties"][key])
 
 
 def _describe(schema: Mapping[str, Any]) -> str:

@@ -119,7 +119,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
         ({"recall": {"preset": "quick"}}, ["recall.preset", "'quick'", "balanced"]),
         ({"search": {"preset": "quick"}}, ["search.preset", "'quick'", "balanced"]),
         ({"search": {"preset": ""}}, ["search.preset", '""', "not empty"]),
-        ('{"search": {"overfetch": NaN}}', ["search.overfetch", "NaN"]),
+        ('{"reflection": {"debounce_seconds": NaN}}', ["reflection.debounce_seconds", "NaN"]),
         ([], ["the file", "object"]),
         ("{nonsense", ["not a JSON file"]),
     ],

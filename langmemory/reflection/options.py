@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
-from langmemory.config import ReflectionConfig, check
+from langmemory.config import ReflectionConfig, WorkConfig, check_work
 
-_DEFAULT: Final = ReflectionConfig()
+_DEFAULT: Final = WorkConfig()
 
 FROM_CONFIG: Final = object()
 """A ``thread_id`` that was not given: the config's."""
 
 
 class _Configured:
-    """Options whose names are those of the configuration's section ``reflection``."""
+    """Options, most of them also keys of the configuration's section ``reflection``."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, settings: ReflectionConfig) -> Self:
         """As configured."""
-        names = [option.name for option in fields(cls)]  # type: ignore[arg-type]
-        return cls(**{name: getattr(settings, name) for name in names})
+        names = {option.name for option in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: value for name, value in settings if name in names})
 
     def __post_init__(self) -> None:
         """Raises ConfigError for what the configuration would not allow."""
         given = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
-        check("reflection", given, type(self).__name__)
+        check_work(given, type(self).__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -31,6 +31,8 @@ from langmemory.types import Scope, SearchMode
 
 logger = logging.getLogger("langmemory.store")
 
+OVERFETCH: Final = 4
+"""Vectors compared exactly for each result asked for, beyond a floor."""
 POOL: Final = 50
 """A hybrid search ranks so many items at a time: the pages within them cost one search each."""
 
@@ -47,7 +49,6 @@ class Searching:
     indexing: Indexing
     preset: Preset
     """Ranks hybrid searches."""
-    overfetch: int
     exact: bool
     omit_expired: bool
     _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -167,9 +168,7 @@ class Searching:
             asked = KeywordQuery(terms=tuple(terms), forms=tuple(word_forms(terms, language)))
             return snapshot.keyword(scope, asked, limit, complete=True)
         if mode == "semantic":
-            return snapshot.nearest(
-                scope, vector, limit, overfetch=self.overfetch, exact=self.exact
-            )
+            return snapshot.nearest(scope, vector, limit, overfetch=OVERFETCH, exact=self.exact)
         return pipeline.order(
             query,
             SnapshotSource(snapshot, scope, exact=self.exact),

@@ -90,7 +90,6 @@ class Core:
         self.searching = Searching(
             indexing=self.indexing,
             preset=find_preset(None, self.config, of="search"),
-            overfetch=self.config.search.overfetch,
             exact=(self.indexing.config or {}).get("exact", self.config.search.exact),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
