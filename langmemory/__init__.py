@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langmemory.config import Config, load_config
-    from langmemory.graphs import build_chat_graph, build_reflection_graph
-    from langmemory.reflection import (
-        ReflectionExecutor,
+    from langmemory.compat.langmem import (
         create_memory_manager,
         create_memory_searcher,
         create_memory_store_manager,
         create_thread_extractor,
     )
+    from langmemory.config import Config, load_config
+    from langmemory.graphs import build_chat_graph, build_reflection_graph
+    from langmemory.reflection import ReflectionExecutor
     from langmemory.stores import MemoryStore, reembed
     from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
     from langmemory.types import Memory, Recall, RecallResult
@@ -49,11 +49,11 @@ _HOMES = {
     "build_chat_graph": "langmemory.graphs",
     "build_reflection_graph": "langmemory.graphs",
     "create_manage_memory_tool": "langmemory.tools",
-    "create_memory_manager": "langmemory.reflection",
-    "create_memory_searcher": "langmemory.reflection",
-    "create_memory_store_manager": "langmemory.reflection",
+    "create_memory_manager": "langmemory.compat.langmem",
+    "create_memory_searcher": "langmemory.compat.langmem",
+    "create_memory_store_manager": "langmemory.compat.langmem",
     "create_search_memory_tool": "langmemory.tools",
-    "create_thread_extractor": "langmemory.reflection",
+    "create_thread_extractor": "langmemory.compat.langmem",
     "load_config": "langmemory.config",
     "reembed": "langmemory.stores",
 }

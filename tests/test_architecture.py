@@ -24,15 +24,16 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "projections"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
-    frozenset({"reflection", "nodes", "tools", "middleware", "importers", "short_term"}),
-    frozenset({"graphs"}),
+    frozenset({"reflection", "nodes", "tools", "middleware", "importers"}),
+    frozenset({"compat"}),
+    frozenset({"graphs", "short_term"}),
     frozenset({"cli", "server", "evals", "templates"}),
     frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
-          ("short_term", "nodes"), ("cli", "evals"), ("cli", "templates"),
+          ("cli", "evals"), ("cli", "templates"),
           ("reflection", "nodes"), ("formation", "context"), ("context", "recall"),
           ("context", "formation")}  # fmt: skip
 """(importer, imported) within one layer."""

@@ -16,13 +16,7 @@ from langmemory import MemoryStore
 from langmemory.errors import ModelUnavailableError
 from langmemory.graphs import build_chat_graph
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.reflection import (
-    Debounce,
-    LocalReflectionExecutor,
-    TurnQueue,
-    Worker,
-    WorkOptions,
-)
+from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
 from langmemory.reflection.reflector import performer
 from langmemory.types import Job
 from tests.formation.test_extraction import SCHEMA_ECHO

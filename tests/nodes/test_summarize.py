@@ -20,8 +20,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
+import langmemory.compat.langmem.short_term as ours
 import langmemory.short_term
-import langmemory.short_term.summarization as ours
 
 Summarize = Callable[..., Any]
 

@@ -15,15 +15,16 @@ from langgraph.store.base import BaseStore
 from langmem.utils import NamespaceTemplate as LangMemTemplate
 
 import langmemory
-from langmemory import MemoryStore, reflection
-from langmemory.errors import ConfigError, ExtractionError
-from langmemory.nodes import NamespaceTemplate
-from langmemory.reflection import (
+from langmemory import MemoryStore, short_term
+from langmemory.compat import langmem as compat
+from langmemory.compat.langmem import (
     Memory,
     create_memory_searcher,
     create_memory_store_manager,
     create_thread_extractor,
 )
+from langmemory.errors import ConfigError, ExtractionError
+from langmemory.nodes import NamespaceTemplate
 from tests.reflection.test_manager import (
     CONFIG,
     PLACE,
@@ -36,6 +37,16 @@ from tests.reflection.test_manager import (
 from tests.scripted import ScriptedModel
 
 __all__ = ["store"]  # the fixture
+
+
+def test_langmems_names_are_where_its_users_look() -> None:
+    """`langmemory.compat.langmem` has all of them; those of ``langmem`` and ``langmem.short_term`` are also
+    in `langmemory` and `langmemory.short_term`."""
+    offered = set(compat.__all__)
+    assert offered >= set(short_term.__all__)
+    assert (set(langmem.__all__) & offered) <= set(langmemory.__all__)
+    missing = set(langmem.__all__) - offered
+    assert missing == {"Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"}
 
 
 def test_a_manager_has_what_langmems_has(store: BaseStore) -> None:
@@ -80,7 +91,7 @@ async def test_a_namespace_is_called_for_that_of_a_run(store: BaseStore) -> None
 def test_the_signatures_of_searcher_and_thread_extractor_are_langmems(name: str) -> None:
     """Every argument under its name and with its default."""
     theirs = inspect.signature(getattr(langmem, name)).parameters.values()
-    mine = inspect.signature(getattr(reflection, name)).parameters.values()
+    mine = inspect.signature(getattr(compat, name)).parameters.values()
     assert [(p.name, p.kind, p.default) for p in mine] == [
         (p.name, p.kind, p.default) for p in theirs
     ]

@@ -20,6 +20,9 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from langmemory import MemoryStore
+from langmemory.compat.langmem.memory_manager import create_memory_manager
+from langmemory.compat.langmem.schemas import Memory, RemoveDoc
+from langmemory.compat.langmem.store_manager import MAX_PASSES, create_memory_store_manager
 from langmemory.context.marking import mark_injected
 from langmemory.errors import (
     ConfigError,
@@ -29,9 +32,6 @@ from langmemory.errors import (
     StalePlanError,
 )
 from langmemory.reflection import ReflectionExecutor, Worker
-from langmemory.reflection.managers.memory_manager import create_memory_manager
-from langmemory.reflection.managers.schemas import Memory, RemoveDoc
-from langmemory.reflection.managers.store_manager import MAX_PASSES, create_memory_store_manager
 from langmemory.reflection.reflector import check_claim, performer
 from tests.reflection.clock import Clock
 from tests.scripted import ScriptedModel

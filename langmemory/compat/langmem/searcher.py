@@ -12,13 +12,13 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore, SearchItem
 
 from langmemory.chat_models import as_chat_model
+from langmemory.compat.langmem import queries
+from langmemory.compat.langmem.memory_manager import check_input
 from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.nodes.access import StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.reflection.managers import queries
-from langmemory.reflection.managers.memory_manager import check_input
 from langmemory.types import Namespace
 
 SEARCH = "Search for distinct memories relevant to different aspects of the provided context."

@@ -16,14 +16,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
-from langmemory.errors import ConfigError
-from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
-from langmemory.formation.batch import Turn
-from langmemory.formation.extraction.transcript import transcript
-from langmemory.formation.prompts import prompt
-from langmemory.messages import Message, turns_of
-from langmemory.reflection.managers.proposals import Changes, Permits, Proposals
-from langmemory.reflection.managers.schemas import (
+from langmemory.compat.langmem.proposals import Changes, Permits, Proposals
+from langmemory.compat.langmem.schemas import (
     ExtractedMemory,
     Given,
     Known,
@@ -31,6 +25,12 @@ from langmemory.reflection.managers.schemas import (
     RemoveDoc,
     checked_schemas,
 )
+from langmemory.errors import ConfigError
+from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
+from langmemory.formation.batch import Turn
+from langmemory.formation.extraction.transcript import transcript
+from langmemory.formation.prompts import prompt
+from langmemory.messages import Message, turns_of
 
 INSTRUCTIONS = prompt("memories")
 """What is worth a memory, unless the application says otherwise."""

@@ -13,12 +13,12 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ValidationError, create_model
 
 from langmemory.chat_models import as_chat_model
+from langmemory.compat.langmem.memory_manager import check_input, conversation
+from langmemory.compat.langmem.proposals import problems
+from langmemory.compat.langmem.schemas import Given, Schema, checked_schemas
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
 from langmemory.formation.prompts import prompt
-from langmemory.reflection.managers.memory_manager import check_input, conversation
-from langmemory.reflection.managers.proposals import problems
-from langmemory.reflection.managers.schemas import Given, Schema, checked_schemas
 
 SUMMARIZE = "You are tasked with summarizing the following conversation."
 

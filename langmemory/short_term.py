@@ -3,7 +3,7 @@
 >>> from langmemory.short_term import SummarizationNode  # was: langmem.short_term
 """
 
-from langmemory.short_term.summarization import (
+from langmemory.compat.langmem.short_term import (
     RunningSummary,
     SummarizationNode,
     SummarizationResult,

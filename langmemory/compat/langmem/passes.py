@@ -11,7 +11,7 @@ from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
-from langmemory.reflection.managers.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
+from langmemory.compat.langmem.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
 from langmemory.reflection.tokens import Usage, noted
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Gathering

@@ -8,11 +8,11 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from langmemory.compat.langmem.memory_manager import conversation
 from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.prompts import prompt
 from langmemory.messages import as_list
-from langmemory.reflection.managers.memory_manager import conversation
 
 QUERY_CHARS = 2_000
 """So much of the end of a conversation is a query where no model writes one."""

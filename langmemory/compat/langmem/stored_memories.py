@@ -10,9 +10,9 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from langgraph.store.base import NOT_PROVIDED, BaseStore, Item, NotProvided, SearchItem
 from pydantic import BaseModel
 
+from langmemory.compat.langmem.schemas import Default, Schema, as_memory, typed
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import current_runtime, run_of
-from langmemory.reflection.managers.schemas import Default, Schema, as_memory, typed
 from langmemory.types import Namespace
 
 Fields: TypeAlias = dict[str, Any]

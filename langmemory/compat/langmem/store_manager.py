@@ -12,19 +12,15 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.store.base import BaseStore
 
 from langmemory.chat_models import as_chat_model
-from langmemory.errors import ConfigError, ExtractionError, StalePlanError
-from langmemory.formation.asking.asker import Asker, Question
-from langmemory.nodes.access import adelete, delete
-from langmemory.nodes.namespaces import NamespaceTemplate
-from langmemory.reflection.managers import queries
-from langmemory.reflection.managers.memory_manager import (
+from langmemory.compat.langmem import queries
+from langmemory.compat.langmem.memory_manager import (
     INSTRUCTIONS,
     MemoryManager,
     check_input,
 )
-from langmemory.reflection.managers.passes import REASON, Pass
-from langmemory.reflection.managers.proposals import Permits
-from langmemory.reflection.managers.schemas import (
+from langmemory.compat.langmem.passes import REASON, Pass
+from langmemory.compat.langmem.proposals import Permits
+from langmemory.compat.langmem.schemas import (
     UNTYPED,
     Default,
     Given,
@@ -32,7 +28,11 @@ from langmemory.reflection.managers.schemas import (
     as_memory,
     checked_schemas,
 )
-from langmemory.reflection.managers.stored_memories import StoredMemories
+from langmemory.compat.langmem.stored_memories import StoredMemories
+from langmemory.errors import ConfigError, ExtractionError, StalePlanError
+from langmemory.formation.asking.asker import Asker, Question
+from langmemory.nodes.access import adelete, delete
+from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.reflector import check_claim
 from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore

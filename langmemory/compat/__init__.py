@@ -1,0 +1,1 @@
+"""Names of other libraries, so that a change to langmemory is an import line."""

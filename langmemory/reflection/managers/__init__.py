@@ -1,1 +1,0 @@
-"""Memories of an application's own schemas, in LangMem's shape."""
