@@ -160,7 +160,7 @@ class UnlinkEntities(_Change):
 
 
 class AddEdge(_Change):
-    """What a memory claims: subject -relation-> object, or a literal. Exactly one of the two."""
+    """A claim of a memory: subject -relation-> object, or a literal. Exactly one of the two."""
 
     op: Literal["edge"] = "edge"
     fact: str
@@ -258,7 +258,7 @@ class ChangeSet(_Plain):
     reason: str
     changes: tuple[Change, ...]
     note: dict[str, Any] = Field(default_factory=dict)
-    """What the run's record keeps: counts, model calls, what the journal tells."""
+    """The note of the run: counts, model calls, what the journal tells."""
     planned_at: int | None = None
     """`HistoryEntry.seq` of the newest change the planning saw. Applying it is refused when a
     memory it touches changed after that; None does not check."""

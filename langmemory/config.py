@@ -31,7 +31,7 @@ ModelName = Annotated[str, Field(pattern=r"^[^\s:]+:\S+$")]
 
 
 class Section(BaseModel):
-    """What all sections share: no unknown key, no silent conversion, no change after reading."""
+    """The base of all sections: no unknown key, no silent conversion, no change after reading."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
@@ -93,7 +93,7 @@ DEFAULT_DATABASE = DatabaseConfig()
 
 
 class TokenPrice(Section):
-    """What a model costs, in US dollars for a million tokens."""
+    """The price of a model, in US dollars for a million tokens."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -309,7 +309,7 @@ class WorkConfig(ReflectionConfig):
 
 
 class PrivacyConfig(Section):
-    """What is kept out of memory, or from others."""
+    """Options for what is kept out of memory, or from others."""
 
     redact: bool = Field(
         default=True,
@@ -334,7 +334,7 @@ class JournalConfig(Section):
 
 
 class TracingConfig(Section):
-    """What LangSmith and OpenTelemetry get to see, where they are switched on."""
+    """Text in traces of LangSmith and OpenTelemetry, where they are switched on."""
 
     texts: bool = Field(
         default=False,
@@ -480,7 +480,7 @@ def _keys(section: str | None = None) -> list[str]:
 
 
 def _allowed(section: str | None = None, key: str | None = None) -> str:
-    """What a setting, a section or the whole file may be, in words."""
+    """Describe what a setting, a section or the whole file may be, in words."""
     if section is None or key is None:
         return f"an object with {', '.join(_keys(section))}"
     model = WorkConfig if section == "reflection" else _sections()[section]

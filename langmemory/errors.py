@@ -63,7 +63,7 @@ class OwnershipError(LangMemoryError, PermissionError):
 
 
 class ForgettingError(LangMemoryError):
-    """What was to be forgotten is gone from memory, but the file may still hold bytes of it; the
+    """The memories are gone from memory, but the file may still hold bytes of it; the
     message says where and why. Forget it again."""
 
 

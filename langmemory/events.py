@@ -34,7 +34,7 @@ _IN_CODE = frozenset({"langsmith.run_helpers", "langsmith.run_trees"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contents:
-    """What a span shows where text is wanted in it."""
+    """Text that a span shows where text is wanted in it."""
 
     wanted: Callable[..., bool]
     """Whether it is; called with the arguments of the function, as ``inputs`` is."""
@@ -136,7 +136,7 @@ class _Call:
         self._error: Exception | None = None
 
     def spanned(self, run: Callable[[Fields], Any]) -> Callable[[Fields], Any]:
-        """What runs the call, in a span where LangSmith traces."""
+        """Run the call, in a span where LangSmith traces."""
         if not is_tracing():
             return run
         from langsmith import traceable
@@ -173,7 +173,7 @@ class _Call:
         return CallFailedError(kind)
 
     def result(self) -> Any:
-        """What the function returned; raises what it raised."""
+        """Return the answer of the function; raises what it raised."""
         if self._error is not None:
             raise self._error
         return self._result

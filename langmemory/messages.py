@@ -20,7 +20,7 @@ from langmemory.timestamps import moment
 from langmemory.types import Namespace
 
 Message = BaseMessage | Mapping[str, Any] | tuple[str, str]
-"""What `remember` takes: a LangChain message, a role/content dict, or a (role, content) pair."""
+"""A message as `remember` takes it: a LangChain message, a role/content dict, or a (role, content) pair."""
 
 
 ROLES: Final = {"human": "user", "ai": "assistant", "tool": "tool"}
@@ -30,7 +30,7 @@ ROLES: Final = {"human": "user", "ai": "assistant", "tool": "tool"}
 MESSAGE_KEYS: Final = (
     "role", "content", "name", "id", "type", "tool_call_id", "additional_kwargs",
 )  # fmt: skip
-"""What of a dict is LangChain's; anything else (``at``, ``speaker``) is read here."""
+"""Keys of a dict that are LangChain's; anything else (``at``, ``speaker``) is read here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,7 +146,7 @@ def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:
 
 
 NAMELESS: Final = re.compile("[0-9a-f]{20}")
-"""What `nameless` answers, here and in the nodes: no id that a client gives looks like it."""
+"""The ids that `nameless` gives, here and in the nodes: no id that a client gives looks like it."""
 
 
 def hashed(identity: str) -> str:
@@ -154,7 +154,7 @@ def hashed(identity: str) -> str:
 
 
 def _role(message: BaseMessage) -> str | None:
-    """What the value calls who spoke; None for messages that nobody said."""
+    """The speaker as the value names them; None for messages that nobody said."""
     if isinstance(message, ChatMessage):
         return {"ai": "assistant", "human": "user", "system": None}.get(message.role, message.role)
     return ROLES.get(message.type.removesuffix("MessageChunk").lower())
@@ -193,7 +193,7 @@ def _time(value: Any, number: int) -> datetime:
 
 
 def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[str, Any]:
-    """What is stored of a turn. One that is not shared says so itself, for those who read values."""
+    """The stored value of a turn. One that is not shared says so itself, for those who read values."""
     return {
         "role": turn.role,
         "content": turn.text,
@@ -206,7 +206,7 @@ def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[st
 
 
 ANONYMOUS: Final = frozenset({"user", "human"})
-"""What a speaker without a name is called; with an owner it is the owner."""
+"""The name of a speaker without one; with an owner it is the owner."""
 
 
 def is_own(namespace: Namespace, owner: str) -> bool:

@@ -33,7 +33,7 @@ _BOUNDS: Final[Mapping[str, str]] = {
     "minLength": "min_length", "maxLength": "max_length", "minItems": "min_length",
     "maxItems": "max_length", "pattern": "pattern", "multipleOf": "multiple_of",
 }  # fmt: skip
-"""What pydantic calls the limits of a JSON schema."""
+"""The names pydantic has for the limits of a JSON schema."""
 
 
 def as_pydantic(schema: Any) -> Any:

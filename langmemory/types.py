@@ -18,7 +18,7 @@ from langmemory.timestamps import moment
 Namespace = tuple[str, ...]
 
 Kind = Literal["core", "working", "episodic", "semantic", "procedural", "archival", "resource"]
-"""What sort of memory an item is (see DESIGN: concepts)."""
+"""The kind of a memory (see DESIGN: concepts)."""
 
 Priority = Literal["mandate", "guardrail", "reference", "archive"]
 """How a memory is disclosed: always, when relevant, top-k by score, search only."""
@@ -37,7 +37,7 @@ MinScore: TypeAlias = float | Literal["auto"] | None
 which depends on whether the query refers to the person; None for every score."""
 
 Granularity = Literal["turn", "session"]
-"""What recall ranks: single memories, or what was said in one thread on one day as a whole."""
+"""The units that recall ranks: single memories, or what was said in one thread on one day as a whole."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +54,7 @@ class Memory:
     key: str
     value: dict[str, Any]
     text: str
-    """What is indexed and shown: the message, the fact, or the value's readable leaves."""
+    """The text that is indexed and shown: the message, the fact, or the value's readable leaves."""
     created_at: datetime
     """When the system first stored it."""
     updated_at: datetime
@@ -129,7 +129,7 @@ class RecallResult:
     """Estimated probability, 0..1, that the memory is evidence for what is asked; comparable across
     queries and stores. Of a store that is no `MemoryStore` its own score."""
     parts: Mapping[str, float]
-    """What the score was made from, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0),
+    """The parts of the score, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0),
     ``relevance`` and ``rank`` (0..1, by which the results of one recall are ordered), and whatever
     further stage contributed."""
     explanation: ResultExplanation | None = None
@@ -158,7 +158,7 @@ class ResultExplanation:
     raw_scores: Mapping[str, float] = field(default_factory=dict)
     """Score of each channel before normalisation."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """What each signal added to ``parts["relevance"]``, most first; they sum to it."""
+    """The share that each signal added to ``parts["relevance"]``, most first; they sum to it."""
     multipliers: Mapping[str, float] = field(default_factory=dict)
     """Bounded multipliers by name; 1.0 is neutral."""
     moves: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ class Trace:
     """How a recall went: always filled as far as it costs nothing, whole with ``explain=True``."""
 
     degraded: tuple[str, ...] = ()
-    """What did not work and what was done instead: ``"embedder failed: keywords only"``."""
+    """Parts that did not work and what was done instead: ``"embedder failed: keywords only"``."""
     intent: Mapping[str, Any] = field(default_factory=dict)
     expansions: tuple[str, ...] = ()
     candidates: Mapping[str, int] = field(default_factory=dict)
@@ -188,7 +188,7 @@ class Trace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recall:
-    """What `MemoryStore.recall` returns: ranked results and the trace that explains them."""
+    """The answer of `MemoryStore.recall`: ranked results and the trace that explains them."""
 
     query: str
     results: tuple[RecallResult, ...]
@@ -234,7 +234,7 @@ class HistoryEntry:
 
 
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]
-"""What changed memory: reflection, upkeep, a person's correction, a decided review …"""
+"""The source of a change: reflection, upkeep, a person's correction, a decided review …"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -253,7 +253,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Applied:
-    """What `Changes.apply` did, or would do."""
+    """The result of `Changes.apply`: what it did, or would do."""
 
     run_id: str
     lines: tuple[str, ...]
@@ -282,7 +282,7 @@ class Remembered(list[str]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
-    """What `MemoryStore.forget` took out of the file, or would."""
+    """The result of `MemoryStore.forget`: what it took out of the file, or would."""
 
     run_id: str
     kinds: Mapping[str, int]
@@ -323,7 +323,7 @@ class Review:
     memories: tuple[str, ...]
     """Keys of the memories it is about."""
     options: tuple[str, ...]
-    """What may be decided."""
+    """Options of the decision."""
     run_id: str
     opened_at: datetime
     decision: str | None = None
@@ -346,7 +346,7 @@ class Job:
     thread: str | None
     """A later job of the same kind, lane and thread replaces it while it is pending."""
     payload: Mapping[str, Any]
-    """What the reflector is given; emptied when it is done."""
+    """The input of the reflector; emptied when it is done."""
     config: Mapping[str, Any]
     """LangGraph's config, and the run's context under ``context``."""
     state: JobState
@@ -362,7 +362,7 @@ class Job:
     error: str | None
     """Why the last attempt failed; never memory text."""
     result: Any
-    """What the reflector answered, as far as it has a JSON form."""
+    """The answer of the reflector, as far as it has a JSON form."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -378,7 +378,7 @@ class Entity:
     aliases: tuple[str, ...] = ()
     """Other names, those of linked entities included."""
     edges: tuple[Edge, ...] = ()
-    """What is claimed of it, where it was asked for by name (`Graph.entity`)."""
+    """Claims about it, where it was asked for by name (`Graph.entity`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -407,7 +407,7 @@ class Edge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats:
-    """What is in the file."""
+    """The content of the file."""
 
     items: int
     namespaces: int
@@ -423,7 +423,7 @@ class Stats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryUsage:
-    """What showing one memory to a model came to, over all threads."""
+    """Usage of one memory that was shown to a model, over all threads."""
 
     namespace: Namespace
     key: str
@@ -435,6 +435,6 @@ class MemoryUsage:
     succeeded: int
     """Times such an answer was not corrected by the person's next message."""
     read_tokens: int
-    """What showing it cost in all."""
+    """Tokens that showing it cost in all."""
     discovery_tokens: int
-    """What it stands for: what finding it out took, if its value says, else its text in full."""
+    """The tokens it stands for: those that finding it out took, if its value says, else those of its text."""

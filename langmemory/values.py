@@ -56,7 +56,7 @@ def to_json(value: Mapping[str, Any]) -> str:
 
 
 def from_json(text: str) -> Any:
-    """What `to_json` wrote. Integers of any size keep their digits."""
+    """Read what `to_json` wrote. Integers of any size keep their digits."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -68,7 +68,7 @@ def from_json(text: str) -> Any:
 
 
 def as_json(value: object) -> Any:
-    """What stands in JSON for a value that JSON has no word for.
+    """The JSON form of a value that JSON has no word for.
 
     Raises:
         InvalidValueError: Nothing does.

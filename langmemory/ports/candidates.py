@@ -49,7 +49,7 @@ class ClaimQuery:
     terms: Sequence[str]
     """Its words worth looking up."""
     names: Iterable[str]
-    """What in it may be a name, as it is spelled; not looked at while there is no graph."""
+    """Words in it that may be a name, as it is spelled; not looked at while there is no graph."""
     speakers: Iterable[str]
     """Whom it may mean by "I"."""
     asks: Collection[Question]
@@ -113,7 +113,7 @@ class Rows:
 
 
 class Uses(NamedTuple):
-    """What few presets ask about n items."""
+    """Values that few presets ask about n items."""
 
     accessed_at: NDArray[np.int64]
     """Last access, or ``created_at`` where there was none."""
@@ -149,7 +149,7 @@ class CandidateSource(Protocol):
         ...
 
     def uses(self, ids: Ids) -> Uses:
-        """What is asked of items that are there, in their order."""
+        """Values of items that are there, in their order."""
         ...
 
     def at(self, threads: Ids, positions: Ids) -> Rows:
@@ -163,12 +163,12 @@ class CandidateSource(Protocol):
         ...
 
     def families(self, ids: Ids) -> tuple[Ids, Ids]:
-        """What was derived from what, where either is among the ids: int64[m] derived memories,
+        """Pairs of a memory and its source, where either is among the ids: int64[m] derived memories,
         int64[m] their sources."""
         ...
 
     def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
-        """What took the place of something that was derived from the ids and holds no more: int64[m]
+        """Items that took the place of something that was derived from the ids and holds no more: int64[m]
         of the ids, int64[m] what holds now. None where an earlier time is asked about."""
         ...
 

@@ -13,7 +13,7 @@ from langmemory.languages.temporal.calendar import Precision
 from langmemory.types import Entity, Memory, Namespace, Privacy, Review
 
 FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure"]
-"""What sort of statement it is. A procedure becomes a ``procedural`` memory, the others ``semantic``
+"""The kind of statement. A procedure becomes a ``procedural`` memory, the others ``semantic``
 ones."""
 
 Implied = Literal["denied", "past"]
@@ -42,7 +42,7 @@ class When:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """What a fact says as a triple. Names before entities are resolved, entity keys after."""
+    """A fact as a triple. Names before entities are resolved, entity keys after."""
 
     subject: str
     relation: str
@@ -80,7 +80,7 @@ class Fact:
     time_words: str | None = None
     """Words by which the source fixes the time, unresolved: "last May"."""
     when: When | None = None
-    """What they resolve to."""
+    """The targets they resolve to."""
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
     claims: tuple[Claim, ...] = ()
@@ -95,7 +95,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionSummary:
-    """What a batch was about."""
+    """The subject of a batch."""
 
     text: str
     decisions: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CoreSuggestion:
-    """What an extractor would add to a core memory block. A person or a rule decides."""
+    """Text that an extractor would add to a core memory block. A person or a rule decides."""
 
     block: str
     text: str
@@ -113,7 +113,7 @@ class CoreSuggestion:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extraction:
-    """What an extractor made of one batch."""
+    """The result of an extractor for one batch."""
 
     facts: tuple[Fact, ...] = ()
     summary: SessionSummary | None = None
@@ -135,7 +135,7 @@ class KnownFact:
     told_at: datetime | None = None
     """When the latest of them was said, where they tell."""
     heard: tuple[str, ...] = ()
-    """What they say, of a fact that corrects something: it may name what it takes back."""
+    """Their text, of a fact that corrects something: it may name what it takes back."""
     own: Mapping[str, str] = field(default_factory=dict)
     """Key in its claims → key its edges are written with, where they differ: that of an entity linked
     to the one in the claim."""

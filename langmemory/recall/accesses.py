@@ -1,4 +1,4 @@
-"""What was recalled how often, and when last. Off the hot path.
+"""Counts of recalls: how often, and when last. Off the hot path.
 
 Recall only notes ids in memory; whoever owns the store writes them in batches. A crash loses
 counts, never memories.

@@ -1,4 +1,4 @@
-"""What a message asks, without what stands around it.
+"""The question of a message, without what stands around it.
 
 People paste a letter, an article or a log and ask something before or after it. Looked up as a whole,
 such a message finds what is like the paste; what the question is about is lost in it. But a question may
@@ -45,8 +45,8 @@ _CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-zß-öø-ÿ]\w+")
 
 
 def asked_in(message: str, vocabulary: Vocabulary | None = None) -> str:
-    """What a message asks: of a long one the questions at its beginning and its end, of any what is said
-    besides courtesies; the message itself where it asks nothing there, or nothing is left.
+    """The question of a message: of a long one the questions at its beginning and its end, of any the rest
+    beside courtesies; the message itself where it asks nothing there, or nothing is left.
 
     A question of a long message that tells little is followed by the words that tell most of the rest.
     ``vocabulary`` knows which words are rare; None is that of the embedded table.

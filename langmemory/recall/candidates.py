@@ -56,7 +56,7 @@ class Candidates:
     named: Found
     """Those that speak of somebody the query names, and how telling that is (0..1)."""
     channels: dict[str, Ids]
-    """What each channel found, best first."""
+    """The finds of each channel, best first."""
 
     def without(self, ids: Ids) -> Candidates:
         """The candidates but these."""
@@ -127,7 +127,7 @@ def gather(
 def _by_words(
     source: CandidateSource, keyword: KeywordQuery, depth: int, flat: Flat | None
 ) -> tuple[Found, int]:
-    """What the words find, and how many items the vectors are to find."""
+    """Finds of the words, and how many items the vectors are to find."""
     if flat is None or flat.depth <= depth:
         return source.keyword(keyword, depth), depth
     found = source.keyword(keyword, flat.depth)

@@ -28,13 +28,13 @@ SESSIONS: Final = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chosen:
-    """What of a ranking is returned."""
+    """The returned part of a ranking."""
 
     order: NDArray[np.int64]
     """int64: candidates, best first, of each session the best where these are ranked."""
     results: list[RecallResult]
     removed: list[tuple[Memory, str]]
-    """What says the same as one of them, and why it was left out."""
+    """Memories that say the same as one of them, and why it was left out."""
     sessions: bool
     """Whether each result stands for a session."""
     gated: bool

@@ -27,7 +27,7 @@ REPEATED: Final = 0.45
 """Share of a turn's words, by their rarity, that the query has as well, from which it says nothing
 else."""
 _ROUNDING: Final = 0.01
-"""What sums of shares may err by."""
+"""The error that sums of shares may have."""
 LONGEST_TOKENS: Final = 64
 """Of a contentless turn; a longer one says something."""
 

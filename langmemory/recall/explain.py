@@ -147,7 +147,7 @@ def _moves(id_: int, places: Sequence[tuple[str, Mapping[int, int]]]) -> tuple[s
 
 
 def evidence_of(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a value says it was derived from: ``evidence`` or ``message_ids``, a string or a list."""
+    """Return the sources that a value names: ``evidence`` or ``message_ids``, a string or a list."""
     named = value.get("evidence") or value.get("message_ids") or ()
     if isinstance(named, str):
         return (named,)
@@ -168,7 +168,7 @@ def matched_words(query: Query, text: str) -> tuple[str, ...]:
 
 
 def intent_facts(intent: Intent, query: Query, meant: Meant) -> Json:
-    """What the query was understood to ask, as plain JSON values."""
+    """The understanding of the query, as plain JSON values."""
     facts: Json = {
         "language": intent.language.code,
         "asks": sorted(intent.asks),

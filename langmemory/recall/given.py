@@ -1,4 +1,4 @@
-"""What a thread was already given."""
+"""Memories that a thread was already given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langmemory.types import Namespace
 
 
 class GivenLog:
-    """What each thread was given, so that it is not given it again. Of this process alone."""
+    """Memories that each thread was given, so that each is not given it again. Of this process alone."""
 
     def __init__(self, *, max_threads: int = 1000, max_memories: int = 10_000) -> None:
         """``max_threads``: threads remembered; the one unused longest is forgotten first.
@@ -22,7 +22,7 @@ class GivenLog:
         self._max_memories = max_memories
 
     def given(self, thread_id: str, namespace: Namespace) -> frozenset[tuple[Namespace, str]]:
-        """What the thread was given before from a namespace and those below it."""
+        """Memories that the thread was given before from a namespace and those below it."""
         depth = len(namespace)
         with self._lock:
             given = self._given.get(thread_id, {})

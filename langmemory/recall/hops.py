@@ -13,7 +13,7 @@ from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reached:
-    """What hops added, and how it was reached."""
+    """Items that hops added, and how it was reached."""
 
     score: Mapping[int, float] = field(default_factory=dict)
     """By id: the highest score any path gives."""

@@ -1,4 +1,4 @@
-"""What a query asks for: when, where, who …, which time it speaks of, whether it wants a list.
+"""The intent of a query: when, where, who …, which time it speaks of, whether it wants a list.
 
 All rules are data of `langmemory.languages`; this file only applies them. "Now" is injected.
 """
@@ -24,7 +24,7 @@ _MAX_LENGTH = 2000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Intent:
-    """What one query asks for."""
+    """The request of one query."""
 
     language: Language
     asks: frozenset[Question] = frozenset()

@@ -216,7 +216,7 @@ def order(
 def _read(
     text: str, now: datetime, source: CandidateSource, vocabulary: Vocabulary | None
 ) -> tuple[Spelling, Intent]:
-    """What the query says, mistyped words mended where it can be told that they are, and asks."""
+    """The words of the query, mistyped words mended where it can be told that they are, and asks."""
     intent = read_intent(text, now)
     whole_text = len(split_words(text)) > WHOLE_TEXT
     if whole_text or vocabulary is None or not isinstance(source, WordSource):

@@ -28,7 +28,7 @@ from langmemory.recall.query import Query
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
-"""What makes a turn count for its session; who said it does not."""
+"""Properties of a turn that count for its session; who said it does not."""
 
 
 OF_WHOLE_TEXTS = {"keyword": 0.9, "dense": 0.1}

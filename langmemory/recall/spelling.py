@@ -44,7 +44,7 @@ _CODE = re.compile(r"\S*(?:[\d_@/\\=<>{}#`]|\w[.:]\w|[^\W\d_A-Z][A-Z])\S*")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»')
 
 Meant = Mapping[str, tuple[str, ...]]
-"""What was typed, case-folded, to what it may mean."""
+"""Words as typed, case-folded, and the words they may mean."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

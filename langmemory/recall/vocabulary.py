@@ -1,4 +1,4 @@
-"""What recall knows about token ids: which carry meaning, which end a question, which tell time.
+"""Sets of token ids: which carry meaning, which end a question, which tell time.
 
 Items store their text's token ids, so that late interaction and a few cheap cues need neither text
 nor tokenizer while ranking. Built once for a token table and shared.
@@ -182,8 +182,8 @@ def in_table(ids: NDArray[Any]) -> NDArray[Any]:
 
 
 def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
-    """What an item keeps of a text that the embedder has split into these ids: them, and after them
-    tokens of their own for words of other scripts, for words and dates that tell time and that the
+    """The tokens that an item keeps of a text that the embedder has split into these ids: these, and
+    after them tokens of their own for words of other scripts, for words and dates that tell time and that the
     table has only in pieces, and for whether an assistant said it, whatever its name."""
     words = split_words(text)
     further = [] if text.isascii() else [_hashed(word) for word in words if _is_foreign(word)]

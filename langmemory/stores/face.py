@@ -1,4 +1,4 @@
-"""What `MemoryStore` and the store of one viewer have in common: LangGraph's operations, remember, recall
+"""The common part of `MemoryStore` and the store of one viewer: LangGraph's operations, remember, recall
 and the graph, for whoever the store is bound to."""
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class MemoryStore(StoreFace):
 
     @property
     def journal(self) -> Journal:
-        """What was learned, day by day."""
+        """The journal: what was learned, day by day."""
         return journal_of(self._core.engine)
 
     # The file as a whole.

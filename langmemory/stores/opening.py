@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class Openable(Protocol):
-    """What is opened."""
+    """The settings of the store."""
 
     def __init__(self, path: str, **options: Any) -> None: ...
 

@@ -22,7 +22,7 @@ class Count(int):
 
 
 class Done:
-    """What a finished call returns to whoever awaits it."""
+    """The answer of a finished call, for whoever awaits it."""
 
     def __await__(self) -> Generator[Any, None, None]:
         return None

@@ -42,7 +42,7 @@ FONTS: Final[tuple[str, ...]] = (
     "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Nirmala UI",
     "Arial Unicode MS", "Unifont",
 )  # fmt: skip
-"""What is installed of these, in this order; a letter comes from the first that has it."""
+"""The installed ones of these, in this order; a letter comes from the first that has it."""
 
 MOST: Final = 120
 """Boxes of a picture; of a larger graph the nearest, or the best connected, are drawn."""
@@ -204,7 +204,7 @@ def _contents(graph: Subgraph) -> tuple[list[_Box], list[_Arrow]]:
 
 
 def _largest_part(graph: Subgraph) -> tuple[Subgraph, int]:
-    """What is drawn of a large graph, and how many entities are left out."""
+    """The drawn part of a large graph, and how many entities are left out."""
     if len(graph.entities) <= MOST:
         return graph, 0
     entities = graph.entities

@@ -172,7 +172,7 @@ def _networkx(data: Json) -> Any:
 
 
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold (2.2), escaped or not."""
+"""Characters that XML 1.0 cannot hold (2.2), escaped or not."""
 
 
 def _in_xml(text: str) -> str:

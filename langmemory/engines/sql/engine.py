@@ -136,7 +136,7 @@ class Engine(Protocol):
     """A database as the portable modules need it."""
 
     remaining: Remaining | None
-    """What an earlier forgetting had still to do when the database was opened."""
+    """The rest of an earlier forgetting when the database was opened."""
 
     @property
     def path(self) -> str:

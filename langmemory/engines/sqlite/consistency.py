@@ -32,7 +32,7 @@ UNBOUNDED: Final = 1 << 62
 
 
 def check(connection: Connection) -> list[str]:
-    """What is wrong with the file, in words; empty when nothing is.
+    """Problems of the file, in words; empty when nothing is.
 
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """

@@ -86,7 +86,7 @@ class Engine:
         with self.database.read() as connection:
             self._adopt(read_model(connection))
             self.remaining = remaining(connection)
-            """What an earlier forgetting had still to do when the file was opened."""
+            """The rest of an earlier forgetting when the file was opened."""
         self._words = words.shared_index(self.database.identity, self.model.generation)
 
     @property
@@ -101,7 +101,7 @@ class Engine:
             yield Snapshot(self, connection)
 
     def snapshot(self, connection: Connection) -> Snapshot:
-        """What a connection sees that is within a transaction, or on a copy."""
+        """Return the view of a connection that is within a transaction, or on a copy."""
         return Snapshot(self, connection)
 
     @contextmanager

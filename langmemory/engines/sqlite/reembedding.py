@@ -145,7 +145,7 @@ def _done_by_another(connection: Connection, model: str) -> bool:
 
 
 def _drop_other_dims(connection: Connection, dims: int) -> None:
-    """What an earlier run with the same model made at another length does not count."""
+    """Discard vectors that an earlier run with the same model made at another length."""
     found = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
     if found is not None and dims and found[0] != dims:
         connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")

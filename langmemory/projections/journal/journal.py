@@ -28,7 +28,8 @@ UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
 
 
 class Journal:
-    """What was learned, day by day. It holds nothing: every page is read from the memory file."""
+    """The journal of what was learned, day by day. It holds nothing itself: every page is read
+    from the memory file."""
 
     __slots__ = ("_rows",)
 
@@ -36,7 +37,7 @@ class Journal:
         self._rows = rows
 
     def pages(self, prefix: Namespace = (), *, days: Collection[date] | None = None) -> list[Page]:
-        """What was said came to, a page for each day, by namespace, owner and day.
+        """Return a page of what was learned for each day, by namespace, owner and day.
 
         Args:
             prefix: By whole labels; ``()`` is the whole store.

@@ -115,7 +115,7 @@ _UNSEEN: Final = re.compile(
 _LINKED: Final = re.compile(r"(?<=\])(?=[(\[])|(?<=\[)(?=\[)")
 """Where a link, or a picture that is loaded from somewhere, has its address; a wiki's link begins."""
 _BLOCK: Final = re.compile(r"(?=#{1,6}(?: |$)|[->+*=|\[]|```|~~~|___)|\d{1,9}(?=[.)] )")
-"""What at the beginning of a line is no text."""
+"""Marks at the beginning of a line that are no text."""
 
 
 def _line(text: str) -> str:

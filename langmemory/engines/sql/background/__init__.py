@@ -1,1 +1,1 @@
-"""What waits for later: the queue, turns not read yet, what the journal is written from."""
+"""Work for later: the queue, turns not read yet, what the journal is written from."""

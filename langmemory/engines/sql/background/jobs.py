@@ -42,10 +42,10 @@ is looked for by itself: with one OR, SQLite sorts all that waits for the sake o
 
 
 WHOSE: Final = ("namespace", "thread_id")
-"""What a job says of whose turns are to be read."""
+"""The owner whose turns a job reads."""
 _WHOSE_PATHS: Final = ", ".join(f"'$.{name}'" for name in WHOSE)
 BROUGHT: Final = f"json_remove(payload, {_WHOSE_PATHS})"
-"""What a job says beyond whose turns are to be read."""
+"""Options of a job beyond whose turns are to be read."""
 READS_ONLY: Final = f"{BROUGHT} = '{{}}'"
 """Of a job that brings nothing along: where nothing is left to read, it only tells whose that was."""
 

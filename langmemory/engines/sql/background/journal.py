@@ -1,4 +1,4 @@
-"""What reflection made, by the day on which it was said: what the journal is written from."""
+"""Rows that reflection made, by the day on which it was said: what the journal is written from."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ WHERE ({_DERIVED}) AND day IS NOT NULL
 def derived(
     connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
 ) -> list[DerivedRow]:
-    """What was told on these days (None: ever) and is not rejected, in the order it was told."""
+    """Return facts told on these days (None: ever) that are not rejected, in the order it was told."""
     source, chosen, bindings = "item i", "", cast("tuple[Any, ...]", (namespace,))
     if days is not None:
         source = "carray(?) c CROSS JOIN item i ON i.id = c.value"

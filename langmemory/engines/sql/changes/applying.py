@@ -47,7 +47,7 @@ Writes = Mapping[int, Write]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
-    """What the words of a change set mean, found before the transaction that applies it."""
+    """The meaning of the words of a change set, found before the transaction that applies it."""
 
     said: frozenset[str] = frozenset()
     """Ids of reviews that suggest what the core block says already."""
@@ -153,7 +153,7 @@ def apply(
 
 
 def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[str]:
-    """What was done, one line a change."""
+    """The changes that were made, one line each."""
     lines = change_set.describe()
     for position, change in enumerate(change_set.changes):
         try:

@@ -33,7 +33,7 @@ from langmemory.values import from_json
 
 @dataclass(kw_only=True, slots=True)
 class Trail:
-    """What a run did to one item."""
+    """The step of a run on one item."""
 
     item: int
     key: str
@@ -46,7 +46,7 @@ class Trail:
     columns: dict[str, Any] = field(default_factory=dict)
     """Those it set, as they were, ``updated_at`` included; all of what it removed."""
     later: list[runs.Later] = field(default_factory=list)
-    """What became of it since; where the run removed it, what came under its key."""
+    """The state of it since; where the run removed it, what came under its key."""
     replaced: bool = False
     """The run removed it, and another memory has its key now."""
 
@@ -238,7 +238,7 @@ def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> 
 
 
 def _stored(run: Run, trail: Trail) -> Stored:
-    """What a run removed, as it was."""
+    """Rows that a run removed, as it was."""
     value, was = from_json(_remembered(run.id, trail)), trail.columns
     return Stored.of(run.namespace, trail.key, value, was, was["thread_id"])
 

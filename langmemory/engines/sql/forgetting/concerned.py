@@ -1,4 +1,4 @@
-"""What is to be forgotten: everything in a namespace, or of an owner, some keys, everything that
+"""The target of a forgetting: everything in a namespace, or of an owner, some keys, everything that
 speaks of an entity, and what was made of it alone."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from langmemory.types import Namespace
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concerned:
-    """What is to be forgotten, by id."""
+    """Items to be forgotten, by id."""
 
     alive: set[int]
     """Items."""

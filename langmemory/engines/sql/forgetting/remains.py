@@ -1,4 +1,4 @@
-"""What may be left of a forgotten text: in what tables say freely, and in the bytes of the file.
+"""Remains of a forgotten text: in what tables say freely, and in the bytes of the file.
 
 A forgotten text is known by its distinctive words: those that no remaining memory has. Whatever
 else has one of them speaks of it.
@@ -29,7 +29,7 @@ MANY_WORDS: Final = 3_000
 """So many are not looked for one by one among the words of the file, but these among them."""
 MOST_PASSAGES: Final = 50
 FEW_WORDS: Final = 3
-"""What has so many distinctive words of one forgotten text, or all it has, tells of it."""
+"""A text that has so many distinctive words of one forgotten text, or all it has, tells of it."""
 
 OF_MEMORIES: Final = (
     "SELECT value FROM item WHERE id NOT IN going", "SELECT DISTINCT key FROM item WHERE id NOT IN going",
@@ -43,7 +43,7 @@ OF_MEMORIES: Final = (
     "SELECT key FROM history WHERE key IS NOT NULL AND item NOT IN going",
     "SELECT DISTINCT action FROM history", "SELECT DISTINCT run FROM history",
 )  # fmt: skip
-"""What memories say that are not going, now or before, and what they are called."""
+"""The texts of memories that stay, now or before, and what they are called."""
 _GOING: Final = (
     "WITH going (id) AS MATERIALIZED (SELECT value FROM carray(?1)), "
     "past (seq) AS MATERIALIZED (SELECT value FROM carray(?2)), "
@@ -70,7 +70,7 @@ SINCE: Final = (
         for column in ("before", "facets", "key", "action", "run")
     ),
 )
-"""What memories say that were written, or changed, after a place in the history."""
+"""Texts of memories that were written, or changed, after a place in the history."""
 
 ASIDE: Final = {
     "run": ("id", ("reason", "note")),
@@ -186,7 +186,7 @@ class Traces:
         )
 
     def needles(self, connection: Connection) -> list[str]:
-        """What to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
+        """Words to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
         each text, then a second of each, and so on; of texts without such a word, passages."""
         aside = Vocabulary(_texts(connection, _ASIDE))
 
@@ -221,7 +221,7 @@ def said_by_others(
 
 
 def said_since(connection: Connection, seq: int) -> Iterator[str]:
-    """What memories say that were written, or changed, after a place in the history."""
+    """Texts of memories that were written, or changed, after a place in the history."""
     return _texts(connection, SINCE, (seq,))
 
 
@@ -235,7 +235,7 @@ def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
 
 
 def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
-    """What these values say, case folded, where something said in passing repeats it and nothing
+    """Texts of these values, case folded, where something said in passing repeats it and nothing
     that remains does: of a text without a distinctive word the whole tells."""
     left = {said for value in values if _long(said := _sentence(value))}
     if not left:
@@ -249,7 +249,7 @@ def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
 
 
 def _sentence(value: str) -> str:
-    """What the value of a memory says, case folded; nothing for other text."""
+    """Texts of the value of a memory, case folded; nothing for other text."""
     try:
         found = from_json(value)
     except ValueError:

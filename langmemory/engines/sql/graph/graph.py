@@ -79,7 +79,7 @@ def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
 def roots(
     connection: Connection, entities: Iterable[int], *, known_at_us: int | None = None
 ) -> dict[int, int]:
-    """What each of these entities, and each linked with one of them, stands for; ``known_at_us``: as
+    """The entity that each of these, and each linked with one of them, stands for; ``known_at_us``: as
     they were linked then.
 
     Links are followed to their end; entities linked in a circle stand for the oldest of them.
@@ -266,7 +266,7 @@ def entities(connection: Connection, ids: Iterable[int]) -> list[EntityRow]:
 
 
 def names(connection: Connection, scope: CompiledScope, ids: Iterable[int]) -> dict[int, str]:
-    """What to call each of these entities: its name, or one the viewer may know, or its kind."""
+    """Return a name for each of these entities: its name, or one the viewer may know, or its kind."""
     rows = entities(connection, ids)
     shown = {row.id: row.name for row in rows}
     if scope.scope.viewer is None:

@@ -98,7 +98,7 @@ def add_edge(
     literal: str | None,
     run: str,
 ) -> bool:
-    """What a memory claims; whether it did not claim it before."""
+    """Record a claim of a memory; whether it did not claim it before."""
     connection.execute(
         "INSERT INTO edge (fact, subject, relation, object, literal, run) "
         "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM edge WHERE fact = ?1 "
@@ -124,7 +124,7 @@ def learned_since(
 
 
 def claims_of(connection: Connection, item: int) -> dict[str, Any]:
-    """What a memory claims, by keys that outlive the rows: ``entities`` it speaks of, as
+    """The claims of a memory, by keys that outlive the rows: ``entities`` it speaks of, as
     {key: [name, kind, run]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
     entities = {
         key: told

@@ -54,7 +54,7 @@ def is_empty(connection: Connection) -> bool:
 
 
 def rarity(memories: int) -> float:
-    """What a connection over an entity is worth that so many memories speak of: 1 / log2, so that
+    """The weight of a connection over an entity that so many memories speak of: 1 / log2, so that
     two memories which alone speak of something are connected wholly, sixteen a quarter."""
     return 1 / log2(max(memories, 2))
 
@@ -146,7 +146,7 @@ def about(
 
 
 def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
-    """What was derived from what, where either of the two is among the items and both are in scope:
+    """Pairs of a memory and its source, where either of the two is among the items and both are in scope:
     (int64[n] derived, int64[n] sources)."""
     if not len(items):
         return NOTHING.ids, NOTHING.ids
@@ -172,7 +172,7 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
 
 
 def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
-    """What took the place of something that was derived from the items, of which the viewer may know:
+    """Items that took the place of something that was derived from the items, of which the viewer may know:
     (int64[n] of the items, int64[n] memories in scope that hold now)."""
     where, bindings = graph.within(scope)
     seen = visible_to(scope.scope.viewer, "f")

@@ -47,7 +47,7 @@ MOST_ASKED: Final = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Past:
-    """What the items of a scope with ``known_at`` said then, and do not say now."""
+    """Texts of the items of a scope with ``known_at`` then, and do not say now."""
 
     scope: Scope
     query: str

@@ -1,4 +1,4 @@
-"""What a question asks of the graph: the facts that claim it of whom it names.
+"""A question to the graph: the facts that claim it of whom it names.
 
 "Where does my sister live?" names the one who asks, and by its words the relations `sibling_of` and
 `lives_in`. That Katrin lives in Bremen answers it, since another fact says whose sister she is.
@@ -164,7 +164,7 @@ def _followed(
     asked: Mapping[str, Terms],
     mine: set[int],
 ) -> list[_Answer]:
-    """What the relations claim of some entities, and of whom these claims lead to."""
+    """Claims of these relations about some entities, and of whom these claims lead to."""
     answers = step = _answers(connection, scope, query, near, asked, mine)
     for _ in range(min(len(asked), MOST_STEPS) - 1):
         beyond: defaultdict[int, set[str]] = defaultdict(set)
@@ -190,7 +190,7 @@ def _of_sources(
 
 
 def _worth(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, float]]:
-    """What the answers are worth beside each other, 0..1."""
+    """The value of the answers beside each other, 0..1."""
     holding = {(one.near, one.relation) for one in answers if not one.stance}
     newest: dict[tuple[int, Terms], int] = {}
     for one in answers:
@@ -227,7 +227,7 @@ def _answers(
     asked: Mapping[str, Terms],
     mine: set[int],
 ) -> list[_Answer]:
-    """What the relations claim of some entities."""
+    """Claims of these relations about some entities."""
     root = graph.roots(connection, near)
     met: dict[int, Terms] = {}
     for entity, words in near.items():

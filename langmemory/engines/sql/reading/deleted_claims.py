@@ -1,4 +1,4 @@
-"""What memories that are gone claimed, for a graph of a time when they were there."""
+"""Claims of memories that are gone, for a graph of a time when they were there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Departed:
     names: list[tuple[int, str, str]] = field(default_factory=list)
     """(entity, name, normalised name); for a viewer, of those that stand in a memory."""
     spoken: dict[int, set[int]] = field(default_factory=dict)
-    """What a memory, by id, speaks of."""
+    """The entities that a memory speaks of, by its id."""
     clocks: dict[int, ClockRow] = field(default_factory=dict)
     holding: frozenset[int] = frozenset()
     """Ids of the memories that held at the time asked about."""

@@ -1,4 +1,4 @@
-"""What a namespace knows, for planning: `ports.facts.Knowledge` over the file."""
+"""Knowledge of a namespace, for planning: `ports.facts.Knowledge` over the file."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ class StoreKnowledge:
 
 
 class _Asked(NamedTuple):
-    """What `Knowledge.about` is asked."""
+    """A question to `Knowledge.about`."""
 
     subject: str
     relation: str | None

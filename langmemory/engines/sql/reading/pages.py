@@ -1,4 +1,4 @@
-"""What searches have ranked, so that a later page goes on where the page before it ended."""
+"""Rankings of earlier searches, so that a later page goes on where the page before it ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_RANKINGS: Final = 64
 
 
 class Ranking(NamedTuple):
-    """What a search has ranked so far."""
+    """The ranking of a search so far."""
 
     found: Ranked
     wanted: int
@@ -79,7 +79,7 @@ class Pages:
         return ids, scores
 
     def _get(self, key: bytes, snapshot: Snapshot) -> Ranking | None:
-        """What is kept of a search, if nothing has changed since."""
+        """A search that is kept, if nothing has changed since."""
         with self._lock:
             changes, ranking = self._kept.get(key, (-1, None))
         return ranking if changes == newest(snapshot.connection) else None

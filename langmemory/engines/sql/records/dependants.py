@@ -1,4 +1,4 @@
-"""What stands on a run: changes and rows of later runs that would lose their ground with it."""
+"""Rows that rest on a run: changes and rows of later runs that would lose their ground with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ON_ENTITY: Final = (
 
 
 def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iterator[Dependant]:
-    """What other runs built on the items a run added: {id: key}, of one namespace."""
+    """Rows of other runs that rest on the items a run added: {id: key}, of one namespace."""
     for item, key in added.items():
         for (other,) in connection.execute("SELECT run FROM evidence WHERE source = ?", (item,)):
             if other != run:
@@ -63,7 +63,7 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
 
 
 def on_graph(connection: Connection, run: str) -> Iterator[Dependant]:
-    """What other runs built on the entities, links and reviews of a run."""
+    """Rows of other runs that rest on the entities, links and reviews of a run."""
     entities = connection.execute("SELECT id, key FROM entity WHERE run = ?", (run,)).fetchall()
     for entity, key in entities:
         for query, what in _ON_ENTITY:

@@ -1,4 +1,4 @@
-"""What memories were derived from, and which turns were read for it."""
+"""The sources of memories, and which turns were read for it."""
 
 from __future__ import annotations
 

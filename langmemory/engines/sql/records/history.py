@@ -37,7 +37,7 @@ GRAVEYARD: Final = ("forgotten",)
 
 
 def sealed(path: str, key: str) -> str:
-    """What stands in the history for the key of a forgotten memory, in the namespace of this path:
+    """The name in the history for the key of a forgotten memory, in the namespace of this path:
     enough to know it again when somebody sends it, not enough to read it."""
     if key.startswith(SEAL):
         return key
@@ -70,7 +70,7 @@ class Recorded(NamedTuple):
     at_us: int
     action: HistoryAction
     blank: bool
-    """What the item said before it was forgotten, while the item was not."""
+    """The text of the item before it was forgotten, while the item was not."""
 
 
 def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> list[list[Recorded]]:

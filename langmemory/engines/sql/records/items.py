@@ -32,7 +32,7 @@ from langmemory.types import Memory, Namespace
 from langmemory.values import from_json, readable_text
 
 IndexFields = Literal[False] | list[str] | None
-"""What of an item is indexed: the store's fields, nothing, or these paths."""
+"""The indexed fields of an item: the store's fields, nothing, or these paths."""
 
 NO_VECTORS: Final[Floats] = np.empty((0, 0), np.float32)
 
@@ -55,7 +55,7 @@ class Write:
     leaves: set[tuple[str, LeafValue]]
     index_fields: IndexFields = None
     body: str | None = None
-    """What the keyword index reads; None: not indexed."""
+    """The words that the keyword index reads; None: not indexed."""
     context: str = ""
     embedded: Floats = field(default_factory=lambda: NO_VECTORS)
     """float32[n, dims], L2-normalised."""
@@ -153,7 +153,7 @@ class Reworded(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What `put` did."""
+    """The result of `put`."""
 
     ids: list[int]
     """Item ids, in the order of the writes."""
@@ -297,7 +297,7 @@ class Batch:
         return item
 
     def replace(self, write: Write, item: int, namespace: int) -> None:
-        """What is derived from an item's value takes the place of what was."""
+        """Replace what was derived from an item's value."""
         self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
         self.replaced.append((write, item, namespace))
         self.leaf_rows.extend(

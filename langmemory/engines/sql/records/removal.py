@@ -62,7 +62,7 @@ def outlived(connection: Connection, now_us: int) -> list[int]:
 
 
 def expire_gone(connection: Connection, items: Iterable[int], now_us: int) -> None:
-    """What deleted items said goes with their TTL, as if they had lived as long."""
+    """Delete what deleted items said with their TTL, as if they had lived as long."""
     for item in items:
         gone_from = connection.execute(
             "SELECT namespace, key, facets FROM history WHERE item = ? AND key IS NOT NULL "
@@ -206,7 +206,7 @@ def _take_out(connection: Connection, item: int, namespace: int) -> None:
 
 
 def forget_beside(connection: Connection, item: int) -> None:
-    """What stands beside an item, which may be removed, goes."""
+    """Delete the rows beside an item that may be removed."""
     connection.execute(
         "DELETE FROM evidence WHERE item = ?; DELETE FROM evidence WHERE source = ?; "
         "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?; "

@@ -148,7 +148,7 @@ class Step(NamedTuple):
 
 
 def steps(connection: Connection, run_id: str) -> list[Step]:
-    """What a run changed, in order."""
+    """The changes of a run, in order."""
     rows = connection.execute(
         "SELECT seq, item, action, before, facets FROM history WHERE run = ? ORDER BY seq",
         (run_id,),

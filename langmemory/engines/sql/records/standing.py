@@ -88,7 +88,7 @@ def said_after(
 def evidence(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[int]:
-    """What an item was derived from, as far as the viewer may know of it, oldest first."""
+    """The sources of an item, as far as the viewer may know of it, oldest first."""
     sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
     return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
 
@@ -183,7 +183,7 @@ class Said(NamedTuple):
 def said_before(
     connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
 ) -> list[Said]:
-    """What the owner's conversation holds directly before a turn, the latest first, up to what is
+    """Turns that the owner's conversation holds directly before a turn, the latest first, up to what is
     somebody else's."""
     rows = connection.execute(
         "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "

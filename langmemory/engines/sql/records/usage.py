@@ -1,4 +1,4 @@
-"""What showing memories to a model came to: counts for each item, over all threads."""
+"""Usage of memories that were shown to a model: counts for each item, over all threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from langmemory.types import MemoryUsage, Namespace
 
 
 class Count(NamedTuple):
-    """What is to be added to the counts of an item."""
+    """Counts to be added to the counts of an item."""
 
     loaded: int
     referenced: int

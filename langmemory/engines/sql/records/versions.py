@@ -1,4 +1,4 @@
-"""What items said at a time, where they say something else by now or are gone."""
+"""Texts of items at a time, where they say something else by now or are gone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Version:
     tokens: bool | None
     """Whether its tokens are kept, for late interaction; of an item that is gone nobody knows."""
     claims: Mapping[str, Any] = field(default_factory=dict)
-    """What it claimed in the graph (`graph_rows.claims_of`), where that is there no more."""
+    """Its claims in the graph (`graph_rows.claims_of`), where that is there no more."""
 
     @property
     def namespace(self) -> Namespace:
@@ -89,7 +89,7 @@ def versions(
 def departed(
     connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None
 ) -> list[Version]:
-    """What claimed something then that the graph does not hold any more: those of the `versions` whose
+    """Items that claimed something then that the graph does not hold any more: those of the `versions` whose
     items are gone, or say something else by a person's hand."""
     return [one for one in _every(connection, scope, now_us, alive_at_us) if one.claims]
 

@@ -36,7 +36,7 @@ class UnreadThread:
 
 
 class ViewerAdmin:
-    """What a viewer may list, take with them and delete of a file."""
+    """The part of a file that a viewer may list, take with them and delete of a file."""
 
     __slots__ = ("_core", "_viewer")
 

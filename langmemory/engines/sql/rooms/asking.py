@@ -1,4 +1,4 @@
-"""What recall asks models: asked while no snapshot is open.
+"""Questions of recall to models: asked while no snapshot is open.
 
 A model takes a second. A snapshot held so long keeps SQLite from emptying its WAL, and ``:memory:``
 from being used by anybody else. So recall runs until it would ask, the model is asked outside, and

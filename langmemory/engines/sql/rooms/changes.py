@@ -336,7 +336,7 @@ class Changes(ViewerChanges):
         return replace(_together(applied, found), dry_run=True)
 
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
-        """What changed memory on its own in a namespace and below it, newest first."""
+        """Runs that changed memory in a namespace and below it, newest first."""
         namespace = check_namespace(namespace, may_be_empty=True)
         with self._core.engine.read() as snapshot:
             return runs.newest(snapshot.connection, namespace, whole_number("limit", limit))

@@ -1,4 +1,4 @@
-"""What a prompt asks of a store beside recall: mandates, requests, short ids, evidence, and how far two
+"""Reads of a store for a prompt beside recall: mandates, requests, short ids, evidence, and how far two
 texts are apart. Nodes and tools use it; it is no part of the public face."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What follows from a change: planned from a snapshot, checked again where it is applied, and applied
+"""Consequences of a change: planned from a snapshot, checked again where it is applied, and applied
 as a change set of its own."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ async def aplanned_again(attempt: Callable[[], Awaitable[T]]) -> T:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reinstatement:
-    """What holds again without some items that are about to go."""
+    """Facts that hold again without some items that are about to go."""
 
     changes: Mapping[Namespace, tuple[Change, ...]]
     keys: Mapping[Namespace, list[str]]

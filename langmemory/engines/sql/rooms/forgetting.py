@@ -53,7 +53,7 @@ _APOSTROPHES: Final = str.maketrans("’`´", "'''")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgetting:
-    """What is to be forgotten."""
+    """The target of a forgetting."""
 
     namespace: Namespace
     owner: str | None
@@ -101,7 +101,7 @@ class Forgetting:
         )
 
     def preview(self, engine: Engine) -> Forgotten:
-        """What would go: done to a copy of the file, so that nobody's write waits for it."""
+        """Return what would go: tried on a copy of the file, so that nobody's write waits for it."""
         with engine.copy() as connection:
             going = self._concerned(connection)
             samples = _samples(connection, going, self.owner)
@@ -200,7 +200,7 @@ class Forgetting:
     def _erase(
         self, connection: Connection, going: Concerned, known: remains.Vocabulary
     ) -> tuple[Forgotten, remains.Traces]:
-        """What went, and that by which it would be known; ``known`` is what the others say."""
+        """Return what went, and that by which it would be known; ``known`` is what the others say."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
         texts = concerned.texts(connection, going)
         # The last label of a namespace is often the id of a person.
@@ -240,7 +240,7 @@ class Forgetting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Foreseen:
-    """What the memories that stay say, read before anybody has to wait."""
+    """Texts of the memories that stay, read before anybody has to wait."""
 
     every: list[int]
     past: set[int]
@@ -283,9 +283,9 @@ def make_up(engine: Engine) -> bool:
 
 
 def _telling_of(names: Sequence[str], others: Sequence[str]) -> Callable[[str], bool]:
-    """What says whether a text has one of the names as a word, or words, of its own: however accents
-    and apostrophes are written, and with the ``s`` of a German genitive ("Katrins"), unless that is
-    one of the other names ("Andrea", "Andreas")."""
+    """Return a function that says whether a text has one of the names as a word, or words, of its
+    own: however accents and apostrophes are written, and with the ``s`` of a German
+    genitive ("Katrins"), unless that is one of the other names ("Andrea", "Andreas")."""
     forms = {folded for name in names if (folded := _folded(name).strip())}
     taken = set(map(_folded, others))
     forms |= {f"{form}s" for form in forms} - taken

@@ -1,4 +1,4 @@
-"""What reflection reads of a store: which turns nobody has read yet, and what is known already."""
+"""Reads of a store for reflection: which turns nobody has read yet, and what is known already."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OpenStore(Protocol):
 
 
 class Gathering:
-    """What reflection reads: turns that were not read yet, and what is known already."""
+    """Reads for reflection: turns that were not read yet, and what is known already."""
 
     __slots__ = ("_core",)
 
@@ -129,7 +129,7 @@ class Gathering:
             return batch
 
     def knowledge(self, namespace: Namespace) -> AbstractContextManager[StoreKnowledge]:
-        """What a namespace knows, for planning changes to it: `ports.facts.Knowledge`.
+        """Knowledge of a namespace, for planning changes to it: `ports.facts.Knowledge`.
 
         For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
         compared by meaning are best given to ``prepare`` first, to be embedded in one call.

@@ -122,7 +122,7 @@ class Graph:
             )
 
     def subgraph(self, name: str | None = None, depth: int = 2, *, past: bool = False) -> Subgraph:
-        """What is at most ``depth`` edges around an entity; without a name, everything.
+        """Return the entities at most ``depth`` edges around an entity; without a name, everything.
 
         Raises:
             EntityNameError: As `entity`.

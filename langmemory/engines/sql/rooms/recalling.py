@@ -84,8 +84,8 @@ class RecallOptions(TypedDict, total=False):
     explain: bool
     """Fill the explanation of every result and the whole trace."""
     now: datetime | None
-    """What "last week" refers to, and in which timezone a day begins; default is the clock, in UTC.
-    Here and in the other times, what has no timezone is UTC."""
+    """The moment that "last week" counts from, in the timezone in which a day begins; default is
+    the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
 
 
 _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
@@ -135,7 +135,7 @@ def scope_of(
     given: frozenset[tuple[Namespace, str]],
     viewer: str | None,
 ) -> Scope:
-    """What the options allow to be read; ``given`` is what the thread was given before."""
+    """The scope that the options describe; ``given`` is what the thread was given before."""
     kinds = check_kinds(options.get("kinds"))
     exclude = _listed("exclude", options.get("exclude") or ())
     for key in exclude:

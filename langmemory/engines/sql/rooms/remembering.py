@@ -140,14 +140,14 @@ class _Remembering:
     drafts: list[Draft]
     redacted: Mapping[str, int]
     heard: list[Heard]
-    """What the turns ask for, where that is looked for."""
+    """Requests in the turns, where that is looked for."""
     owner: str | None
     """Whose turns they are, where it is a rule's to say that some are private."""
     pages: set[tuple[Namespace, str]] = field(default_factory=set)
     """Of the journal, that tell of what is private now."""
 
     def told(self, added: list[str]) -> Remembered:
-        """What was added, and what was replaced in it, which is logged."""
+        """Return what was added, and what was replaced in it, which is logged."""
         counts = dict(self.redacted) if added else {}
         log_redacted(counts)
         return Remembered(added, counts)

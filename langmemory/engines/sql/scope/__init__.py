@@ -1,1 +1,1 @@
-"""What a read may touch: filters, viewers, and how things stood at a time."""
+"""The scope of reads: filters, viewers, and how things stood at a time."""

@@ -54,7 +54,7 @@ class Condition:
     selective: bool = False
     """Tells by itself what is sought, and may well leave little: counted before a search."""
     told_by: Literal["all", "sql", "nothing"] = "all"
-    """What of it tells how much it leaves, as far as is remembered: of times only the SQL, as other
+    """The part of it that tells how much it leaves, as far as is remembered: of times only the SQL, as other
     ones are asked for at every search; of keys that are left out nothing."""
 
 

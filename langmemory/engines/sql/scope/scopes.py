@@ -1,4 +1,4 @@
-"""What a read may touch, as SQL: the one place where a `Scope` becomes predicates."""
+"""The scope of a read as SQL: the one place where a `Scope` becomes predicates."""
 
 from __future__ import annotations
 
@@ -189,8 +189,9 @@ def _in_time(as_of_us: int) -> list[Condition]:
 
 
 def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
-    """What stood at a time as the statuses asked for (None: whatever was not put away), was open to
-    the viewer, of the kinds and from the times asked for, and with ``as_of`` was taken to be true then.
+    """Condition for items that had at a time the statuses asked for (None: whatever was not put
+    away), were open to the viewer, of the kinds and from the times asked for, and with ``as_of``
+    were taken to be true then.
 
     Decided by the columns as the history says they were. Of what came with an import that told no
     history the row alone tells: before it was given up it was active, its end not known.
@@ -243,7 +244,7 @@ def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
 
 
 def _or_revised(one: Condition, known_at_us: int) -> Condition:
-    """What a condition holds for today, by its indexes, and what was revised since."""
+    """Items for which a condition holds today, by its indexes, and what was revised since."""
     since = "SELECT DISTINCT h.item FROM history h WHERE h.at > ? AND h.facets IS NOT NULL"
     revised = Start(
         item="i.id",

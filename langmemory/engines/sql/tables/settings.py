@@ -1,4 +1,4 @@
-"""What the file says about itself: embedding model, dimensions, generation of the vectors, and the
+"""Settings in the file: embedding model, dimensions, generation of the vectors, and the
 folders where its journal stands."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _JOURNAL: Final = "journal "
 _FORGETTING: Final = "forgetting"
 _NEWEST: Final = "newest forgetting"
 Remaining = Literal["file", "copies"]
-"""What a forgetting has still to do: clear the file of what was deleted, or only empty its WAL and let
+"""The rest of a forgetting: clear the file of what was deleted, or only empty its WAL and let
 the journal follow."""
 
 
@@ -67,7 +67,7 @@ def add_journal(connection: Connection, folder: str) -> None:
 
 
 def remaining(connection: Connection) -> Remaining | None:
-    """What an earlier forgetting has still to do: it was interrupted, or something stood in its way."""
+    """Return the rest of an earlier forgetting: it was interrupted, or something stood in its way."""
     row = connection.execute("SELECT value FROM setting WHERE name = ?", (_FORGETTING,)).fetchone()
     return next((one for one in get_args(Remaining) if row == (one,)), None)
 

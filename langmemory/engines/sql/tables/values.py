@@ -12,7 +12,7 @@ LONG_STRING: Final = 64
 """Longer strings are not worth a place of their own in the index: a filter that asks for one reads
 the items. Sentences in it would cost every put a random page."""
 LONG: Final = b"long"
-"""What stands in the index for a long string."""
+"""The entry in the index for a long string."""
 
 
 ELEMENT: Final = "."
@@ -22,7 +22,7 @@ LeafValue = int | float | str | bytes
 
 
 def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
-    """What filters look up: (path, comparable value) for every non-null place of a JSON value.
+    """The leaves that filters look up: (path, comparable value) for every non-null place of a JSON value.
 
     ``value`` must be what `from_json` returns. Paths join keys with ``.``; the elements of a list
     stand under ``path.`` as well (`ELEMENT`). What no filter can name, below a key with an empty

@@ -1,4 +1,4 @@
-"""What stands beside the items as plain rows, and back: runs, entities, evidence, usage, reviews, and
+"""Rows beside the items as plain rows, and back: runs, entities, evidence, usage, reviews, and
 what stood beside those that a run removed.
 
 Rows name items, entities and runs by key, so that they mean the same in every file. One whose item
@@ -147,7 +147,7 @@ _BESIDE: Final[Mapping[str, str]] = {
         "WHERE item = ?"
     ),
 }
-"""What stands beside an item that was removed and may be brought back. Evidence that was removed as
+"""Rows beside an item that was removed and may be brought back. Evidence that was removed as
 well is named with the time at which it was."""
 
 

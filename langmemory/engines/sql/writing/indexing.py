@@ -1,4 +1,4 @@
-"""What of an item is indexed, and the writes that carry it: texts, vectors, tokens, keyword bodies."""
+"""The indexed parts of an item, and the writes that carry it: texts, vectors, tokens, keyword bodies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class IndexConfig(TypedDict, total=False):
     text_fields: list[str] | None
     """The same under the name LangGraph's SqliteStore reads."""
     search: SearchMode
-    """What ranks a search: ``hybrid`` (default), ``semantic`` or ``keyword``."""
+    """The arms that rank a search: ``hybrid`` (default), ``semantic`` or ``keyword``."""
     exact: bool
     """Let no sign bits choose which vectors a search compares; see the configuration."""
     model: str
@@ -58,7 +58,7 @@ class Draft:
 
     write: Write
     texts: tuple[str, ...]
-    """What is to be embedded, in order."""
+    """Texts to be embedded, in order."""
     text: str
     """The readable text."""
 
@@ -151,7 +151,7 @@ class Indexing:
         return tuple(found for found in _texts_at(value, fields) if found.strip())
 
     def embedded(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """What is embedded of some texts: each whole, and a long one in passages as well, which one
+        """The embedded parts of some texts: each whole, and a long one in passages as well, which one
         vector for all of it would hide."""
         size = self.passage_characters
         if size is None or not any(len(text) > size for text in texts):
@@ -200,7 +200,7 @@ class Indexing:
         return Pending(texts=texts, hashes=hashes, missing=list(dict.fromkeys(texts)))
 
     def pending(self, engine: Engine, drafts: Sequence[Draft]) -> Pending:
-        """What has to be embedded for these drafts; texts the file already knows are looked up."""
+        """Texts that have to be embedded for these drafts; texts the file already knows are looked up."""
         found = self.unknown(drafts)
         hashes = [digest for digest in found.hashes if digest is not None]
         if not hashes:
@@ -366,7 +366,7 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
 
 
 _SAID_BY_ASSISTANT = ("role", "assistant")
-"""What the value of such a turn has."""
+"""Keys of the value of such a turn."""
 
 
 def tokens_of(drafts: Sequence[Draft]) -> list[bytes]:

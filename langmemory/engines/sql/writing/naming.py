@@ -39,7 +39,7 @@ def unnumbered(memory: Memory) -> Memory:
 
 
 class Names:
-    """What people are called in memories, as one viewer may know it. Reads each name once.
+    """The names of people in memories, as one viewer may know it. Reads each name once.
 
     Args:
         connection: A reader.

@@ -1,4 +1,4 @@
-"""What is indexed of an item that is stored, derived from its row."""
+"""The indexed part of an item that is stored, derived from its row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from langmemory.values import from_json
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stored:
-    """What an item row says about how it is indexed."""
+    """The part of an item row that decides how it is indexed."""
 
     namespace: Namespace
     key: str

@@ -178,7 +178,7 @@ def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a turn gives its neighbours' context."""
+    """The words that a turn adds to the context of its neighbours."""
 
     words: str
     """Empty if its put said what is to be indexed."""

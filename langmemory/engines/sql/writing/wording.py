@@ -1,4 +1,4 @@
-"""What the keyword index reads of turns and facts: who, when, what."""
+"""The words that the keyword index reads of turns and facts: who, when, what."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every table stands on: connections, settings, namespaces, threads, and how values are written."""
+"""The ground of every table: connections, settings, namespaces, threads, and how values are written."""

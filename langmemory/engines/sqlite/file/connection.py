@@ -45,7 +45,7 @@ CHECKPOINT_PAGES = 4000
 """WAL pages (4 KiB each) after which the background thread is asked to checkpoint."""
 
 KEPT_WAL_BYTES = 256 << 20
-"""What is left of a WAL that grew beside a long read, or in a very large transaction, once it has been
+"""Bytes that stay of a WAL that grew beside a long read, or in a very large transaction, once it has been
 written back: else a server that is never closed keeps it at its largest."""
 
 
@@ -701,7 +701,7 @@ def _ours_or_empty(connection: Connection) -> bool:
 
 
 def _inode(file: str) -> tuple[int, int]:
-    """What tells a file from any other; (0, 0) where there is none."""
+    """The identity of a file; (0, 0) where there is none."""
     try:
         found = os.stat(file)
     except OSError:

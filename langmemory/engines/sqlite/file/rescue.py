@@ -22,7 +22,7 @@ TABLES: Final = (
     "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",
     "alias", "mention", "edge", "review", "usage",
 )  # fmt: skip
-"""What an export is made of."""
+"""The tables of an export."""
 JSON_COLUMNS: Final = {
     "item": ("value", "index_fields"),
     "history": ("before", "facets"),
@@ -43,7 +43,7 @@ class Damage:
 
     table: str
     key: str
-    """What names the row: of a memory its namespace and key, as far as they can be read."""
+    """The name of the row: of a memory its namespace and key, as far as they can be read."""
     problem: str
 
     def __str__(self) -> str:

@@ -62,7 +62,7 @@ class Census:
         )
 
     def share(self, key: Hashable) -> float | None:
-        """What part of the candidates conditions held for the last time, 0..1; None: never asked."""
+        """The share of the candidates for which conditions held the last time, 0..1; None: never asked."""
         return self._shares.get(hash(key))
 
     def found(self, key: Hashable, share: float) -> None:

@@ -404,7 +404,7 @@ def _load(connection: Connection, words: int) -> Chunk:
 def _read_tail(
     connection: Connection, after_seq: int, words: int
 ) -> tuple[Ids, NDArray[np.int32], Words] | None:
-    """What the log says after a point, newest per vector: ids ascending, namespaces, bits."""
+    """Entries of the log after a point, newest per vector: ids ascending, namespaces, bits."""
     rows = connection.execute(
         "SELECT vector, namespace, bits FROM code WHERE seq > ? ORDER BY seq", (after_seq,)
     ).fetchall()

@@ -32,7 +32,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """As in FTS5's bm25()."""
 LEAST_IDF: Final = 1e-6
-"""What FTS5 gives a word that more than half of the rows hold."""
+"""The weight FTS5 gives a word that more than half of the rows hold."""
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search. In a larger scope only rows with one of the query's rarest words
@@ -268,7 +268,7 @@ def _without(rows: Rows, gone: NDArray[np.bool_] | None) -> Rows:
 
 
 class Current(NamedTuple):
-    """What a snapshot may use of the copy."""
+    """The part that a snapshot may use of the copy."""
 
     words: Words
     changed: Ids

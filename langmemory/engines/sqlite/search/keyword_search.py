@@ -419,7 +419,7 @@ TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
 
 
 def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
-    """What FTS5's ``bm25`` gives (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
+    """The score of FTS5's ``bm25`` (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
 
     FTS5 walks through all rows with a phrase, whatever the search is kept to, to learn how many they
     are: two thirds of a search's time. Here they are given.

@@ -37,7 +37,7 @@ takes less time than to look at so many more candidates."""
 
 
 class Selection:
-    """What is known of the items in one scope, in one snapshot; both arms of a search ask it.
+    """Knowledge of the items in one scope, in one snapshot; both arms of a search ask it.
 
     A filter may be anything, so it is counted before a search. Whom a memory belongs to, its kind
     or its time mostly leave many: a search first looks at what ranks best, and only where little of

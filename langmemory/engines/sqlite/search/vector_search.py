@@ -102,7 +102,7 @@ def nearest(
 def _by_best(
     connection: Connection, query: Floats, found: tuple[Ids, Floats], rough: SignIndex | None = None
 ) -> tuple[Ids, Floats]:
-    """What was found, each item with its best vector, which may not be among those compared; by the
+    """Return the finds, each item with its best vector, which may not be among those compared; by the
     coarse copy of an index if that will do and there is one."""
     best = None if rough is None else rough.cosines(query, found[0])
     if best is None:
