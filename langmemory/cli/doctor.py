@@ -7,7 +7,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,7 +16,12 @@ import typer
 
 from langmemory.cli.target import DbOption, JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
-from langmemory.errors import ConfigError, EmbeddingModelMismatchError, LangMemoryError
+from langmemory.errors import (
+    ConfigError,
+    DatabaseError,
+    EmbeddingModelMismatchError,
+    LangMemoryError,
+)
 from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
@@ -82,13 +87,22 @@ def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
     from langmemory.engines.sql.transfer.transfer import export_rows
+    from langmemory.engines.sqlite.file.connection import is_damage
     from langmemory.engines.sqlite.file.rescue import rescued
 
     path = target.config().database.path
     if not Path(path).is_file():
         raise ConfigError(f"{path}: there is no such file. Name the memory file with --db.")
     target.check_output(file)
-    with rescued(path) as found:
+    with ExitStack() as opened:
+        try:
+            found = opened.enter_context(rescued(path))
+        except LangMemoryError as error:
+            if not is_damage(error):
+                raise
+            raise DatabaseError(
+                f"{path} is damaged ({error.__cause__}). {NOTHING_READABLE}"
+            ) from error
         rows = write_rows(export_rows(lambda: nullcontext(found.connection)), file)
         items = found.rows.get("item", 0)
     for damage in found.damages:
@@ -182,6 +196,7 @@ RESTORE = (
     "Restore a backup. `langmemory doctor --rescue FILE` writes all that can still be read to FILE."
 )
 
+NOTHING_READABLE = "Restore a backup: the list of its tables is unreadable, and with it all else."
 REBUILD = (
     "`langmemory export all.jsonl`, then `langmemory import all.jsonl --db NEW`, indexes it anew."
 )
@@ -212,11 +227,11 @@ def _file(config: Config) -> Iterator[Check]:
     except LangMemoryError as error:
         damaged = is_damage(error)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
-        yield Check(
-            state="fail", what="memory file", found=found, advice=RESTORE if damaged else ""
-        )
-        if damaged:
-            yield from _damages(path)
+        damages = _damages(path) if damaged else []
+        advice = NOTHING_READABLE if damages is None else RESTORE if damaged else ""
+        yield Check(state="fail", what="memory file", found=found, advice=advice)
+        for damage in damages or ():
+            yield Check(state="fail", what="damaged", found=damage, advice=RESTORE)
         return
     yield Check(state="ok", what="memory file", found=f"{path}: {memories(stats.items)}")
     for problem in problems:
@@ -235,16 +250,16 @@ def _file(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
 
 
-def _damages(path: str) -> Iterator[Check]:
-    """Every damaged row of a file that no store can open or count."""
+def _damages(path: str) -> list[str] | None:
+    """Return every damaged row of a file that no store can open or count; None where nothing of it
+    can be read."""
     from langmemory.engines.sqlite.file.rescue import rescued
 
     try:
         with rescued(path) as found:
-            for damage in found.damages:
-                yield Check(state="fail", what="damaged", found=str(damage), advice=RESTORE)
-    except LangMemoryError:  # not to be opened at all: that is said already
-        return
+            return [str(damage) for damage in found.damages]
+    except LangMemoryError:
+        return None
 
 
 def _beside(config: Config) -> Iterator[Check]:

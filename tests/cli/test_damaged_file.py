@@ -174,3 +174,21 @@ def test_put_delete_and_forget_beside_a_lost_page(path: Path) -> None:
         assert f"qzx{gone[1][1:]} ".encode() not in path.read_bytes()
         item = store.get(NS, "new")
         assert item is not None
+
+
+def test_a_file_without_its_list_of_tables_gives_no_hope(run: Run, path: Path) -> None:
+    """With the body of the first page zeroed nothing can be read: the doctor says so, sends nobody to
+    a rescue that cannot help, and a rescue that is asked for leaves no file."""
+    data = bytearray(path.read_bytes())
+    data[100:PAGE] = bytes(PAGE - 100)
+    path.write_bytes(data)
+    report = run("doctor", "--db", str(path))
+    assert report.exit_code == 1
+    told = " ".join(report.output.split())
+    assert "Restore a backup" in told
+    assert "--rescue" not in told
+    target = path.with_name("rescued.jsonl")
+    asked = run("doctor", "--rescue", str(target), "--db", str(path))
+    assert asked.exit_code == 1
+    assert "Restore a backup" in " ".join(asked.output.split())
+    assert not target.exists()
