@@ -74,6 +74,7 @@ def rescued(path: str) -> Iterator[Rescued]:
     copy = Connection("")
     try:
         source.set_busy_timeout(10_000)
+        source.pragma("writable_schema", True)  # else a file that was cut off cannot be read at all
         copy.execute(schema_sql())
         copy.pragma("foreign_keys", False)
         found = Rescued(connection=copy)
