@@ -14,7 +14,6 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.engine import Engine, Snapshot
 from langmemory.engines.sql.graph import graph, graph_rows
 from langmemory.engines.sql.graph.graph import EdgeRow
-from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.records import history, items, reviews
 from langmemory.engines.sql.records.removal import was_deleted
@@ -26,7 +25,7 @@ from langmemory.engines.sql.tables.values import leaf_value
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.formation.contradiction.statements import key_of
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.ports.candidates import Floats, Ids
+from langmemory.ports.candidates import NOTHING, Floats, Ids
 from langmemory.ports.facts import Claim, KnownFact, fingerprint, normalised
 from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
 from langmemory.values import TEXT_FIELDS, from_json
@@ -420,7 +419,7 @@ class _Reading:
     def nearest(self, vector: Floats, limit: int) -> tuple[Ids, Floats]:
         """Ids and cosines of facts, best first."""
         if not self._same_model:
-            return candidates.NOTHING
+            return NOTHING
         if self._comparable is None:
             rows = self.connection.execute(
                 f"SELECT i.id FROM item i WHERE i.namespace = ? AND {self._believed.where}",
