@@ -1,4 +1,5 @@
-"""What every SQL engine promises to `langmemory.engines.sql`: transactions, arrays, both indexes."""
+"""Contract tests of an SQL engine for `langmemory.engines.sql`: transactions, arrays, both
+indexes."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def nearest(engine: Engine, text: str, namespace: Namespace = (), **options: Any
 
 
 def test_a_transaction_is_whole_or_nothing(engine: Engine) -> None:
-    """What fails leaves nothing; what was written is seen by the next snapshot."""
+    """A failed write leaves nothing, and the next snapshot sees a finished write."""
     with suppress(KeyError), engine.write() as connection:
         namespaces.intern(connection, LENA)
         raise KeyError
