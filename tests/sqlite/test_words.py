@@ -19,7 +19,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.config import DatabaseConfig
+from langmemory.config import EngineConfig
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.index import keywords, words
@@ -256,7 +256,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     assert len(store.search((), query="quince", limit=50)) == 30
     with store._core.engine.database.scan() as connection:
         assert words.read(connection, 100) is None
-    with Engine(tmp_path / "m.db", settings=DatabaseConfig(word_copy_bytes=0)).read() as snapshot:
+    with Engine(tmp_path / "m.db", settings=EngineConfig(word_copy_bytes=0)).read() as snapshot:
         assert snapshot.engine.copied_words(snapshot.connection) is None
 
 

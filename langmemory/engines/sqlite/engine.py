@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import apsw
 import sqlite_vec
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
@@ -65,6 +65,7 @@ class Engine:
         Raises:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
+        settings = EngineConfig.of(settings)
         self.database = Database(path, settings=settings, connection=IndexedConnection)
         self._sign_index_bytes = settings.quantized_index_bytes
         self._vector_copy_bytes = settings.vector_copy_bytes

@@ -47,6 +47,9 @@ after 500 in a file of a million some ten seconds."""
 COUNTS_TIMEOUT_MS: Final = 500
 """How long `close` and an export wait for another process's lock, with nothing but counts to write."""
 
+SEARCH_PRESET: Final = "fast"
+"""Recall preset that ranks a hybrid `search`."""
+
 _TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
 _TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
 MAX_TTL_MINUTES: Final = 525_600_000
@@ -90,8 +93,8 @@ class Core:
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
         self.searching = Searching(
             indexing=self.indexing,
-            preset=find_preset(None, self.config, of="search"),
-            exact=(self.indexing.config or {}).get("exact", self.config.search.exact),
+            preset=find_preset(SEARCH_PRESET, self.config),
+            exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor

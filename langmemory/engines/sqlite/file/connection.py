@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import apsw
 import numpy as np
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.sqlite.file.guard import guard
 from langmemory.errors import (
     ClosedStoreError,
@@ -240,7 +240,7 @@ class Database:
         self._synchronous = settings.synchronous
         self._busy_timeout_ms = settings.busy_timeout_ms
         self._mmap_bytes = MAPPED_BYTES
-        self._max_idle = settings.readers
+        self._max_idle = EngineConfig.of(settings).readers
         self._write_lock = threading.RLock()
         # Reentrant: garbage collection may end a read that was dropped while a thread is in here.
         self._pool_lock = threading.RLock()
