@@ -16,7 +16,6 @@ import apsw
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
@@ -35,7 +34,7 @@ from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
 from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 

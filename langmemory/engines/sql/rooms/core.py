@@ -16,6 +16,7 @@ from langgraph.store.base import TTLConfig
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
 from langmemory.engines.sql.records import items, removal, usage
 from langmemory.engines.sql.records.items import Write
@@ -185,6 +186,16 @@ class Core:
                 f"{embedder.model_id} answered vectors of {first.shape[1]} dims; the file has "
                 f"{found.dims}. Nothing was written."
             )
+
+    def knowledge(self, namespace: Namespace, within: Connection | None = None) -> StoreKnowledge:
+        """Return what a namespace knows: in a snapshot of its own, or ``within`` another read."""
+        return StoreKnowledge(
+            self.engine,
+            self.indexing,
+            namespace,
+            alive_at_us=self.searching.alive_at_us(),
+            within=within,
+        )
 
     @property
     def embeds_cheaply(self) -> bool:
