@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import apsw
@@ -47,6 +48,11 @@ CHECKPOINT_PAGES = 4000
 KEPT_WAL_BYTES = 256 << 20
 """Bytes that stay of a WAL that grew beside a long read, or in a very large transaction, once it has been
 written back: else a server that is never closed keeps it at its largest."""
+
+
+def schema_sql() -> str:
+    """Return the current schema, whole."""
+    return (files("langmemory.engines.sqlite") / "schema.sql").read_text("utf-8")
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
