@@ -1,0 +1,1 @@
+"""Maintenance: nights over a store. Each task plans from a view (`langmemory.lifecycle`) and applies change sets."""
