@@ -16,7 +16,6 @@ import apsw
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
@@ -37,7 +36,7 @@ from langmemory.engines.sqlite.search import keyword_search, known_words, vector
 from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 

@@ -12,7 +12,6 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
@@ -21,7 +20,7 @@ from langmemory.engines.sqlite.index.words import FEWEST_WORDS, K1, B, Current, 
 from langmemory.engines.sqlite.search.match import match_expression
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.ids import are_in
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which

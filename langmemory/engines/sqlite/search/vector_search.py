@@ -7,14 +7,13 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index.signs import SignIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, unpack
 from langmemory.engines.sqlite.search.selection import Selection
 from langmemory.ids import are_in
-from langmemory.ports.candidates import Floats, Ids
+from langmemory.ports.candidates import NOTHING, Floats, Ids
 
 EXACT_FLOOR: Final = (1_000, 320)
 """Vectors that a search compares exactly however few are wanted, up to `MANY` and above: of the ten
