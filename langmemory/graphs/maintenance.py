@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from operator import add
 from typing import Annotated, Any, Final, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -90,59 +91,71 @@ def build_maintenance_graph(
     elif config.models.deep is not None:
         chat = named_chat_model(config.models.deep, config.models)
 
-    def begin(state: MaintenanceState, config: RunnableConfig) -> dict[str, Any]:
-        night = _night(state, config, chat, now)
-        return {"night": night.id, "reports": []}
-
-    graph = StateGraph(
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(
         MaintenanceState, input_schema=MaintenanceInput, output_schema=MaintenanceOutput
     )
-    graph.add_node("begin", begin)
+    graph.add_node("begin", RunnableLambda(partial(_begin, model=chat, now=now)))
     graph.add_edge(START, "begin")
     before = "begin"
     for name in TASKS:
         if name in wanted:
-            graph.add_node(name, _node(name, chat, now))
+            graph.add_node(name, RunnableLambda(partial(_task, name=name, model=chat, now=now)))
             graph.add_edge(before, name)
             before = name
-    graph.add_node("finish", lambda state, config: _finish(state, config, chat, now))
+    graph.add_node("finish", RunnableLambda(partial(_finish, model=chat, now=now)))
     graph.add_edge(before, "finish")
     graph.add_edge("finish", END)
     return graph.compile(**{"name": MAINTENANCE, "store": store, **compile_options})
 
 
-def _node(
-    name: str, model: BaseChatModel | None, now: Callable[[], datetime] | None
-) -> Callable[[MaintenanceState, RunnableConfig], dict[str, Any]]:
-    def node(state: MaintenanceState, config: RunnableConfig) -> dict[str, Any]:
-        night = _night(state, config, model, now)
-        report = night.begin(name)
-        failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
-        if name == LAST and failed:
-            report.refused.append(f"nothing graduates: {', '.join(failed)} failed")
-            return {"reports": [asdict(report)]}
-        began = time.monotonic()
-        try:
-            TASKS[name](night, report)
-        except BudgetSpentError as error:
-            report.refused.append(str(error))
-        except MaintenanceBusyError:
-            raise
-        except Exception as error:  # the boundary of a task: the others go on
-            logger.exception("The task %s of night %s failed", name, night.id)
-            report.error = f"{type(error).__name__}: {error}"[:500]
-        report.seconds = round(time.monotonic() - began, 3)
-        return {"reports": [asdict(report)]}
+def _begin(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    *,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> dict[str, Any]:
+    """Give the night its id."""
+    return {"night": _night(state, config, model, now).id, "reports": []}
 
-    return node
+
+def _task(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    *,
+    name: str,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> dict[str, Any]:
+    """Do one task; whatever happens, the report says so."""
+    night = _night(state, config, model, now)
+    report = night.begin(name)
+    failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
+    if name == LAST and failed:
+        report.refused.append(f"nothing graduates: {', '.join(failed)} failed")
+        return {"reports": [asdict(report)]}
+    began = time.monotonic()
+    try:
+        TASKS[name](night, report)
+    except BudgetSpentError as error:
+        report.refused.append(str(error))
+    except MaintenanceBusyError:
+        raise
+    except Exception as error:  # the boundary of a task: the others go on
+        logger.exception("The task %s of night %s failed", name, night.id)
+        report.error = f"{type(error).__name__}: {error}"[:500]
+    report.seconds = round(time.monotonic() - began, 3)
+    return {"reports": [asdict(report)]}
 
 
 def _finish(
     state: MaintenanceState,
     config: RunnableConfig,
+    *,
     model: BaseChatModel | None,
     now: Callable[[], datetime] | None,
 ) -> dict[str, Any]:
+    """Give the lease back."""
     night = _night(state, config, model, now)
     if not night.dry_run:
         night.room.give_back_lease(night.holder)

@@ -14,10 +14,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
 from langmemory.config import LifecycleConfig
+from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.lifecycle.retention import (
+    DAY_US,
     RetentionOptions,
     age_days,
     classes,
@@ -27,8 +30,8 @@ from langmemory.lifecycle.retention import (
 )
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 
-EVICTED_SHARE: Final = 0.05
-"""Share of a namespace's derived memories that one night evicts at most."""
+MOST_AT_ONCE: Final = 0.05
+"""Share of a namespace's derived memories that one night demotes, or evicts, at most."""
 RESERVED_SHARE: Final = 0.1
 """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience counts."""
 IMPORTANT: Final = 0.7
@@ -54,7 +57,7 @@ def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
         for owner, priority in zip(aged.owner, aged.priority, strict=True)
         if priority == "mandate"
     )
-    for place in np.flatnonzero(believed):
+    for place in np.flatnonzero(believed).tolist():
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = float(aged.relevance[place]), aged.priority[place]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
@@ -76,26 +79,36 @@ def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
 
 
 def demotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
-    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long.
+    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
+    the least salient first, at most `MOST_AT_ONCE`.
 
-    What is pinned, confirmed or timeless stays, and so does what an application or a person wrote."""
+    What is pinned, confirmed or timeless stays, what says how things are until something else is said
+    (home, work, partner), and what an application or a person wrote. Where nothing was cited within
+    ``unused_days``, use is not measured, and nothing is demoted for want of it.
+    """
     ages = age_days(aged, now)
-    idle = (
+    if not (aged.used_at > now - config.unused_days * DAY_US).any():
+        return []
+    idle = np.flatnonzero(
         _believed(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
         & (aged.evidence > 0)
         & (ages > config.unused_days)
         & (aged.cited < config.unused_cited)
         & ~_kept(aged)
+        & ~_single(aged)
     )
+    score = salience(aged, now, options_of(config))
+    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged)]
     return [
         _with_priority(
             aged,
             place,
             "archive",
-            f"unused for {ages[place]:.0f} days, cited {aged.cited[place]} times",
+            f"unused for {ages[place]:.0f} days, cited {aged.cited[place]} times, "
+            f"salience {score[place]:.2f}",
         )
-        for place in np.flatnonzero(idle)
+        for place in going.tolist()
     ]
 
 
@@ -108,7 +121,7 @@ def graduations(aged: Aged, asked: AbstractSet[str]) -> list[Change]:
         asked: Keys of the memories that open reviews are about.
     """
     found: list[Change] = []
-    for place in np.flatnonzero(aged.one_of(aged.status, "pending", "approved")):
+    for place in np.flatnonzero(aged.one_of(aged.status, "pending", "approved")).tolist():
         key, evidence = aged.keys[place], int(aged.evidence[place])
         if key in asked:
             continue
@@ -122,7 +135,7 @@ def graduations(aged: Aged, asked: AbstractSet[str]) -> list[Change]:
     return found
 
 
-def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> np.ndarray:
+def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> NDArray[np.int64]:
     """int64[m]: places of the memories that may be evicted, the first to go first.
 
     Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
@@ -145,7 +158,7 @@ def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> np.ndarray:
     places = int((config.max_facts or 0) * RESERVED_SHARE)
     may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
     order = np.lexsort((aged.ids, score, ~ended))
-    found: np.ndarray = order[may_go[order]]
+    found: NDArray[np.int64] = order[may_go[order]]
     return found
 
 
@@ -154,8 +167,7 @@ def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
     counted = int((~aged.one_of(aged.status, "archived")).sum())
     if config.max_facts is None or counted <= config.max_facts:
         return []
-    most = max(1, int(counted * EVICTED_SHARE))
-    going = eviction_order(aged, config, now)[: min(counted - config.max_facts, most)]
+    going = eviction_order(aged, config, now)[: min(counted - config.max_facts, _most(aged))]
     parts = salience_parts(aged, now, options_of(config))
     score = salience(aged, now, options_of(config))
     return [
@@ -166,7 +178,7 @@ def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
             + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
             + ")",
         )
-        for place in going
+        for place in going.tolist()
     ]
 
 
@@ -185,7 +197,9 @@ def decay_reviews(
     asked = view.people_asked()
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
-    wanted = [place for place in order if aged.keys[place] not in asked][: config.max_reviews]
+    wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
+        : config.max_reviews
+    ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
     found: list[Change] = []
@@ -235,6 +249,11 @@ def unreachable_rules(aged: Aged, config: LifecycleConfig) -> Iterator[str]:
             f"lifecycle.mandate_right is {config.mandate_right}, above mandate_cited "
             f"({config.mandate_cited}): the second figure has no effect. Lower mandate_right."
         )
+    if len(aged) and not cited:
+        yield (
+            "Demotion cannot fire: no citation was counted, so that unused memories are not known. Use "
+            "RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
+        )
     counted = len(aged)
     if config.max_facts is not None and counted > config.max_facts:
         evictable = len(eviction_order(aged, config, 0))
@@ -243,6 +262,16 @@ def unreachable_rules(aged: Aged, config: LifecycleConfig) -> Iterator[str]:
                 f"lifecycle.max_facts is {config.max_facts} and a namespace has {counted} derived "
                 f"memories, of which only {evictable} may be evicted. Raise it, or unpin some."
             )
+
+
+def _most(aged: Aged) -> int:
+    return max(1, int(len(aged) * MOST_AT_ONCE))
+
+
+def _single(aged: Aged) -> Flags:
+    """bool[n]: facts that hold until another takes their place, such as a home."""
+    single = {name for name, relation in BY_NAME.items() if relation.is_single}
+    return aged.one_of(aged.relation, *single)
 
 
 def _believed(aged: Aged) -> Flags:

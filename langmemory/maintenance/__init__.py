@@ -1,1 +1,1 @@
-"""Maintenance: nights over a store. Each task plans from a view (`langmemory.lifecycle`) and applies change sets."""
+"""Maintenance: nights over a store, whose tasks plan by `langmemory.lifecycle` and apply change sets."""

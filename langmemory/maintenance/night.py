@@ -152,8 +152,7 @@ class Night:
 
     def _next_id(self, report: TaskReport) -> str:
         """A run id that no earlier attempt at this night used."""
-        known = {run.id for run in self.store.changes.runs(self.prefix, limit=1_000)}
-        known |= set(report.runs)
+        known = {*self.room.runs_of(self.id), *report.runs}
         ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
         return next(one for one in ids if one not in known)
 
@@ -162,7 +161,8 @@ def planned_again(attempt: Callable[[], None]) -> None:
     """Plan and apply anew where memory changed meanwhile, at most `MAX_PLANS` times."""
     for left in reversed(range(MAX_PLANS)):
         try:
-            return attempt()
+            attempt()
+            return
         except StalePlanError:
             if not left:
                 raise

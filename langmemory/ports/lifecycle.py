@@ -1,4 +1,4 @@
-"""The seam between lifecycle and an engine: the derived memories of one namespace by age and use, as columns."""
+"""The seam between lifecycle and an engine: derived memories of a namespace by age and use, as columns."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _ROWS: Final = f"""
     i.value ->> '$.fact_kind', i.value ->> '$.temporal_class', i.pinned, i.verified,
     i.value ->> '$.corrects', i.importance, i.confidence, i.created_at, i.valid_at, i.invalid_at,
     i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
-    c.count, c.relevance, c.used_at
+    c.matched, c.relevance, c.used_at
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
     WHERE i.namespace = ? AND i.kind IN {_KINDS} ORDER BY i.id"""
 

@@ -23,6 +23,17 @@ class Count(NamedTuple):
     """Takes the place of what was known: discovery happened once."""
 
 
+class Citations(NamedTuple):
+    """Citations of an item, to be added to those before."""
+
+    matched: int
+    """Those whose relevance is known."""
+    relevance: float
+    """Their sum, 0..1 each."""
+    used_at: int
+    """When an answer cited it last, microseconds since 1970 UTC."""
+
+
 Counted = tuple[Namespace, str, Count]
 """Namespace and key of an item, and what is to be added."""
 
@@ -42,9 +53,32 @@ def add(connection: Connection, counted: Iterable[Counted], *, viewer: str | Non
     )
 
 
+def cite(
+    connection: Connection,
+    cited: Iterable[tuple[Namespace, str, Citations]],
+    *,
+    viewer: str | None,
+) -> None:
+    """Add citations of items; those that are gone, or the viewer may not know of, have none."""
+    visible = visible_to(viewer)
+    connection.executemany(
+        "INSERT INTO citation (item, matched, relevance, used_at) "
+        f"SELECT i.id, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
+        "ON CONFLICT (item) DO UPDATE SET matched = citation.matched + excluded.matched, "
+        "relevance = citation.relevance + excluded.relevance, used_at = CASE WHEN "
+        "excluded.used_at > citation.used_at THEN excluded.used_at ELSE citation.used_at END",
+        [(*one, to_path(namespace), key, *visible.bindings) for namespace, key, one in cited],
+    )
+
+
 def restore(connection: Connection, item: int, count: Count) -> None:
     """Take back exported counts, for an item that has none here."""
     connection.execute("INSERT OR IGNORE INTO usage VALUES (?, ?, ?, ?, ?, ?)", (item, *count))
+
+
+def restore_citations(connection: Connection, item: int, found: Citations) -> None:
+    """Take back exported citations, for an item that has none here."""
+    connection.execute("INSERT OR IGNORE INTO citation VALUES (?, ?, ?, ?)", (item, *found))
 
 
 def of_namespace(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import progress
+from langmemory.engines.sql.records import progress, runs
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
 from langmemory.errors import MaintenanceBusyError
@@ -54,6 +54,11 @@ class Maintaining:
             found = namespaces.find(connection, namespace)
             if found is not None:
                 progress.advance(connection, task, found, seq)
+
+    def runs_of(self, night: str) -> list[str]:
+        """Return the ids of the runs of a night."""
+        with self._core.engine.read() as snapshot:
+            return [run.id for run in runs.of_night(snapshot.connection, night)]
 
     def take_lease(self, holder: str, seconds: float) -> None:
         """Take or renew the lease of maintenance.

@@ -13,6 +13,7 @@ from typing import Final
 from langmemory.context.citations import Usage, added
 from langmemory.engines.sql.records import usage
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.types import Namespace
 
 BATCH: Final = 1024
 """Memories from which it is time to write."""
@@ -38,6 +39,8 @@ class UsageCounts:
         with self._lock:
             for one in counts:
                 self.any = True
+                if one["referenced"] and "cited_at_us" not in one:
+                    one = {**one, "cited_at_us": time.time_ns() // 1000}
                 memory = (viewer, *one["namespace"], one["key"])
                 known = self._sums.get(memory)
                 self._sums[memory] = one if known is None else added(known, one)
@@ -59,6 +62,7 @@ def write(connection: Connection, sums: dict[str | None, list[Usage]]) -> None:
     """Add what was drained to the counts in the file."""
     for viewer, counts in sums.items():
         usage.add(connection, map(_counted, counts), viewer=viewer)
+        usage.cite(connection, filter(None, map(_cited, counts)), viewer=viewer)
 
 
 def _counted(one: Usage) -> usage.Counted:
@@ -70,3 +74,10 @@ def _counted(one: Usage) -> usage.Counted:
         discovery_tokens=one["discovery_tokens"],
     )
     return tuple(one["namespace"]), one["key"], count
+
+
+def _cited(one: Usage) -> tuple[Namespace, str, usage.Citations] | None:
+    if not one["referenced"] or "cited_at_us" not in one:
+        return None
+    found = usage.Citations(one.get("matched", 0), one.get("relevance", 0.0), one["cited_at_us"])
+    return tuple(one["namespace"]), one["key"], found

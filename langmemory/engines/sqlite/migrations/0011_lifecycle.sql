@@ -1,7 +1,7 @@
 -- Citations of a memory: how well it matched what was asked, and the last one.
 CREATE TABLE citation (
     item      INTEGER PRIMARY KEY,
-    count     INTEGER NOT NULL,             -- citations whose relevance is known
+    matched   INTEGER NOT NULL,             -- citations whose relevance is known
     relevance REAL NOT NULL,                -- their sum, 0 to 1 each
     used_at   INTEGER NOT NULL              -- of the last one
 ) STRICT;
