@@ -266,12 +266,10 @@ class _Import:
 
     def _of_item(self, kind: str, item: int, row: Row) -> None:
         if kind == "usage":
-            usage.restore(
-                self.connection, item, usage.Count(*(row[name] for name in usage.Count._fields))
-            )
+            usage.restore(self.connection, item, [row[name] for name in usage.COUNTS])
             return
         if kind == "citation":
-            found = usage.Citations(*(row[name] for name in usage.Citations._fields))
+            found = (row["matched"], row["relevance"], row["used_at"])
             usage.restore_citations(self.connection, item, found)
             return
         run = row["run"]
@@ -314,7 +312,7 @@ class _Import:
         for (run,) in row["reflected"]:
             evidence.mark_reflected(self.connection, [item], run)
         for count in row["usage"]:
-            usage.restore(self.connection, item, usage.Count(*count))
+            usage.restore(self.connection, item, count)
 
     def _edge(
         self,
