@@ -30,10 +30,10 @@ from langmemory.ports.candidates import (
     ClaimQuery,
     Edges,
     Floats,
-    Found,
     Ids,
     KeywordQuery,
     Rows,
+    ScoredIds,
     Uses,
 )
 from langmemory.recall.ranking import joined
@@ -182,19 +182,19 @@ class PastSource:
         self._ids = np.array([one.item for one in past.versions], np.int64)
         self._writes = dict(zip(self._versions, past.writes, strict=True))
 
-    # Found by a channel.
+    # ScoredIds by a channel.
 
-    def dense(self, vector: Floats, limit: int) -> Found:
+    def dense(self, vector: Floats, limit: int) -> ScoredIds:
         found = self._present.dense(vector, limit)
         embedded = self._ids[np.isin(self._ids, self._owners)]
-        return _merged(found, Found(embedded, self._cosines(vector, embedded)), limit)
+        return _merged(found, ScoredIds(embedded, self._cosines(vector, embedded)), limit)
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         found = self._present.keyword(query, limit)
         if not len(self._ids):
             return found
         scores = self._texts.scores(query)
-        return _merged(found, Found(self._ids[scores > 0], scores[scores > 0]), limit)
+        return _merged(found, ScoredIds(self._ids[scores > 0], scores[scores > 0]), limit)
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         return self._present.known(words)
@@ -218,10 +218,10 @@ class PastSource:
         both = [*then, *zip(rows.said_at.tolist(), rows.ids.tolist(), strict=True)]
         return np.array([item for _, item in sorted(both, reverse=True)[:limit]], np.int64)
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         return self._present.entity(names, ids, limit)
 
-    def claims(self, query: ClaimQuery, limit: int) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         return self._present.claims(query, limit)
 
     # Asked of items.
@@ -273,10 +273,10 @@ class PastSource:
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         return self._present.edges(ids, fan_out)
 
-    def families(self, ids: Ids) -> tuple[Ids, Ids]:
-        return self._present.families(ids)
+    def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
+        return self._present.fact_sources(ids)
 
-    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
 
     def outdated(self, ids: Ids) -> Ids:
@@ -337,8 +337,8 @@ class PastSource:
         )  # fmt: skip
 
 
-def _merged(first: Found, second: Found, limit: int) -> Found:
+def _merged(first: ScoredIds, second: ScoredIds, limit: int) -> ScoredIds:
     ids = np.concatenate((first.ids, second.ids))
     scores = np.concatenate((first.scores, second.scores))
     order = np.lexsort((ids, -scores))[:limit]
-    return Found(ids[order], scores[order])
+    return ScoredIds(ids[order], scores[order])
