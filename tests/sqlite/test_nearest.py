@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from langmemory.config import DatabaseConfig
+from langmemory.config import EngineConfig
 from langmemory.engines.sql.records import items, removal
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.scope.scopes import compile_scope
@@ -30,7 +30,8 @@ from langmemory.values import to_json
 from tests.seeds import examples
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]
-"""What the file should hold: vectors float32[n, dims] and the number in the value of each item."""
+"""The expected content of the file: vectors float32[n, dims] and the number in each item's
+value."""
 
 
 def unit(rng: np.random.Generator, n: int, dims: int) -> Floats:
@@ -47,7 +48,7 @@ class File:
 
     def __init__(self, path: Path | str, dims: int, *, budget: int = 1 << 30) -> None:
         self.engine = Engine(
-            path, settings=DatabaseConfig(synchronous="normal", quantized_index_bytes=budget)
+            path, settings=EngineConfig(synchronous="normal", quantized_index_bytes=budget)
         )
         self.dims = dims
         self.live: Live = {}
@@ -83,7 +84,7 @@ class File:
             signs.pack(connection, read_model(connection).words)
 
     def copy_vectors(self) -> None:
-        """What happens in the background once a process has searched often."""
+        """Background work of a process that has searched often."""
         with self.engine.read() as snapshot:
             _, index = self.engine.up_to_date_signs(snapshot.connection)
         assert index is not None
@@ -249,7 +250,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
     with consistent(File(tmp_path / "m.db", 33)) as file:
         for n in range(300):
             file.put(("a",), f"k{n}", unit(rng, n % 9, 33))
-        small = Engine(tmp_path / "m.db", settings=DatabaseConfig(vector_copy_bytes=100))
+        small = Engine(tmp_path / "m.db", settings=EngineConfig(vector_copy_bytes=100))
         scope = compile_scope(Scope(namespace=("a",)))
         query = unit(rng, 1, 33)[0]
         for engine in (small, file.engine):
@@ -278,8 +279,8 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
 
 
 def test_budgets_of_a_file_that_grows(tmp_path: Path) -> None:
-    """What is in memory of a file stays within its budgets while the file grows, also in a process
-    that has had it open all the time; the searches stay right."""
+    """The in-memory copies keep to their budgets while the file grows, also in a process that had
+    it open all the time; searches stay correct."""
     rng = np.random.default_rng(5)
     with consistent(File(tmp_path / "m.db", 33, budget=6_000)) as file:
         for n in range(60):
@@ -344,7 +345,7 @@ def _write_elsewhere(path: str, dims: int) -> None:
 
 
 def test_another_process_writes(tmp_path: Path) -> None:
-    """What another process put, deleted and packed is in the next search of this one."""
+    """Searches see what another process put, deleted and packed."""
     rng = np.random.default_rng(4)
     path = str(tmp_path / "m.db")
     with consistent(File(path, 20)) as file:

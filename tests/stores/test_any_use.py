@@ -18,7 +18,7 @@ from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index import words as word_index
-from langmemory.engines.sqlite.search import keyword_search, selection
+from langmemory.engines.sqlite.search import keyword_search, scope_plan
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
@@ -42,7 +42,7 @@ THRESHOLDS = (
     (keywords, "KEPT_CHANGES", (20, 65_536)),
     (keyword_search, "RESCORED_ROWS", (3, 350)),
     (keyword_search, "SMALL_ROWS", (0, 20, 250)),
-    (selection, "FILTERED_FIRST", (3, 50, 8192)),
+    (scope_plan, "FILTERED_FIRST", (3, 50, 8192)),
     (signs, "KEPT_ROWS", (50, 1 << 19)),
     (signs, "FEW", (2,)),
 )
@@ -52,7 +52,7 @@ Place = tuple[Namespace, str]
 
 
 class Known(NamedTuple):
-    """What the model holds of an item."""
+    """An item as the model holds it."""
 
     value: dict[str, Any]
     texts: list[str]
@@ -60,7 +60,7 @@ class Known(NamedTuple):
 
 
 class Model:
-    """What the file should hold, and what each search should answer."""
+    """A model of the file: its expected content and the expected answer of each search."""
 
     def __init__(self, random: random.Random, embeddings: WordEmbeddings) -> None:
         self.random = random

@@ -15,7 +15,6 @@ import numpy as np
 from langmemory.engines.sql.graph import graph
 from langmemory.engines.sql.graph.claims import ClaimRow, claims_about, claims_made, relations_of
 from langmemory.engines.sql.graph.hops import fact_sources
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.formation.entities.roles import MY, SELF
@@ -29,7 +28,7 @@ from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.languages import is_unspaced, split_words
 from langmemory.languages.spelling import normalised
-from langmemory.ports.candidates import ClaimQuery, Ids, ScoredIds
+from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
 from langmemory.types import Scope
 
 _ME: Final = frozenset((*SELF, *MY, *FIRST_PERSON))
@@ -80,11 +79,11 @@ def claims_asked(
     terms = query.terms
     near, mine = _asked_about(connection, scope, query)
     if not near:
-        return ScoredIds(*NOTHING)
+        return NOTHING
     used = relations_of(connection, graph.roots(connection, near), plain_words(terms))
     asked = relations_asked(query.text, terms, used)
     if not asked:
-        return ScoredIds(*NOTHING)
+        return NOTHING
     before = "before" in query.asks
     known = scope
     if before:

@@ -11,7 +11,7 @@ from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch, Ranked
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import claims, items
+from langmemory.engines.sql.records import items, write_access
 from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
     NOTHING,
@@ -25,7 +25,6 @@ from langmemory.engines.sql.rooms.following import (
 )
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ports.candidates import Floats
 from langmemory.ports.journal import Pages
@@ -111,7 +110,7 @@ async def _awrites(core: Core, batch: Batch) -> list[items.Write]:
     return await core.acomplete(drafts, tokens=False)
 
 
-def _drafts(core: Core, batch: Batch) -> list[Draft]:
+def _drafts(core: Core, batch: Batch) -> list[items.Write]:
     return [
         core.indexing.draft(
             op.namespace, op.key, op.value, index=op.index, ttl_minutes=checked_ttl(op.ttl)
@@ -151,7 +150,7 @@ def _write(
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:
-        claims.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
+        write_access.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
         core.claim_model(connection, writes)
         places = {(one.namespace, one.key) for one in writes}
         pages |= pages_telling_of(connection, places)

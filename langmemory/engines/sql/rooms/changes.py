@@ -33,7 +33,7 @@ from langmemory.engines.sql.changes.applying import Drafted, Prepared
 from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
 from langmemory.engines.sql.graph import graph_rows
-from langmemory.engines.sql.reading.knowledge import came_after, knowledge
+from langmemory.engines.sql.reading.knowledge import came_after
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
 from langmemory.engines.sql.rooms.conversing import shown
@@ -198,7 +198,7 @@ class Changes(ViewerChanges):
         if dry_run and any(isinstance(one, PARTING) for one in change_set.changes):
             return self._rehearsed(lambda one: self._apply(one, change_set, drafted, back, False))
         if not dry_run:
-            self._core.complete(drafted.drafts)
+            self._core.complete(list(drafted.writes.values()))
         with self._core.engine.write() as connection:
             applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
         self._core.follow(pages)
@@ -271,7 +271,7 @@ class Changes(ViewerChanges):
         undoing = self._undoing(run_id)
         if dry_run:
             return self._rehearsed(lambda one: self._undo(one, undoing))
-        self._core.complete([draft for one in undoing for draft in one.drafts])
+        self._core.complete([draft for one in undoing for draft in one.drafts.values()])
         with self._core.engine.write() as connection:
             applied, pages = self._undo(connection, undoing)
         self._core.follow(pages)
@@ -291,7 +291,9 @@ class Changes(ViewerChanges):
         *following, first = undoing
         if runs.following(connection, first.run.id) != [one.run.id for one in following]:
             raise OutdatedPlanError(f"{first.run.id} changed while its undo began. Do it again.")
-        self._core.claim_model(connection, [draft.write for one in undoing for draft in one.drafts])
+        self._core.claim_model(
+            connection, [draft for one in undoing for draft in one.drafts.values()]
+        )
         now = now_us()
         links = _Links.of_run(connection, first.run)
         pages = pages_of(
@@ -429,10 +431,7 @@ class Changes(ViewerChanges):
             changes = Option.validate_python(options[option])
         except ValidationError as error:
             raise reviews.damaged(review_id) from error
-        alive_at_us = self._core.searching.alive_at_us()
-        with knowledge(
-            self._core.engine, self._core.indexing, review.namespace, alive_at_us=alive_at_us
-        ) as known:
+        with self._core.knowledge(review.namespace) as known:
             changes = tuple(founded(changes, known))
             asked_at = known.last_of(review.run_id)
             derived = (
