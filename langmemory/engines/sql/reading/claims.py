@@ -17,7 +17,7 @@ from langmemory.engines.sql.graph.claims import ClaimRow, claims_about, claims_m
 from langmemory.engines.sql.graph.hops import fact_sources
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.formation.entities.roles import MY, SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.questions import (
     FIRST_PERSON,
     framing,
@@ -31,7 +31,7 @@ from langmemory.languages.spelling import normalised
 from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
 from langmemory.types import Scope
 
-_ME: Final = frozenset((*SELF, *MY, *FIRST_PERSON))
+_ME: Final = frozenset((*person_words().self, *person_words().my, *FIRST_PERSON))
 _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
