@@ -34,7 +34,10 @@ def maintain(
     undo: Annotated[
         str | None,
         typer.Option(
-            "--undo", metavar="NIGHT", help="Take back all that a night changed.", show_default=False
+            "--undo",
+            metavar="NIGHT",
+            help="Take back all that a night changed.",
+            show_default=False,
         ),
     ] = None,
     nights: Annotated[bool, typer.Option("--list", help="List the last nights.")] = False,
@@ -57,7 +60,7 @@ def maintain(
             return
         from langmemory.graphs.maintenance import build_maintenance_graph
 
-        prefix = list(target.labels and target.namespace() or ())
+        prefix = list((target.labels and target.namespace()) or ())
         graph = build_maintenance_graph(store, tasks=task)
         found: dict[str, Any] = graph.invoke({"namespace": prefix, "dry_run": dry_run})
     if as_json:
@@ -140,7 +143,7 @@ def health(
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
-        found = store.admin.health(target.labels and target.namespace() or ())
+        found = store.admin.health((target.labels and target.namespace()) or ())
     findings = found.findings()
     if as_json:
         say(json_text(plain(found)))
@@ -158,7 +161,10 @@ def health(
             ("people and things", f"{found.entities:,}, {found.entities_without_facts:,} unknown"),
             ("without vector", f"{found.without_vector:,}"),
             ("archived", f"{found.archived:,} here, {found.moved:,} in the archive file"),
-            ("file", f"{found.file_bytes / 1e6:,.1f} MB, archive {found.archive_bytes / 1e6:,.1f} MB"),
+            (
+                "file",
+                f"{found.file_bytes / 1e6:,.1f} MB, archive {found.archive_bytes / 1e6:,.1f} MB",
+            ),
             ("added by week", f"{sparkline(found.growth)}  {found.growth[-1]:,} in the last"),
         ):
             table.add_row(Text(name, "dim"), Text(shown))

@@ -18,8 +18,8 @@ from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
 from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.transfer import transfer
 from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.lifecycle.health import Health
 from langmemory.namespaces import check_namespace
