@@ -31,6 +31,7 @@ from langmemory.stores.rooms import (
     remembering,
     take_apart,
 )
+from langmemory.twins import aled, led
 from langmemory.types import Namespace, Privacy, Recall, Remembered
 
 if TYPE_CHECKING:
@@ -113,11 +114,11 @@ class StoreFace(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""
-        return batching.run(self._core, self._taken_apart(ops))
+        return led(batching.steps(self._core, self._taken_apart(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` without blocking the event loop; concurrent writes share a commit."""
-        return await batching.arun(self._core, self._taken_apart(ops))
+        return await aled(batching.steps(self._core, self._taken_apart(ops)))
 
     def _taken_apart(self, ops: Iterable[Op]) -> Batch:
         return take_apart(ops, self._viewer)
@@ -160,8 +161,8 @@ class StoreFace(BaseStore):
             InvalidValueError: A message is not one; nothing was stored.
             EmbeddingError: The embedder failed; nothing was stored.
         """
-        owner = self._owner(owner, privacy)
-        return remembering.remember(self._core, namespace, messages, thread_id, at, owner, privacy)
+        facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
+        return led(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
 
     @REMEMBER
     async def aremember(
@@ -175,10 +176,8 @@ class StoreFace(BaseStore):
         privacy: Privacy = "shared",
     ) -> Remembered:
         """`remember` without blocking the event loop."""
-        owner = self._owner(owner, privacy)
-        return await remembering.aremember(
-            self._core, namespace, messages, thread_id, at, owner, privacy
-        )
+        facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
+        return await aled(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
 
     def _owner(self, owner: str | None, privacy: Privacy) -> str | None:
         """Return whose words they are."""
@@ -200,14 +199,14 @@ class StoreFace(BaseStore):
         Raises:
             ConfigError: No such preset, a bad option, or a query that is no text.
         """
-        return recalling.recall(self._core, self._viewer, query, namespace, options)
+        return led(recalling.steps(self._core, self._viewer, query, namespace, options))
 
     @RECALL
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the event loop."""
-        return await recalling.arecall(self._core, self._viewer, query, namespace, options)
+        return await aled(recalling.steps(self._core, self._viewer, query, namespace, options))
 
     def graph(
         self,

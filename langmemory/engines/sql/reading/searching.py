@@ -59,12 +59,12 @@ class Searching:
         return now_us() if self.omit_expired else None
 
     def embed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
-        """The vector of each query; None where the embedder failed, so that words decide."""
+        """Return the vector of each query; None where the embedder failed, so that words decide."""
         embedder = self.indexing.embedder
         if embedder is None or not self.indexing.semantic:
             return {}
         vectors: dict[str, Floats | None] = {}
-        for query in queries:
+        for query in filter(str.strip, queries):
             try:
                 vectors[query] = embedder.embed_query(query)
             except EmbeddingError as error:
@@ -85,7 +85,8 @@ class Searching:
                 _warn(error)
                 return None
 
-        return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
+        asked = list(filter(str.strip, queries))
+        return dict(zip(asked, await asyncio.gather(*map(one, asked)), strict=True))
 
     def incomparable(self, snapshot: Snapshot) -> str | None:
         """Why vectors of this store's model cannot be compared with the file's, and what to do: another
