@@ -320,8 +320,9 @@ def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, s
     told = [place for place in places if place[1].startswith(journal.KEYS)]
     if not told or not journals(connection):
         return set()
-    found = [items.find(connection, *place) for place in told]
-    return pages_of(connection, [item for item in found if item is not None])
+    return pages_of(
+        connection, [one for where, key in told for one in existing(connection, where, [key])]
+    )
 
 
 def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:
