@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from langgraph.store.base import GetOp, Result, SearchOp
+from langgraph.store.base import GetOp, Result
 
-from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import operations
-from langmemory.engines.sql.reading.operations import Batch, Ranked
+from langmemory.engines.sql.reading.operations import Batch
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import claims, items
 from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
@@ -24,10 +23,8 @@ from langmemory.engines.sql.rooms.following import (
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.ports.candidates import Floats
 from langmemory.ports.journal import Pages
 from langmemory.twins import Steps, Wait, call
-from langmemory.types import Scope
 
 
 def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
@@ -41,7 +38,8 @@ def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
             vectors = yield call(core.searching, "embed", queries)
 
         def read() -> None:
-            _read(core, batch, core.searching.embed(queries) if vectors is None else vectors)
+            known = core.searching.embed(queries) if vectors is None else vectors
+            operations.read(batch, core.engine, core.searching, known)
 
         only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
         workers = core.workers
@@ -90,21 +88,6 @@ def _drafts(core: Core, batch: Batch) -> list[items.Write]:
         for op in batch.puts
         if op.value is not None
     ]
-
-
-def _read(core: Core, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
-    def rank(snapshot: Snapshot, op: SearchOp, scope: Scope) -> Ranked:
-        query = op.query or ""
-        return core.searching.rank(snapshot, scope, query, vectors.get(query), op.limit, op.offset)
-
-    position, op = batch.reads[0]
-    alive_at_us = core.searching.alive_at_us()
-    if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
-        first_row = core.engine.first
-        batch.results[position] = operations.get(batch, op, first_row, alive_at_us)
-        return
-    with core.engine.read() as snapshot:
-        operations.read(batch, snapshot, rank, alive_at_us)
 
 
 def _write(
