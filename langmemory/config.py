@@ -63,29 +63,35 @@ class DatabaseConfig(Section):
         le=600_000,
         description="Milliseconds a write waits for another process's write to finish.",
     )
+
+
+class EngineConfig(DatabaseConfig):
+    """The section `database`, with what only a program sets."""
+
     readers: int = Field(
         default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
     )
     quantized_index_bytes: int = Field(
         default=256 * MIB,
         ge=0,
-        description="Bytes of memory for the vectors' sign bits, per file and process; "
-        "above it a search streams them from the file.",
+        description="Bytes of memory for the quantized index of vectors, per file and process; "
+        "above it a search streams the index from the file.",
     )
     vector_copy_bytes: int = Field(
         default=64 * MIB,
         ge=0,
-        description="Bytes of memory for a copy of the vectors: of up to 16,384 at four bytes a dimension, "
-        "made at the first search, of more at one byte, made by a process that goes on searching. "
-        "Without one (0, or too many vectors) searches are slower.",
+        description="Bytes of memory for a copy of the vectors; 0 makes none.",
     )
     word_copy_bytes: int = Field(
         default=128 * MIB,
         ge=0,
-        description="Bytes of memory for a copy of the keyword index, five for each word of an item, "
-        "made by a process that goes on searching; without one (0, or too many words) a search by "
-        "words takes several times as long.",
+        description="Bytes of memory for a copy of the keyword index; 0 makes none.",
     )
+
+    @classmethod
+    def of(cls, settings: DatabaseConfig) -> EngineConfig:
+        """Return the settings with the defaults of the rest."""
+        return settings if isinstance(settings, cls) else cls(**settings.model_dump())
 
 
 DEFAULT_DATABASE = DatabaseConfig()
@@ -146,13 +152,6 @@ class ModelsConfig(Section):
         le=3_600,
         description="Seconds to wait for an Ollama chat model to go on answering.",
     )
-    embedding_timeout_seconds: float = Field(
-        default=60.0,
-        gt=0,
-        le=3_600,
-        description="Seconds to wait for an answer of an Ollama embedding model; the first one "
-        "includes loading it.",
-    )
     mock_embeddings: bool = Field(
         default=False,
         description="Replace every embedding model by `mock`, also one the application passes.",
@@ -176,12 +175,6 @@ class SearchConfig(Section):
     mode: SearchMode = Field(
         default="hybrid", description="Rank by vectors and words, or one of them."
     )
-    preset: str = Field(
-        default="fast",
-        min_length=1,
-        description="Recall preset that ranks a hybrid `search`, built in or one of `recall.presets`; "
-        "`recall` has its own.",
-    )
     passage_characters: int | None = Field(
         default=500,
         ge=100,
@@ -189,11 +182,6 @@ class SearchConfig(Section):
         description="A text more than half as long again is also embedded in passages of about so "
         "many characters, and found by the best of them; null embeds it whole only. Holds for what "
         "is written from then on, and for everything after `langmemory reembed`.",
-    )
-    exact: bool = Field(
-        default=False,
-        description="Let no sign bits choose which vectors a search compares: slower (about 30 ms "
-        'at 100,000), for vectors without structure. `index={"exact": …}` says it for one store.',
     )
 
 
@@ -208,11 +196,6 @@ class TTLConfig(Section):
     )
     refresh_on_read: bool = Field(
         default=True, description="Reading an item restarts its time to live."
-    )
-    sweep_interval_minutes: float | None = Field(
-        default=None,
-        gt=0,
-        description="Minutes between deletions of what has expired; null means 5.",
     )
 
 
@@ -259,6 +242,11 @@ class ReflectionConfig(Section):
         description="Attempts until a failing job is given up (`langmemory jobs` retries it); after "
         "about two hours.",
     )
+
+
+class WorkConfig(ReflectionConfig):
+    """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
+
     job_timeout_seconds: float = Field(
         default=3_600,
         gt=0,
@@ -269,11 +257,6 @@ class ReflectionConfig(Section):
     retention_days: float = Field(
         default=7, gt=0, description="Days that done and replaced jobs are kept."
     )
-
-
-class WorkConfig(ReflectionConfig):
-    """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
-
     retry_initial_seconds: float = Field(
         default=15,
         gt=0,
@@ -323,6 +306,92 @@ class PrivacyConfig(Section):
     )
 
 
+class LifecycleConfig(Section):
+    """How memory ages: retention, and the rules by which a night of maintenance changes memory."""
+
+    half_life_days: float = Field(
+        default=60,
+        gt=0,
+        le=36_500,
+        description="Days after which half of the retention of an unused memory is left. Each use adds "
+        "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
+        "memories keep all, plans and visits fade twice as fast once they are over.",
+    )
+    guardrail_cited: int = Field(
+        default=10,
+        ge=1,
+        description="Citations from which a memory of priority `reference` becomes a `guardrail`.",
+    )
+    guardrail_relevance: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="Mean relevance, 0 to 1, that these citations must have had.",
+    )
+    mandate_cited: int = Field(
+        default=25, ge=1, description="Citations from which a `guardrail` becomes a `mandate`."
+    )
+    mandate_right: int = Field(
+        default=20,
+        ge=1,
+        description="How many of these answers must not have been corrected. A guardrail that a person "
+        "confirmed becomes a mandate without either.",
+    )
+    max_mandates: int = Field(
+        default=20,
+        ge=0,
+        description="Mandates of one owner in a namespace that promotion stops at.",
+    )
+    unused_days: float = Field(
+        default=90,
+        gt=0,
+        description="Days without a use, or a mention, after which a derived memory gets the priority "
+        "`archive`: only a search finds it.",
+    )
+    unused_cited: int = Field(
+        default=5, ge=0, description="Citations from which a memory is kept all the same."
+    )
+    max_facts: int | None = Field(
+        default=None,
+        ge=1,
+        description="Derived memories that a namespace may keep; the least salient are archived, at most "
+        "5 % in a night. null means no limit.",
+    )
+    archive_after_days: float | None = Field(
+        default=180,
+        ge=0,
+        description="Days after which an archived memory moves to the archive file; null never moves any.",
+    )
+    review_below: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Retention, 0 to 1, below which it is asked whether an important memory may go.",
+    )
+    max_reviews: int = Field(
+        default=5,
+        ge=0,
+        description="Questions about fading memories that a night may ask of a namespace.",
+    )
+    task_seconds: float = Field(
+        default=600, gt=0, description="Seconds that one task of a night may take."
+    )
+    task_model_calls: int = Field(
+        default=20, ge=0, description="Calls of a model that one task of a night may make."
+    )
+    memory_page_tokens: int = Field(
+        default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
+    )
+    journal: Literal["distilled", "full"] = Field(
+        default="distilled",
+        description="What stays of a month of the journal once it is over: its themes, or all pages.",
+    )
+    notes: bool = Field(
+        default=False,
+        description="Give new memories keywords, tags and links to their nearest.",
+    )
+
+
 class JournalConfig(Section):
     """The daily pages for people."""
 
@@ -352,6 +421,7 @@ class Config(Section):
     ttl: TTLConfig = TTLConfig()
     recall: RecallConfig = RecallConfig()
     reflection: ReflectionConfig = ReflectionConfig()
+    lifecycle: LifecycleConfig = LifecycleConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
     tracing: TracingConfig = TracingConfig()
@@ -409,14 +479,11 @@ def _read(file: Path) -> Any:
 def _check_presets(settings: Config, source: str) -> None:
     """Refuse the name of a preset that is neither built in nor among `recall.presets`."""
     known = sorted({*BUILT_IN_PRESETS, *settings.recall.presets})
-    for key, name in {
-        "search.preset": settings.search.preset,
-        "recall.preset": settings.recall.preset,
-    }.items():
-        if name not in known:
-            raise ConfigError(
-                f"{source}: {key}: there is no recall preset {name!r}. Known: {', '.join(known)}."
-            )
+    if settings.recall.preset not in known:
+        raise ConfigError(
+            f"{source}: recall.preset: there is no recall preset {settings.recall.preset!r}. "
+            f"Known: {', '.join(known)}."
+        )
 
 
 def check_work(values: Mapping[str, Any], source: str) -> None:

@@ -21,9 +21,9 @@ from langmemory.formation.contradiction.statements import (
     spoken_name,
 )
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
-from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
 
 
@@ -50,14 +50,6 @@ class DuplicateOptions:
     most_confident: float = 0.99
     """What repetition alone can lead to."""
 
-
-_FILLERS: Final = word_set(
-    """current currently now nowadays day present presently actually really city town village company
-    firm employer job profession occupation earn living name named called music language person one
-    somebody someone hobby thing place home member
-    aktuell derzeit momentan stadt firma beruf namen heißt actualmente ciudad empresa nombre llama"""
-)
-"""Words that tell nothing beside the claim of a fact."""
 
 OPTIONS: Final = DuplicateOptions()
 
@@ -364,7 +356,7 @@ def _beyond_claim(statement: Statement) -> frozenset[str]:
         said |= set(split_words(spoken_name(name)))
     if statement.speaker:
         said |= set(split_words(statement.speaker))
-    words = wording(statement.text, statement.language).words - _FILLERS
+    words = wording(statement.text, statement.language).words - cues().tells_nothing
     spoken = {word for one in said for word in wording(one, statement.language).words}
     return frozenset(
         word

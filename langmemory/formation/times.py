@@ -30,12 +30,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
-from langmemory.formation.wording import PAST_CUES
+from langmemory.formation.statements import cues
 from langmemory.languages import detect_language, primary
 from langmemory.languages.temporal.calendar import Prefer, Span
 from langmemory.languages.temporal.parsing import parse
 from langmemory.languages.temporal.scanning import is_all, scan
-from langmemory.languages.temporal.tense import tense
 from langmemory.languages.temporal.words import TIME_WORDS, Role
 from langmemory.ports.facts import Fact, FactKind, When
 
@@ -140,7 +139,10 @@ def _preferred(fact: Fact) -> Prefer | None:
         return PREFER.get(fact.kind)
     if fact.claims and normalised(fact.claims[0].relation).timeless:
         return PREFER.get(fact.kind)
-    return tense(fact.text, fact.language, is_event=fact.kind == "event") or PREFER.get(fact.kind)
+    words = TIME_WORDS.get(primary(fact.language))
+    tenses = words and words.tenses
+    tense = tenses and tenses.of(fact.text, is_event=fact.kind == "event")
+    return tense or PREFER.get(fact.kind)
 
 
 def _ends_another(fact: Fact) -> bool:
@@ -160,7 +162,7 @@ def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:
         and role in ("until", "from_to")
         and when.end <= said_at
         and when.precision in ("day", "hour")
-        and PAST_CUES.search(fact.text) is None
+        and cues().past.search(fact.text) is None
     )
 
 

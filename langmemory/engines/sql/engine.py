@@ -15,7 +15,7 @@ from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 
 
-class Selection(Protocol):
+class ScopePlan(Protocol):
     """The items in one scope, as far as a search knows them."""
 
     @property
@@ -51,8 +51,8 @@ class Snapshot(Protocol):
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """Return a scope as SQL, without conditions that every item meets."""
 
-    def selection(self, scope: CompiledScope) -> Selection:
-        """Return the selection that all arms of a search in this scope share."""
+    def plan(self, scope: CompiledScope) -> ScopePlan:
+        """Return the plan that all arms of a search in this scope share."""
 
     def nearest(
         self,

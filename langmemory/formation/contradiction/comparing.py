@@ -16,7 +16,8 @@ from langmemory.formation.contradiction.statements import (
 )
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
-from langmemory.formation.wording import PAST_CUES, wording
+from langmemory.formation.statements import cues
+from langmemory.formation.wording import wording
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
 
@@ -146,7 +147,7 @@ def _is_history(new: Statement, old: Statement) -> bool:
     return (
         new.said_at <= old.said_at
         or old.dated
-        or (PAST_CUES.search(f"{new.text} {new.heard}") is not None)
+        or (cues().past.search(f"{new.text} {new.heard}") is not None)
     )
 
 

@@ -11,14 +11,7 @@ from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.mentions import names_in, written_as
 from langmemory.formation.entities.names import is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.entities.roles import (
-    MANY_ROLES,
-    NOBODY,
-    SELF,
-    UNIQUE_ROLES,
-    Role,
-    role_in,
-)
+from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
 from langmemory.formation.wording import is_host
@@ -126,7 +119,9 @@ class Scene:
             return claim.object_is_entity
         bare = claim.object.casefold()
         names_somebody = (
-            _looks_like_name(claim.object) or bare in SELF or self._role(claim.object) is not None
+            _looks_like_name(claim.object)
+            or bare in person_words().self
+            or self._role(claim.object) is not None
         )
         if kind in ("literal", "person", "animal"):
             named = self.cast.called(normalised(claim.object))
@@ -139,13 +134,13 @@ class Scene:
     def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
-        if not normalised(name) or bare in NOBODY:  # "'" is nobody
+        if not normalised(name) or bare in person_words().nobody:  # "'" is nobody
             return None
-        if bare in SELF:
+        if bare in person_words().self:
             return None if self.speaker is None else self.cast.use(self.speaker)
         role = self._role(name)
         if role is not None:
-            if role.what in MANY_ROLES:
+            if role.what in person_words().many:
                 return None
             return self.lookup.find(f"{role.whose}'s {role.what}", role.kind or kind)
         if kind not in ("person", "animal", "thing"):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from langmemory.formation.relations.data import RELATIONS
 from langmemory.formation.relations.relation import Relation, Values, snake
-from langmemory.languages.language import word_set
+from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim
 
 __all__ = [
@@ -43,10 +43,6 @@ _BY_PHRASE: dict[str, Relation] = {
     phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
 }
 
-_AUXILIARY = word_set("""is are was were be been being am has have had current currently now recently just
-    a an the s still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era
-    fue ahora actualmente 现在 目前 是""")
-
 
 @lru_cache(maxsize=4096)
 def normalised(relation: str) -> Relation:
@@ -69,11 +65,11 @@ def normalised(relation: str) -> Relation:
     if name in _BY_PHRASE:
         return _BY_PHRASE[name]
     words = name.split("_")
-    while len(words) > 1 and words[0] in _AUXILIARY:
+    while len(words) > 1 and words[0] in cues().auxiliaries:
         words = words[1:]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]
-    while len(words) > 1 and words[-1] in _AUXILIARY:
+    while len(words) > 1 and words[-1] in cues().auxiliaries:
         words = words[:-1]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]

@@ -21,21 +21,19 @@ from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
-from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.records import items, removal, usage
 from langmemory.engines.sql.records.items import Write
+from langmemory.engines.sql.records.usage import UsageCounts
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, Pending, resolve_indexing
-from langmemory.engines.sql.writing.usage import UsageCounts
-from langmemory.engines.sql.writing.usage import write as write_counts
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.ports.journal import Pages, Projection
-from langmemory.recall.accesses import AccessLog
+from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.expansion import Expander
-from langmemory.recall.given import GivenLog
 from langmemory.recall.presets import find_preset
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor
@@ -52,6 +50,9 @@ after 500 in a file of a million some ten seconds."""
 COUNTS_TIMEOUT_MS: Final = 500
 """How long `close` and an export wait for another process's lock, with nothing but counts to write."""
 
+SEARCH_PRESET: Final = "fast"
+"""Recall preset that ranks a hybrid `search`."""
+
 _TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
 _TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
 MAX_TTL_MINUTES: Final = 525_600_000
@@ -62,8 +63,19 @@ class Core:
     """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
 
     __slots__ = (
-        "accesses", "config", "counts", "engine", "expander", "given", "indexing", "journal", "redactor",
-        "reranker", "searching", "ttl_config", "workers",
+        "accesses",
+        "already_shown",
+        "config",
+        "counts",
+        "engine",
+        "expander",
+        "indexing",
+        "journal",
+        "redactor",
+        "reranker",
+        "searching",
+        "ttl_config",
+        "workers",
     )  # fmt: skip
 
     def __init__(
@@ -95,12 +107,12 @@ class Core:
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
         self.searching = Searching(
             indexing=self.indexing,
-            preset=find_preset(None, self.config, of="search"),
-            exact=(self.indexing.config or {}).get("exact", self.config.search.exact),
+            preset=find_preset(SEARCH_PRESET, self.config),
+            exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
-        self.accesses, self.given, self.counts = AccessLog(), GivenLog(), UsageCounts()
+        self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
         self.engine = open_engine(settings.path if path is None else path, settings)
         self.journal = journal(self.engine)
         self.workers = Workers(self.engine)
@@ -132,7 +144,7 @@ class Core:
         if accesses or counts:
             with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
-                write_counts(connection, counts)
+                usage.add(connection, counts)
 
     def sweep_ttl(self) -> int:
         """Delete expired items; return how many."""
@@ -155,7 +167,7 @@ class Core:
 
     def write_counts(self, connection: Connection) -> None:
         """Write which memories helped."""
-        write_counts(connection, self.counts.drain())
+        usage.add(connection, self.counts.drain())
 
     def reading(self, call: Callable[[], Any]) -> Wait:
         """Return a blocking read to wait for."""

@@ -14,7 +14,7 @@ from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.tables import namespaces, threads
+from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.errors import ConfigError
@@ -96,7 +96,7 @@ class Gathering:
                 since = to_us(min(turn.said_at for turn in after.turns)) if after else None
                 place = reflected.oldest(connection, found, now, since)
             else:
-                named = threads.find(connection, found, thread_id)
+                named = namespaces.find_thread(connection, found, thread_id)
                 place = None if named is None else (named, thread_id)
             if place is None:
                 return None

@@ -21,11 +21,11 @@ from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
-from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import left_out
 from langmemory.recall.presets import find_preset
+from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.twins import Steps, call
@@ -174,14 +174,14 @@ def steps(
         return replace(found, query=query)
 
     def at_once() -> Recall:
-        asked = asked_in(query)
+        asked = extract_question(query)
         return recalled(asked, core.searching.embed([asked]))
 
     found: Recall
     if core.embeds_cheaply:
         found = yield core.reading(at_once)
         return found
-    asked = yield core.reading(lambda: asked_in(query))
+    asked = yield core.reading(lambda: extract_question(query))
     vectors = yield call(core.searching, "embed", [asked])
     found = yield core.reading(lambda: recalled(asked, vectors))
     return found
@@ -203,7 +203,7 @@ def _recall(
         )
     preset = find_preset(options.get("preset"), core.config)
     thread_id = options.get("thread_id")
-    given = core.given.given(thread_id, namespace) if thread_id else frozenset()
+    given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
     scope = scope_of(namespace, options, given, viewer)
     budget = options.get("budget_tokens")
     limit = whole_number("limit", options.get("limit", 10 if budget is None else preset.depth))
@@ -269,7 +269,7 @@ def _recall(
     found = models.timed(found)
     if thread_id:
         shown = [(one.memory.namespace, one.memory.key) for one in found.results]
-        core.given.note(thread_id, shown)
+        core.already_shown.note(thread_id, shown)
     if core.accesses.record([result.memory.id for result in found.results], now_us()):
         core.write_later(core.write_accesses)
     return found if viewer is None else _with_memories(found, unnumbered)

@@ -14,13 +14,12 @@ from typing import Any, Final
 
 import apsw
 
-from langmemory.engines.sqlite.file.connection import Connection, clear_errors
-from langmemory.engines.sqlite.file.schema_text import schema_sql
+from langmemory.engines.sqlite.file.connection import Connection, clear_errors, schema_sql
 from langmemory.values import from_json
 
 TABLES: Final = (
     "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",
-    "alias", "mention", "edge", "review", "usage",
+    "alias", "mention", "edge", "review", "usage", "citation",
 )  # fmt: skip
 """The tables of an export."""
 JSON_COLUMNS: Final = {
