@@ -34,7 +34,7 @@ from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised
-from langmemory.recall.given import GivenLog
+from langmemory.recall.accesses import ShownLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -332,7 +332,7 @@ def forget_for_good(
     try:
         forgotten = forgetting.carry_out(core, purge)
     finally:  # the memories are gone, even where the file could not be purged
-        core.given = GivenLog()
+        core.already_shown = ShownLog()
         core.counts = UsageCounts()
         behind = core.journal.rebuild()
     if behind != []:
