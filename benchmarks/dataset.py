@@ -1,4 +1,4 @@
-"""What every store is filled with and asked: facts, questions, and the exact answers."""
+"""The data set that fills every store: facts, questions, and the exact answers."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ SHOWN = 5
 
 
 def filler() -> list[str]:
-    """What is said in between, and speaks of no home or work."""
+    """Return small talk for the days between, which mentions no home and no work."""
     said = [json.loads(line)["content"] for line in TALK.read_text("utf-8").splitlines()]
     short = [text for text in said if len(text) < 180]
     return [one for one in short if not any(w in one for w in ("live", "work", "Valencia"))][:60]

@@ -51,7 +51,7 @@ def _lines(axes: Axes, rows: Sequence[Row], title: str) -> None:
 
 
 def _limit(axes: Axes, brute: Sequence[BruteForce]) -> None:
-    """What reading every float32 row once would cost: brute force cannot be below it."""
+    """Return the time that reading every float32 row once takes, the lower bound of brute force."""
     sizes = [b.size for b in brute]
     axes.plot(sizes, [b.limit_ms for b in brute], ":", color="grey", label="memory bandwidth limit")
     axes.plot(sizes, [b.numpy_ms for b in brute], ":", color="black", label="numpy brute force")

@@ -1,4 +1,4 @@
-"""What the benchmark has to show, and what it shows: target and achieved side by side."""
+"""The benchmark's targets beside the figures it achieved."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ WISHES = {
 
 
 async def handle(store: MemoryStore, user: str, question: str) -> str:
-    """What a web handler does: recall what fits, then remember what was said."""
+    """Answer a web request: recall matching memories, then remember the new messages."""
     namespace = ("travel", user)
     found = await store.arecall(question, namespace, limit=1)
     await store.aremember(namespace, [{"role": "user", "content": question}], thread_id="today")

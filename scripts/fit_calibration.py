@@ -53,7 +53,7 @@ Prompt = tuple[str, str, frozenset[str]]
 
 @dataclass
 class Sample:
-    """What one prompt found."""
+    """The results of one prompt."""
 
     score: np.ndarray
     """float32[k]: rank scores."""

@@ -41,7 +41,7 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What the server answers to one request."""
+    """A scripted answer to one request."""
 
     content: str = ""
     tool_calls: Sequence[ToolCall] = ()
@@ -53,7 +53,7 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What a client sent."""
+    """A request of a client."""
 
     path: str
     body: dict[str, Any]
@@ -89,7 +89,7 @@ class OllamaServer(LoopbackServer):
             self._script.extend(replies)
 
     def always(self, reply: Script | None) -> None:
-        """What to reply when nothing is queued; None: echo the last message."""
+        """The reply when nothing is queued; None echoes the last message."""
         self._always = reply
 
     def chats(self) -> list[dict[str, Any]]:

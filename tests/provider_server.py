@@ -57,7 +57,7 @@ class ProviderServer(LoopbackServer):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What leads the two clients here."""
+        """Return the environment that directs both clients to this server."""
         return {
             "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{self.url}/v1",
             "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": self.url,

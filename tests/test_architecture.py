@@ -177,8 +177,8 @@ def test_the_engine_knows_no_framework() -> None:
 
 
 def test_a_store_by_itself_loads_no_graph_and_no_reader_of_talk() -> None:
-    """What only graphs, extraction and the command line need costs a plain store nothing (10 MB and
-    0.1 s, when it once did)."""
+    """A plain store does not import what only graphs, extraction and the command line need (10 MB
+    and 0.1 s, when it once did)."""
     program = """
 import sys
 from langmemory.stores import MemoryStore

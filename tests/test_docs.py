@@ -79,7 +79,7 @@ NOTES = json.dumps(
         "summary": {"text": "Maria moved to Lisbon with her cat Tofu."},
     }
 )
-"""What a model makes of the conversation on the providers' pages."""
+"""A model's extraction from the conversation on the providers' pages."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +92,7 @@ class Block:
     language: str
     text: str
     output: str
-    """What it says it prints: the plain block that directly follows, if there is one."""
+    """The stated output: the plain block that directly follows, if there is one."""
 
     @property
     def place(self) -> str:
@@ -139,7 +139,7 @@ def provider() -> Iterator[ProviderServer]:
 
 
 def answer(asked: Asked) -> str | None:
-    """What a model of a provider says on these pages, to people and to reflection."""
+    """Return a provider model's answer on these pages, to people and to reflection."""
     if asked.schema is not None:
         return NOTES if "facts" in asked.schema["properties"] else None
     if not asked.last.startswith("Where do I live"):
@@ -218,7 +218,7 @@ def is_langgraph_json(found: dict[str, Any]) -> bool:
 
 
 def run_python(block: Block, module: ModuleType) -> str:
-    """What the block prints; errors point at the line of the page."""
+    """Run the block and return what it prints; errors point at the line of the page."""
     code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
     with redirect_stdout(StringIO()) as printed:
         exec(code, vars(module))
@@ -226,7 +226,7 @@ def run_python(block: Block, module: ModuleType) -> str:
 
 
 def run_commands(block: Block) -> str:
-    """What the block's `langmemory` commands print, one after another."""
+    """Run the block's `langmemory` commands and return what they print."""
     printed = ""
     for program, *arguments in commands(block):
         assert program == "langmemory", f"{block.place}: only langmemory is run for its output"
@@ -278,7 +278,7 @@ def check_make(targets: list[str]) -> None:
 
 
 def check_pip(arguments: list[str]) -> None:
-    """What is installed is this project, with extras it has, or something it is tested with."""
+    """A page installs this project, with extras it has, or packages it is tested with."""
     if arguments == ["install", "-r", "requirements.txt"]:
         return
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -312,7 +312,7 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
 
 @those("bash")
 def test_commands_exist(block: Block) -> None:
-    """What a page tells people to type is there: commands, options, targets, packages."""
+    """Every command, option, target and package on a page exists."""
     for program, *arguments in commands(block):
         PROGRAMS[program](arguments)
 

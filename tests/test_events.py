@@ -1,4 +1,4 @@
-"""What is recorded of a call: a line in the log, a span in LangSmith, tokens with the run."""
+"""Records of a call: a line in the log, a span in LangSmith, tokens with the run."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ RANDOM = np.random.default_rng(5)
 @pytest.mark.parametrize("size", [0, 1, 2, 40])
 @pytest.mark.parametrize("highest", [3, 60, 1 << 40])
 def test_sets_are_those_of_numpy(size: int, highest: int) -> None:
-    """What is among others, and what there is of all, once and in order, whatever repeats."""
+    """`are_in` and `distinct` return what numpy's set functions return, in order and without
+    repeats."""
     one = RANDOM.integers(1, highest, size)
     for length in (0, 1, 30):
         other = RANDOM.integers(1, highest, length)

@@ -1,4 +1,4 @@
-"""What comes along with langmemory, and when."""
+"""Import costs: which modules langmemory loads, and when."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ print(json.dumps(list(sys.modules)))
 
 
 def modules_after(script: str, folder: Path) -> set[str]:
-    """What is imported when the script ends, which prints it."""
+    """Return the modules that are imported when the script ends, which prints them."""
     command = [sys.executable, "-c", script]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return set(json.loads(ran.stdout))

@@ -67,7 +67,7 @@ def test_a_toy_language_is_one_folder(toy: str, tmp_path: Path) -> None:
 
 
 def test_no_module_is_a_language() -> None:
-    """What is known of a language is data in its folder: no module is named after a language."""
+    """Language knowledge is data in the language's folder: no module is named after a language."""
     names = {"english", "german", "spanish", "chinese", *LANGUAGES}
     assert [path for path in ROOT.rglob("*.py") if path.stem.split("_")[0] in names] == []
 

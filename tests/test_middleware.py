@@ -535,7 +535,7 @@ def test_what_is_no_budget_and_no_blocks_is_named(store: BaseStore) -> None:
 
 
 def test_memory_stays_out_of_the_agents_input_and_output(store: BaseStore) -> None:
-    """What memory keeps in state is neither asked of callers nor returned to them."""
+    """Memory's state keys are neither required from callers nor returned to them."""
     agent = create_agent(ScriptedModel(), middleware=[MemoryMiddleware(store)])
     assert set(agent.get_input_jsonschema()["properties"]) == {"messages"}
     assert set(agent.invoke(message("Hi"), run("t1"))) == {"messages"}

@@ -1,4 +1,4 @@
-"""What a person reads of an agent has no ids, and the middleware gets along with others."""
+"""An agent's answers have no ids, and the middleware works beside others."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_a_deep_agent_keeps_its_own_memory_files(store: MemoryStore, tmp_path: P
 
 
 def test_other_middleware_still_sees_the_memory_in_the_request(store: MemoryStore) -> None:
-    """What stands behind it in the list is given the prompt with the memories."""
+    """Middleware after it in the list sees the prompt with the memories."""
     seen: list[str] = []
 
     class Watch(AgentMiddleware[Any, Any, Any]):

@@ -1,4 +1,4 @@
-"""What says what to install where an optional package is missing."""
+"""Errors about missing optional packages name the extra to install."""
 
 from __future__ import annotations
 

@@ -16,6 +16,6 @@ def test_one_is_singular(count: int, said: str) -> None:
 
 
 def test_a_plural_of_its_own() -> None:
-    """What takes no "s" is named with its plural."""
+    """A noun without a plural "s" is passed with its plural."""
     assert [counted(n, "batch", "batches") for n in (1, 2)] == ["1 batch", "2 batches"]
     assert [memories(n) for n in (1, 2)] == ["1 memory", "2 memories"]

@@ -1,4 +1,4 @@
-"""What a type checker tells who uses langmemory."""
+"""Type checks of an application that uses langmemory."""
 
 from __future__ import annotations
 

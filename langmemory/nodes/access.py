@@ -7,10 +7,9 @@ vector index, the newest thousand items are ranked by the words they share with 
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar, cast
 
@@ -23,12 +22,12 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import StoreFace, bound
 from langmemory.stores.rooms import (
-    Conversing,
     RecallOptions,
     ViewerChanges,
     archived,
     conversing_of,
 )
+from langmemory.twins import Steps, awaiting, blocking, call, threaded
 from langmemory.types import (
     Kind,
     Memory,
@@ -102,15 +101,6 @@ class Conversation:
     """Whose conversation it is."""
     privacy: Privacy = "shared"
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"thread_id": self.thread_id, "owner": self.owner, "privacy": self.privacy}
-
-
-def facets_of(store: BaseStore) -> Conversing | None:
-    """Return what a store knows of its memories beside their values; None of a plain store."""
-    return conversing_of(store)
-
 
 def changes_of(store: BaseStore) -> ViewerChanges | None:
     """Return the room of a store in which a change can be undone; None of a plain store."""
@@ -120,7 +110,7 @@ def changes_of(store: BaseStore) -> ViewerChanges | None:
 def answers_locally(store: BaseStore) -> bool:
     """Whether nothing is waited for but this process and its file, so that one hop into a thread
     does for a whole look-up. A store that does not say so may be behind a network."""
-    facets = facets_of(store)
+    facets = conversing_of(store)
     return facets is not None and facets.answers_locally
 
 
@@ -133,20 +123,12 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     return bound(store, viewer) if isinstance(store, StoreFace) else store
 
 
-def delete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
+def delete_steps(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> Steps[None]:
     """Delete what a model does not want any more; in a run that can be undone, where there are any."""
     if (changes := changes_of(store)) is not None:
-        changes.remove(namespace, key, reason=reason)
+        yield call(changes, "remove", namespace, key, reason=reason)
     else:
-        store.delete(namespace, key)
-
-
-async def adelete(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> None:
-    """`delete` without blocking the loop."""
-    if (changes := changes_of(store)) is not None:
-        await changes.aremove(namespace, key, reason=reason)
-    else:
-        await store.adelete(namespace, key)
+        yield call(store, "delete", namespace, key)
 
 
 def archive(store: BaseStore, item: Item, *, reason: str) -> None:
@@ -158,11 +140,6 @@ def archive(store: BaseStore, item: Item, *, reason: str) -> None:
         store.put(item.namespace, item.key, value, index=False)
 
 
-def redactor_for(store: BaseStore, otherwise: Redactor | None) -> Redactor | None:
-    """What replaces credentials before turns go into the store: its own, where it has one."""
-    return cast("Redactor | None", getattr(store, "redactor", otherwise))
-
-
 class StoreAccess:
     """Recall and remember over one store, sync and async."""
 
@@ -170,202 +147,161 @@ class StoreAccess:
 
     def __init__(self, store: BaseStore, redactor: Redactor | None = redact_credentials) -> None:
         """``redactor`` replaces credentials where the store has none of its own."""
-        self.redactor = redactor_for(store, redactor)
+        self.redactor: Redactor | None = getattr(store, "redactor", redactor)
         self._store = store
-        self._facets = facets_of(store)
+        self._facets = conversing_of(store)
         self._aware = store if isinstance(store, StoreFace) else None
 
-    def recall(self, request: RecallRequest) -> Recall:
+    def recall_steps(self, request: RecallRequest) -> Steps[Recall]:
         if self._aware is not None:
-            return bound(self._aware, request.viewer).recall(
-                request.query, request.namespace, **_options(request)
-            )
-        asked = _wanted(request)
+            store, options = bound(self._aware, request.viewer), _options(request)
+            known: Recall = yield call(store, "recall", request.query, request.namespace, **options)
+            return known
+        # Mostly enough of so many are left after our own filter.
+        wanted = 2 * request.limit + len(request.exclude) + 10
+        place, filter = request.namespace, None if request.filter is None else dict(request.filter)
         while True:
-            found = self._store.search(
-                request.namespace, query=request.query, filter=_filter(request), limit=asked
+            found = yield call(
+                self._store, "search", place, query=request.query, filter=filter, limit=wanted
             )
             if not _ranked(found):
-                found = self._store.search(
-                    request.namespace, filter=_filter(request), limit=UNINDEXED_SCAN
+                found = yield call(
+                    self._store, "search", place, filter=filter, limit=UNINDEXED_SCAN
                 )
                 return _recall(request, found)
             recall = _recall(request, found)
-            if len(recall) >= request.limit or len(found) < asked:
+            if len(recall) >= request.limit or len(found) < wanted:
                 return recall
-            asked *= GROWTH
+            wanted *= GROWTH
 
-    async def arecall(self, request: RecallRequest) -> Recall:
-        if self._aware is not None:
-            return await bound(self._aware, request.viewer).arecall(
-                request.query, request.namespace, **_options(request)
-            )
-        asked = _wanted(request)
-        while True:
-            found = await self._store.asearch(
-                request.namespace, query=request.query, filter=_filter(request), limit=asked
-            )
-            if not _ranked(found):
-                found = await self._store.asearch(
-                    request.namespace, filter=_filter(request), limit=UNINDEXED_SCAN
-                )
-                return _recall(request, found)
-            recall = _recall(request, found)
-            if len(recall) >= request.limit or len(found) < asked:
-                return recall
-            asked *= GROWTH
+    recall, arecall = blocking(recall_steps), awaiting(recall_steps)
 
-    def mandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
-        """Memories that are shown whatever is talked about.
+    def mandates(self, namespace: Namespace, viewer: str | None) -> Steps[list[Memory]]:
+        """Return the memories that are shown whatever is talked about.
 
         A store that knows viewers is bound to this one already (`seen_by`).
         """
         if self._facets is not None:
-            return self._facets.mandates(namespace, limit=MANDATES)
-        found = self._store.search(namespace, filter={"priority": "mandate"}, limit=MANDATES)
+            return (yield from self._told("mandates", namespace, limit=MANDATES))
+        found = yield call(
+            self._store, "search", namespace, filter={"priority": "mandate"}, limit=MANDATES
+        )
         return [memory_of(item) for item in found if shown_to(item.value, viewer)]
 
-    async def amandates(self, namespace: Namespace, viewer: str | None) -> list[Memory]:
+    def requests(self, namespace: Namespace) -> Steps[list[Memory]]:
+        """Return how the viewer has asked to be answered; a plain store cannot tell."""
+        return self._told("requests", namespace)
+
+    def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
+        """Return the keys of the turns of a thread after one of them, of all without one."""
+        if key is not None:
+            return (yield from self.said_after(namespace, key))
+        stored = yield from self.thread_steps(namespace, thread_id)
+        return [item.key for item in stored]
+
+    def said_after(self, namespace: Namespace, key: str) -> Steps[list[str]]:
+        """Return the keys of the turns after a turn of a thread; a plain store cannot tell."""
+        return self._told("said_after", namespace, key)
+
+    def _told(self, name: str, *args: Any, **options: Any) -> Steps[list[Any]]:
+        """Ask the store what is beside the values; a plain one knows nothing."""
+        found: list[Any] = []
         if self._facets is not None:
-            return await asyncio.to_thread(self.mandates, namespace, viewer)
-        found = await self._store.asearch(namespace, filter={"priority": "mandate"}, limit=MANDATES)
-        return [memory_of(item) for item in found if shown_to(item.value, viewer)]
+            found = yield threaded(getattr(self._facets, name), *args, **options)
+        return found
 
-    def requests(self, namespace: Namespace) -> list[Memory]:
-        """How the viewer has asked to be answered; a plain store cannot tell."""
-        return [] if self._facets is None else self._facets.requests(namespace)
-
-    async def arequests(self, namespace: Namespace) -> list[Memory]:
-        if self._facets is None:
-            return []
-        return await asyncio.to_thread(self._facets.requests, namespace)
-
-    def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> list[str]:
-        """Keys of the turns of a thread after one of them, of all without one."""
-        if key is not None:
-            return self.said_after(namespace, key)
-        return [item.key for item in self.thread(namespace, thread_id)]
-
-    async def asaid_since(self, namespace: Namespace, thread_id: str, key: str | None) -> list[str]:
-        if key is not None:
-            return await self.asaid_after(namespace, key)
-        return [item.key for item in await self.athread(namespace, thread_id)]
-
-    def said_after(self, namespace: Namespace, key: str) -> list[str]:
-        """Keys of the turns after a turn of a thread; a plain store cannot tell."""
-        return [] if self._facets is None else self._facets.said_after(namespace, key)
-
-    async def asaid_after(self, namespace: Namespace, key: str) -> list[str]:
-        if self._facets is None:
-            return []
-        return await asyncio.to_thread(self._facets.said_after, namespace, key)
-
-    def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
-        """What of memories recalled earlier is still there, in force and this viewer's to read.
+    def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> Steps[list[Item]]:
+        """Return the memories recalled earlier that are there, in force and this viewer's to read.
 
         A store that knows viewers is bound to this one already (`seen_by`).
         """
-        return self.in_force(_there(self._store.batch(_gets(entries))), viewer)
-
-    async def astanding(self, entries: Sequence[RecalledMemory], viewer: str | None) -> list[Item]:
-        found = _there(await self._store.abatch(_gets(entries)))
-        if self._facets is None:
-            return self.in_force(found, viewer)
-        return await asyncio.to_thread(self.in_force, found, viewer)
+        if not entries:
+            return []
+        gets = [GetOp(tuple(one["namespace"]), one["key"], refresh_ttl=False) for one in entries]
+        found = yield call(self._store, "batch", gets)
+        items: list[Item] = [item for item in found if item is not None]
+        if self._facets is not None:
+            items = yield threaded(self.in_force, items, viewer)
+            return items
+        return self.in_force(items, viewer)
 
     def in_force(self, found: Iterable[ItemT], viewer: str | None) -> list[ItemT]:
-        """What of it this viewer may be shown."""
+        """Return the items that this viewer may be shown."""
         items = [item for item in found if shown_to(item.value, viewer)]
         if self._facets is None or not items:
             return items
         retired = self._facets.retired((item.namespace, item.key) for item in items)
         return [item for item in items if (item.namespace, item.key) not in retired]
 
-    def thread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
-        """What is stored of a thread."""
+    def thread_steps(self, namespace: Namespace, thread_id: str) -> Steps[list[SearchItem]]:
+        """Return everything that is stored of a thread."""
         found: list[SearchItem] = []
         while True:
-            page = self._store.search(namespace, **_thread_page(thread_id, found))
+            page = yield call(
+                self._store, "search", namespace, filter={"thread_id": thread_id},
+                limit=THREAD_PAGE, offset=len(found), refresh_ttl=False,
+            )  # fmt: skip
             found += page
             if len(page) < THREAD_PAGE:
                 return found
 
-    async def athread(self, namespace: Namespace, thread_id: str) -> list[SearchItem]:
-        found: list[SearchItem] = []
-        while True:
-            page = await self._store.asearch(namespace, **_thread_page(thread_id, found))
-            found += page
-            if len(page) < THREAD_PAGE:
-                return found
+    thread = blocking(thread_steps)
 
     def thread_of(
-        self, namespace: Namespace, sign: tuple[str, str], viewer: str | None
-    ) -> str | None:
-        """The thread without a name in which these words were said last, by this role."""
-        found = self._store.search(namespace, **self._same_words(sign))
-        return _last_unnamed(found, sign, viewer)
-
-    async def athread_of(
-        self, namespace: Namespace, sign: tuple[str, str], viewer: str | None
-    ) -> str | None:
-        found = await self._store.asearch(namespace, **self._same_words(sign))
-        return _last_unnamed(found, sign, viewer)
-
-    def _same_words(self, sign: tuple[str, str]) -> dict[str, Any]:
-        """Options of a search for them."""
-        role, text = sign
+        self, namespace: Namespace, said: tuple[str, str], viewer: str | None
+    ) -> Steps[str | None]:
+        """Return the thread without a name in which a role said these words last."""
+        role, text = said
         if self._aware is not None:  # a filter would read every turn
             asked: dict[str, Any] = {"query": text, "filter": {"role": role}}
         else:
             asked = {"filter": {"role": role, "content": text}}
-        return {**asked, "limit": SAME_WORDS, "refresh_ttl": False}
+        found = yield call(
+            self._store, "search", namespace, **asked, limit=SAME_WORDS, refresh_ttl=False
+        )
+        same = [
+            item
+            for item in found
+            if (item.value.get("role"), item.value.get("content")) == said
+            and str(item.value.get("thread_id")).startswith(UNNAMED)
+            and readable(item.value, viewer)
+        ]
+        newest = max(same, key=lambda item: item.created_at, default=None)
+        return None if newest is None else str(newest.value["thread_id"])
 
-    def remember(self, conversation: Conversation, messages: Sequence[BaseMessage]) -> list[str]:
-        """Store turns verbatim; those already stored are left alone. Returns the keys added."""
-        namespace = conversation.namespace
-        if self._aware is not None:
-            return self._aware.remember(namespace, messages, **conversation.options)
-        added = []
-        for key, value in _turns(conversation, messages):
-            if self._store.get(namespace, key) is None:
-                self._store.put(namespace, key, value)
-                added.append(key)
-        return added
-
-    async def aremember(
+    def remember_steps(
         self, conversation: Conversation, messages: Sequence[BaseMessage]
-    ) -> list[str]:
-        namespace = conversation.namespace
+    ) -> Steps[list[str]]:
+        """Store turns verbatim; those already stored are left alone. Returns the keys added."""
+        namespace, added = conversation.namespace, list[str]()
         if self._aware is not None:
-            return await self._aware.aremember(namespace, messages, **conversation.options)
-        added = []
+            added = yield call(
+                self._aware, "remember", namespace, messages,
+                thread_id=conversation.thread_id, owner=conversation.owner,
+                privacy=conversation.privacy,
+            )  # fmt: skip
+            return list(added)
         for key, value in _turns(conversation, messages):
-            if await self._store.aget(namespace, key) is None:
-                await self._store.aput(namespace, key, value)
+            if (yield call(self._store, "get", namespace, key)) is None:
+                yield call(self._store, "put", namespace, key, value)
                 added.append(key)
         return added
+
+    remember, aremember = blocking(remember_steps), awaiting(remember_steps)
 
     def correct(
         self, conversation: Conversation, messages: Sequence[BaseMessage], added: Sequence[str]
-    ) -> list[str]:
-        """Of the messages that were there already, give those that say something else now their
-        new words. Returns their keys. One that was deleted stays so."""
-        corrected = []
-        for key, text in _others(conversation, messages, added):
-            item = self._store.get(conversation.namespace, key)
-            if item is not None and item.value.get("content") != text:
-                self._store.put(conversation.namespace, key, {**item.value, "content": text})
-                corrected.append(key)
-        return corrected
+    ) -> Steps[list[str]]:
+        """Give messages that were stored before, and say something else now, their new words.
 
-    async def acorrect(
-        self, conversation: Conversation, messages: Sequence[BaseMessage], added: Sequence[str]
-    ) -> list[str]:
-        corrected = []
-        for key, text in _others(conversation, messages, added):
-            item = await self._store.aget(conversation.namespace, key)
-            if item is not None and item.value.get("content") != text:
-                await self._store.aput(conversation.namespace, key, {**item.value, "content": text})
+        Returns their keys. One that was deleted stays so.
+        """
+        namespace, corrected = conversation.namespace, list[str]()
+        for key, value in _turns(conversation, messages):
+            item = (yield call(self._store, "get", namespace, key)) if key not in added else None
+            if item is not None and item.value.get("content") != value["content"]:
+                new = {**item.value, "content": value["content"]}
+                yield call(self._store, "put", namespace, key, new)
                 corrected.append(key)
         return corrected
 
@@ -373,6 +309,7 @@ class StoreAccess:
 def memory_of(item: Item) -> Memory:
     """A plain store's item as a memory: facets it knows nothing about have their defaults."""
     note, value = note_of(item), item.value
+    thread_id = value.get("thread_id")
     return Memory(
         id=0,
         namespace=note.namespace,
@@ -385,7 +322,7 @@ def memory_of(item: Item) -> Memory:
         priority=note.priority,
         importance=note.importance,
         speaker=note.speaker,
-        thread_id=_string(value.get("thread_id")),
+        thread_id=thread_id if isinstance(thread_id, str) else None,
         valid_at=note.at,
     )
 
@@ -400,58 +337,10 @@ def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
     return value.get("privacy") != "private" or viewer is None or value.get("owner") == viewer
 
 
-def _gets(entries: Sequence[RecalledMemory]) -> list[GetOp]:
-    return [GetOp(tuple(one["namespace"]), one["key"], refresh_ttl=False) for one in entries]
-
-
-def _there(found: Iterable[Any]) -> list[Item]:
-    return [item for item in found if item is not None]
-
-
 def _options(request: RecallRequest) -> RecallOptions:
-    return {
-        "limit": request.limit,
-        "kinds": request.kinds,
-        "since": request.since,
-        "until": request.until,
-        "exclude": request.exclude,
-        "min_score": request.min_score,
-        "preset": request.preset,
-        "filter": request.filter,
-    }
-
-
-def _thread_page(thread_id: str, found: Sequence[SearchItem]) -> dict[str, Any]:
-    """Options of the search for what follows those found."""
-    return {
-        "filter": {"thread_id": thread_id},
-        "limit": THREAD_PAGE,
-        "offset": len(found),
-        "refresh_ttl": False,
-    }
-
-
-def _last_unnamed(
-    found: Iterable[SearchItem], sign: tuple[str, str], viewer: str | None
-) -> str | None:
-    same = [
-        item
-        for item in found
-        if (item.value.get("role"), item.value.get("content")) == sign
-        and str(item.value.get("thread_id")).startswith(UNNAMED)
-        and readable(item.value, viewer)
-    ]
-    newest = max(same, key=lambda item: item.created_at, default=None)
-    return None if newest is None else str(newest.value["thread_id"])
-
-
-def _wanted(request: RecallRequest) -> int:
-    """How many items to ask a plain store for, so that mostly enough are left after our own filter."""
-    return 2 * request.limit + len(request.exclude) + 10
-
-
-def _filter(request: RecallRequest) -> dict[str, Any] | None:
-    return None if request.filter is None else dict(request.filter)
+    own = ("query", "namespace", "viewer")
+    found = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in own}
+    return cast("RecallOptions", found)
 
 
 def _ranked(items: list[SearchItem]) -> bool:
@@ -519,15 +408,3 @@ def _turns(
         # A microsecond apart, so that the order survives in the times.
         apart = replace(turn, at=turn.at + timedelta(microseconds=place))
         yield turn.key, {"kind": "episodic", **turn_value(thread_id, apart, facets)}
-
-
-def _others(
-    conversation: Conversation, messages: Iterable[BaseMessage], added: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Key and text of the messages that were not added."""
-    turns = _turns(conversation, messages)
-    return [(key, value["content"]) for key, value in turns if key not in added]
-
-
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

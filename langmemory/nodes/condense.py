@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,16 +9,15 @@ from typing import Any
 
 from langchain_core.language_models import LanguageModelLike
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.store.base import BaseStore
 
 from langmemory.context.summarization import answer_text
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemoryError
-from langmemory.nodes.namespaces import NamespaceTemplate
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import Condensing, internal_of, with_internal
-from langmemory.types import Namespace
+from langmemory.twins import Steps, call, threaded
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +52,8 @@ class CondenseNode(MemoryNode):
         ``condensed``: a `Condensing` by label.
     """
 
+    asks_model = True
+
     def __init__(
         self,
         model: LanguageModelLike,
@@ -67,43 +67,23 @@ class CondenseNode(MemoryNode):
         self.model = model
         self.core = core
 
-    def invoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        store, scope = self._run(config)
-        core = self._memory(store, self.namespace.resolve(scope))
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
+        place = self.namespace.resolve(scope)
+        core = CoreMemory(store, place, labels=self.core, editor="summarizer")
         found: dict[str, Condensing] = {}
-        for block in self._waiting(input, core.blocks()):
+        for block in self._waiting(state, (yield call(core, "blocks"))):
             try:
-                answer = self.model.invoke(self._prompt(block))
+                answer = yield call(self.model, "invoke", self._prompt(block))
             except GraphBubbleUp:  # an interrupt is no failure
                 raise
             except Exception as error:  # any model, any failure: the block stays as it is
                 found[block.label] = _failed(block, f"{type(error).__name__}: {error}")
             else:
-                found[block.label] = _rewritten(core, block, answer)
-        return _update(input, found)
-
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        store, scope = self._run(config)
-        core = self._memory(store, self.namespace.resolve(scope))
-        found: dict[str, Condensing] = {}
-        for block in self._waiting(input, await core.ablocks()):
-            try:
-                answer = await self.model.ainvoke(self._prompt(block))
-            except GraphBubbleUp:
-                raise
-            except Exception as error:
-                found[block.label] = _failed(block, f"{type(error).__name__}: {error}")
-            else:
                 # In a thread, as the tools edit: reading and writing again is one locked step.
-                found[block.label] = await asyncio.to_thread(_rewritten, core, block, answer)
-        return _update(input, found)
-
-    def _memory(self, store: BaseStore, namespace: Namespace) -> CoreMemory:
-        return CoreMemory(store, namespace, labels=self.core, editor="summarizer")
+                found[block.label] = yield threaded(_rewritten, core, block, answer)
+        if not found:
+            return {}
+        return with_internal(state, condensed={**internal_of(state).get("condensed", {}), **found})
 
     def _waiting(self, state: Any, blocks: list[CoreBlock]) -> list[CoreBlock]:
         """Blocks that are nearly full, without those that did not get shorter before."""
@@ -140,9 +120,3 @@ def _rewritten(core: CoreMemory, block: CoreBlock, answer: BaseMessage | str) ->
 def _failed(block: CoreBlock, error: str) -> Condensing:
     log.warning("condensing_failed block=%s characters=%d", block.label, len(block.content))
     return {"version": block.version, "characters": len(block.content), "error": error}
-
-
-def _update(state: Any, found: Mapping[str, Condensing]) -> dict[str, Any]:
-    if not found:
-        return {}
-    return with_internal(state, condensed={**internal_of(state).get("condensed", {}), **found})

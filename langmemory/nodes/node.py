@@ -1,11 +1,11 @@
 """What the memory nodes have in common: they run in any LangGraph graph and know its run.
 
-A node is a `Runnable` with `invoke` and `ainvoke`, both a few lines over one body: prepare, call
-the store, apply.
+A node is a `Runnable`; `invoke` and `ainvoke` do the same steps, see `langmemory.twins`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -16,9 +16,10 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
-from langmemory.nodes.access import StoreAccess, seen_by
+from langmemory.nodes.access import StoreAccess, answers_locally, seen_by
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
-from langmemory.nodes.repeats import sign_of
+from langmemory.nodes.repeats import longest_said
+from langmemory.twins import Steps, aled, led
 
 
 class MemoryNode(Runnable[Any, dict[str, Any]]):
@@ -29,6 +30,11 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         store: the store to use; None takes the one the graph runs with.
         name: node name in traces.
     """
+
+    asks_model = False
+    """Whether it waits for more than the store."""
+    viewer: str | None = None
+    """Template of the person whom the store is bound to; None is the application."""
 
     def __init__(
         self,
@@ -41,10 +47,26 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         self.store = store
         self.name = name
 
-    def _run(
-        self, config: RunnableConfig | None, viewer: str | None = None
-    ) -> tuple[BaseStore, RunScope]:
-        return run_of(config, self.store, self.get_name(), viewer)
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return led(self._steps(input, *self._run(config)))
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        store, scope = self._run(config)
+        steps = self._steps(input, store, scope)
+        if answers_locally(store) and not self.asks_model:
+            return await asyncio.to_thread(led, steps)
+        return await aled(steps)
+
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
+        """Return the update of the state."""
+        raise NotImplementedError
+
+    def _run(self, config: RunnableConfig | None) -> tuple[BaseStore, RunScope]:
+        return run_of(config, self.store, self.get_name(), self.viewer)
 
     def _in_thread(
         self,
@@ -52,24 +74,13 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         scope: RunScope,
         messages: Sequence[BaseMessage],
         viewer: str | None,
-    ) -> RunScope:
-        """The run in the thread it goes on with, if it names none; ``viewer`` is a template."""
-        if not (sign := sign_of(scope, messages, access.redactor)):
+    ) -> Steps[RunScope]:
+        """Return the run in the thread it goes on with, if it names none; ``viewer`` is a template."""
+        if not (said := longest_said(scope, messages, access.redactor)):
             return scope
         namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
-        return replace(scope, thread_id=access.thread_of(namespace, sign, reader))
-
-    async def _ain_thread(
-        self,
-        access: StoreAccess,
-        scope: RunScope,
-        messages: Sequence[BaseMessage],
-        viewer: str | None,
-    ) -> RunScope:
-        if not (sign := sign_of(scope, messages, access.redactor)):
-            return scope
-        namespace, reader = self.namespace.resolve(scope), viewer_of(viewer, scope)
-        return replace(scope, thread_id=await access.athread_of(namespace, sign, reader))
+        thread = yield from access.thread_of(namespace, said, reader)
+        return replace(scope, thread_id=thread)
 
 
 def run_of(

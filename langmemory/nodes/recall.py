@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from langchain_core.messages import AnyMessage
-from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, Item
 
 from langmemory.arguments import whole_number
@@ -23,8 +21,6 @@ from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
     StoreAccess,
-    answers_locally,
-    facets_of,
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
@@ -40,11 +36,12 @@ from langmemory.nodes.state import (
     internal_of,
     value_of,
 )
-from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, atopic_distance, topic_distance
+from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, topic_distance
 from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
-from langmemory.stores.rooms import check_kinds, check_min_score
-from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
+from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
+from langmemory.twins import Steps, call, together
+from langmemory.types import Kind, Memory, MinScore, Recall, Trace
 
 QUERY_WORDS = 6
 """A shorter last message ("and hers?") is read together with the ones before it."""
@@ -200,100 +197,58 @@ class RecallNode(MemoryNode):
         self.citations = check_citations(citations)
         self.token_counter = token_counter
 
-    def invoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        return self._recalled(input, *self._run(config, self.viewer))
-
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        store, scope = self._run(config, self.viewer)
-        if answers_locally(store):
-            return await asyncio.to_thread(self._recalled, input, store, scope)
-        access = StoreAccess(store)
-        messages = messages_of(input, self.messages_key)
-        scope = await self._ain_thread(access, scope, messages, self.viewer)
-        question = self._prepare(input, scope)
-        if question.repeats:
-            stored = await access.athread(question.request.namespace, question.repeats)
-            question = question.without_repeats(stored)
-        if question.asked:
-            again = await access.asaid_after(question.request.namespace, question.asked)
-            question = question.without(again)
-        if (fork := question.fork) is not None:
-            left = await access.asaid_since(question.request.namespace, fork.thread, fork.after)
-            question = question.leaving(fork, left)
-        return self._apply(question, await self._aask(store, question))
-
-    def _recalled(self, state: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         access = StoreAccess(store)
         messages = messages_of(state, self.messages_key)
-        scope = self._in_thread(access, scope, messages, self.viewer)
+        scope = yield from self._in_thread(access, scope, messages, self.viewer)
         question = self._prepare(state, scope)
+        place = question.request.namespace
         if question.repeats:
-            stored = access.thread(question.request.namespace, question.repeats)
+            stored = yield from access.thread_steps(place, question.repeats)
             question = question.without_repeats(stored)
         if question.asked:
-            again = access.said_after(question.request.namespace, question.asked)
+            again = yield from access.said_after(place, question.asked)
             question = question.without(again)
         if (fork := question.fork) is not None:
-            left = access.said_since(question.request.namespace, fork.thread, fork.after)
+            left = yield from access.said_since(place, fork.thread, fork.after)
             question = question.leaving(fork, left)
         request = question.request
+        # Together: a store or an embedder behind a network is waited for once, not four times.
+        (recall, distance), mandates, requests, blocks, standing = yield together(
+            self._compared(access, store, question),
+            access.mandates(place, request.viewer),
+            access.requests(place),
+            self._blocks(CoreMemory(store, place, labels=self.core)),
+            access.standing(question.earlier, request.viewer),
+        )
         answer = _Answer(
-            recall=access.recall(request) if request.query else NOTHING_SAID,
-            mandates=access.mandates(request.namespace, request.viewer),
-            requests=access.requests(request.namespace),
-            blocks=self._core(store, request.namespace).blocks(),
-            topic_distance=(
-                topic_distance(store, question.topic, request.query) if request.query else None
-            ),
-            standing=(
-                access.standing(question.earlier, request.viewer) if question.earlier else []
-            ),
-        )
-        return self._apply(question, answer)
-
-    async def _aask(self, store: BaseStore, question: _Question) -> _Answer:
-        """Together: a store or an embedder behind a network is waited for once, not four times."""
-        access, request = StoreAccess(store), question.request
-
-        def compared() -> Coroutine[Any, Any, float | None]:
-            return atopic_distance(store, question.topic, request.query)
-
-        async def recall_and_distance() -> tuple[Recall, float | None]:
-            if not request.query:
-                return NOTHING_SAID, None
-            if facets_of(store) is None:
-                recall, distance = await asyncio.gather(access.arecall(request), compared())
-                return recall, distance
-            # In turn: recalling, the store keeps the query's vector, and it has the topic's.
-            return await access.arecall(request), await compared()
-
-        async def standing() -> list[Item]:
-            if not question.earlier:
-                return []
-            return await access.astanding(question.earlier, request.viewer)
-
-        (recall, distance), mandates, requests, blocks, items = await asyncio.gather(
-            recall_and_distance(),
-            access.amandates(request.namespace, request.viewer),
-            access.arequests(request.namespace),
-            self._core(store, request.namespace).ablocks(),
-            standing(),
-        )
-        return _Answer(
             recall=recall,
             mandates=mandates,
             requests=requests,
             blocks=blocks,
             topic_distance=distance,
-            standing=items,
+            standing=standing,
         )
+        return self._apply(question, answer)
 
-    def _core(self, store: BaseStore, namespace: Namespace) -> CoreMemory:
-        return CoreMemory(store, namespace, labels=self.core)
+    def _compared(
+        self, access: StoreAccess, store: BaseStore, question: _Question
+    ) -> Steps[tuple[Recall, float | None]]:
+        """Return what is recalled, and how far the query is from the topic before."""
+        request = question.request
+        if not request.query:
+            return NOTHING_SAID, None
+        recall = access.recall_steps(request)
+        distance = topic_distance(store, question.topic, request.query)
+        if conversing_of(store) is None:
+            found, far = yield together(recall, distance)
+            return found, far
+        # In turn: recalling, the store keeps the query's vector, and it has the topic's.
+        return (yield from recall), (yield from distance)
+
+    def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
+        blocks: list[CoreBlock] = yield call(core, "blocks")
+        return blocks
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)

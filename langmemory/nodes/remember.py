@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import uuid
 import zlib
@@ -14,8 +13,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
-from langchain_core.runnables import RunnableConfig
-from langgraph.store.base import BaseStore, SearchItem
+from langgraph.store.base import BaseStore
 
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
@@ -27,7 +25,6 @@ from langmemory.nodes.access import (
     UNNAMED,
     Conversation,
     StoreAccess,
-    answers_locally,
     seen_by,
 )
 from langmemory.nodes.messages import messages_of, place_after, with_answer_of_tools
@@ -44,6 +41,7 @@ from langmemory.nodes.speakers import Thread, speaker_of
 from langmemory.nodes.state import internal_of, value_of, with_internal
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
 from langmemory.stores.face import StoreFace
+from langmemory.twins import Steps, threaded
 from langmemory.types import Namespace, Privacy
 
 log = logging.getLogger(__name__)
@@ -140,58 +138,31 @@ class RememberNode(MemoryNode):
         self.messages_key = messages_key
         self._where = "/".join(self.namespace.labels)
 
-    def invoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        return self._remembered(input, *self._run(config))
-
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        store, scope = self._run(config)
-        if answers_locally(store):
-            return await asyncio.to_thread(self._remembered, input, store, scope)
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         access = StoreAccess(store, self.redactor)
-        messages = messages_of(input, self.messages_key)
-        scope = await self._ain_thread(access, scope, messages, self.owner)
-        said = self._said(input, scope, access.redactor)
+        messages = messages_of(state, self.messages_key)
+        scope = yield from self._in_thread(access, scope, messages, self.owner)
+        said = self._said(state, scope, access.redactor)
         if said is None:
             return {}
         new, own = said.turns, said.conversation
         if said.may_repeat:
-            new = _unstored(said, await access.athread(own.namespace, own.thread_id))
-            if self._may_be_of_others(said, new):
-                everybodys = await access.athread(self.namespace.fixed, own.thread_id)
-                new = self._without_stored_of_others(new, everybodys)
-        keys = [
-            key
-            for whose, turns in self._parts(said, new)
-            for key in await access.aremember(whose, _plain(turns))
-        ]
-        keys += await access.acorrect(own, _plain(_changed(said, keys)), keys)
+            stored = yield from access.thread_steps(own.namespace, own.thread_id)
+            known = stored_keys(said.turns, stored, said.latest)
+            new = [turn for turn, key in zip(said.turns, known, strict=True) if key is None]
+            # A graph within a graph has forgotten whose turns were, and the thread may be several
+            # people's.
+            if self.namespace.varies and new and new[0].id not in said.latest:
+                everybodys = yield from access.thread_steps(self.namespace.fixed, own.thread_id)
+                ours = (item for item in everybodys if self.namespace.fits(item.namespace))
+                new = without_stored(new, ours)
+        keys: list[str] = []
+        for whose, turns in self._parts(said, new):
+            keys += yield from access.remember_steps(whose, _plain(turns))
+        keys += yield from access.correct(own, _plain(_changed(said, keys)), keys)
         # Not on the loop, where the queue would not wait until the job is in the file.
-        return await asyncio.to_thread(self._apply, input, store, said, new, keys)
-
-    def _remembered(self, input: Any, store: BaseStore, scope: RunScope) -> dict[str, Any]:
-        access = StoreAccess(store, self.redactor)
-        messages = messages_of(input, self.messages_key)
-        scope = self._in_thread(access, scope, messages, self.owner)
-        said = self._said(input, scope, access.redactor)
-        if said is None:
-            return {}
-        new, own = said.turns, said.conversation
-        if said.may_repeat:
-            new = _unstored(said, access.thread(own.namespace, own.thread_id))
-            if self._may_be_of_others(said, new):
-                everybodys = access.thread(self.namespace.fixed, own.thread_id)
-                new = self._without_stored_of_others(new, everybodys)
-        keys = [
-            key
-            for whose, turns in self._parts(said, new)
-            for key in access.remember(whose, _plain(turns))
-        ]
-        keys += access.correct(own, _plain(_changed(said, keys)), keys)
-        return self._apply(input, store, said, new, keys)
+        update: dict[str, Any] = yield threaded(self._apply, state, store, said, new, keys)
+        return update
 
     def _said(self, state: Any, scope: RunScope, redactor: Redactor | None) -> _Said | None:
         """The turns after the last one known to be stored, all of them when that one is gone, and those
@@ -267,17 +238,6 @@ class RememberNode(MemoryNode):
             else:
                 theirs = speaker or None if said.conversation.owner == who else None
                 yield replace(said.conversation, owner=theirs), list(part)
-
-    def _may_be_of_others(self, said: _Said, new: list[BaseMessage]) -> bool:
-        """Whether turns that are not stored as this person's were said before this run: a graph within
-        a graph has forgotten whose they were, and the thread may be several people's."""
-        return self.namespace.varies and bool(new) and new[0].id not in said.latest
-
-    def _without_stored_of_others(
-        self, new: list[BaseMessage], everybodys: list[SearchItem]
-    ) -> list[BaseMessage]:
-        stored = (item for item in everybodys if self.namespace.fits(item.namespace))
-        return without_stored(new, stored)
 
     def _apply(
         self,
@@ -388,11 +348,6 @@ def _told(state: Any, said: _Said, turns: list[BaseMessage]) -> dict[str, Any]:
         counts.update(said.redacted.get(turn.id, {}))
     log_redacted(counts)
     return {"redacted": dict(counts)} if counts or value_of(state, "redacted") else {}
-
-
-def _unstored(said: _Said, stored: list[SearchItem]) -> list[BaseMessage]:
-    keys = stored_keys(said.turns, stored, said.latest)
-    return [turn for turn, key in zip(said.turns, keys, strict=True) if key is None]
 
 
 def _counted(state: Any, turns: list[BaseMessage]) -> tuple[list[Usage], list[Usage] | None]:

@@ -22,7 +22,7 @@ from langmemory.nodes.namespaces import RunScope
 from langmemory.redaction import Redactor, redacted
 
 
-def sign_of(
+def longest_said(
     scope: RunScope, messages: Sequence[BaseMessage], redactor: Redactor | None
 ) -> tuple[str, str] | None:
     """Role and words, as they are stored, that tell of which thread a run is that names none: of the

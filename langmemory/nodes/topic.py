@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 
-from langmemory.nodes.access import facets_of
+from langmemory.stores.rooms import conversing_of
+from langmemory.twins import Steps, call
 
 log = logging.getLogger(__name__)
 
@@ -19,32 +20,21 @@ topic is another. With the embedded model, pairs of questions on one topic were 
 topics .8-1.03 (6 pairs of our own, and each with the others)."""
 
 
-def topic_distance(store: BaseStore, topic: str, query: str) -> float | None:
-    """Cosine distance, 0..2, of two texts; None when there is no telling: no topic yet, no
+def topic_distance(store: BaseStore, topic: str, query: str) -> Steps[float | None]:
+    """Return the cosine distance, 0..2, of two texts; None when there is no telling: no topic yet, no
     embedder, or one that fails. Every turn is then a topic of its own."""
-    facets, embeddings = facets_of(store), _embeddings(store)
-    if not topic or embeddings is None:
+    embeddings = getattr(store, "embeddings", None)  # LangGraph's stores have it, and ours
+    if not topic or not isinstance(embeddings, Embeddings):
         return None
-    if facets is not None:  # knows the vectors of what it was asked last
-        return facets.distance(topic, query)
+    distance: float | None = None
+    if (facets := conversing_of(store)) is not None:  # knows the vectors of what it was asked last
+        distance = yield call(facets, "distance", topic, query)
+        return distance
     try:
-        return cosine_distance(*embeddings.embed_documents([topic, query]))
+        vectors = yield call(embeddings, "embed_documents", [topic, query])
+        return cosine_distance(*vectors)
     except Exception as error:  # anybody's embedder, any failure: recall must go on
-        _log(error)
-        return None
-
-
-async def atopic_distance(store: BaseStore, topic: str, query: str) -> float | None:
-    """`topic_distance`, calling the embedder with ``await``."""
-    facets, embeddings = facets_of(store), _embeddings(store)
-    if not topic or embeddings is None:
-        return None
-    if facets is not None:
-        return await facets.adistance(topic, query)
-    try:
-        return cosine_distance(*await embeddings.aembed_documents([topic, query]))
-    except Exception as error:
-        _log(error)
+        log.warning("topic_distance_failed error=%s", type(error).__name__)
         return None
 
 
@@ -52,13 +42,3 @@ def cosine_distance(a: Sequence[float], b: Sequence[float]) -> float:
     """1 - cosine, 0..2; 1 when either vector is zero."""
     norm = math.hypot(*a) * math.hypot(*b)
     return 1.0 - math.fsum(x * y for x, y in zip(a, b, strict=True)) / norm if norm else 1.0
-
-
-def _embeddings(store: BaseStore) -> Embeddings | None:
-    """The embedder LangGraph's stores and ours show as an attribute."""
-    found = getattr(store, "embeddings", None)
-    return found if isinstance(found, Embeddings) else None
-
-
-def _log(error: Exception) -> None:
-    log.warning("topic_distance_failed error=%s", type(error).__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -18,6 +18,7 @@ from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmemory.errors import InvalidFilterError, InvalidValueError, OwnershipError
+from langmemory.twins import Steps, awaiting, blocking, threaded
 
 R = TypeVar("R")
 
@@ -62,19 +63,18 @@ def memory_tool(
     name: str,
     description: str,
     arguments: type[BaseModel],
-    call: Callable[..., Any],
-    acall: Callable[..., Awaitable[Any]] | None = None,
+    work: Callable[..., Any],
     response_format: Literal["content", "content_and_artifact"] = "content",
 ) -> StructuredTool:
-    """A tool over a sync body and, where it is one store call, an async one.
+    """Return a tool over steps, or over a function, which runs in a thread beside an event loop.
 
-    Without an async body the sync one runs in a thread. Both get the arguments by keyword and the
-    run's ``config``, and raise `ToolException` with a message for the model, or one of
-    `ARGUMENTS_FAULT`.
+    It gets the arguments by keyword and the run's ``config``, and raises `ToolException` with a message
+    for the model, or one of `ARGUMENTS_FAULT`.
     """
+    steps = _telling(work)
     return _MemoryTool.from_function(
-        _telling(call),
-        None if acall is None else _atelling(acall),
+        _with_types(blocking(steps), work),
+        _with_types(awaiting(steps), work),
         name=name,
         description=description,
         args_schema=arguments,
@@ -90,39 +90,29 @@ def refuse(message: str) -> ToolException:
     return ToolException(message)
 
 
-def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
-    """`call`, with `ARGUMENTS_FAULT` as an answer.
+def _telling(work: Callable[..., Any]) -> Callable[..., Steps[Any]]:
+    """Return the work as steps, with `ARGUMENTS_FAULT` as an answer.
 
     Other frameworks (CrewAI, AutoGen) call this function of a tool themselves, without a config.
     """
 
-    @functools.wraps(call)
-    def telling(*args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(work)
+    def telling(*args: Any, **kwargs: Any) -> Steps[Any]:
         kwargs.setdefault("config", RunnableConfig())
         try:
-            return call(*args, **kwargs)
+            if inspect.isgeneratorfunction(work):
+                return (yield from work(*args, **kwargs))
+            return (yield threaded(work, *args, **kwargs))
         except ARGUMENTS_FAULT as error:
             raise refuse(str(error)) from error
 
-    return _with_types(telling, call)
+    return telling
 
 
-def _atelling(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    @functools.wraps(call)
-    async def telling(*args: Any, **kwargs: Any) -> Any:
-        kwargs.setdefault("config", RunnableConfig())
-        try:
-            return await call(*args, **kwargs)
-        except ARGUMENTS_FAULT as error:
-            raise refuse(str(error)) from error
-
-    return _with_types(telling, call)
-
-
-def _with_types(telling: Callable[..., R], call: Callable[..., R]) -> Callable[..., R]:
-    """`telling` with the types of `call` themselves instead of their names: langchain-core 1.2 hands
+def _with_types(telling: Callable[..., R], work: Callable[..., Any]) -> Callable[..., R]:
+    """`telling` with the types of `work` themselves instead of their names: langchain-core 1.2 hands
     over the graph's state only to an argument whose type says so."""
-    telling.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
+    telling.__signature__ = inspect.signature(work, eval_str=True)  # type: ignore[attr-defined]
     return telling
 
 

@@ -17,6 +17,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.recall.excerpt import Excerpts
 from langmemory.tools.answering import memory_tool, refuse
+from langmemory.twins import Steps
 from langmemory.types import Recall
 
 LINE_TOKENS = 200
@@ -46,16 +47,20 @@ def create_conversation_search_tool(
     """
     template = NamespaceTemplate(namespace)
 
-    def request(
-        config: RunnableConfig, query: str, since: str | None, until: str | None, limit: int
-    ) -> tuple[StoreAccess, RecallRequest]:
+    def conversation_search(
+        config: RunnableConfig,
+        query: str,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+    ) -> Steps[str]:
         if not query.strip():
             raise refuse("query is empty. Say what to look for.")
         first, last = _day(since, "since"), _day(until, "until")
         if first and last and first > last:
             raise refuse(f"since ({since}) is after until ({until}). Swap them.")
         source, scope = run_of(config, store, name, viewer)
-        return StoreAccess(source), RecallRequest(
+        wanted = RecallRequest(
             query=query,
             namespace=template.resolve(scope),
             limit=limit,
@@ -64,33 +69,13 @@ def create_conversation_search_tool(
             since=_midnight(first) if first else None,
             until=_midnight(last + timedelta(days=1)) if last and last < date.max else None,
         )
-
-    def conversation_search(
-        config: RunnableConfig,
-        query: str,
-        since: str | None = None,
-        until: str | None = None,
-        limit: int = 10,
-    ) -> str:
-        access, wanted = request(config, query, since, until, limit)
-        return _lines(access.recall(wanted))
-
-    async def aconversation_search(
-        config: RunnableConfig,
-        query: str,
-        since: str | None = None,
-        until: str | None = None,
-        limit: int = 10,
-    ) -> str:
-        access, wanted = request(config, query, since, until, limit)
-        return _lines(await access.arecall(wanted))
+        return _lines((yield from StoreAccess(source).recall_steps(wanted)))
 
     return memory_tool(
         name=name,
         description="Search all that was said in this and earlier conversations, also between two days.",
         arguments=ConversationSearch,
-        call=conversation_search,
-        acall=aconversation_search,
+        work=conversation_search,
     )
 
 

@@ -76,7 +76,7 @@ def create_core_memory_tools(
     def tool(call: Callable[..., str], description: str, **arguments: Any) -> StructuredTool:
         fields: dict[str, Any] = {"block": (Literal[tuple(labels)], ...), **arguments}
         model: type[BaseModel] = create_model(call.__name__, **fields)
-        return memory_tool(name=call.__name__, description=description, arguments=model, call=call)
+        return memory_tool(name=call.__name__, description=description, arguments=model, work=call)
 
     return [
         tool(

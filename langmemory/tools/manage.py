@@ -11,12 +11,12 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, BeforeValidator, create_model
 from pydantic_core import PydanticCustomError
 
-from langmemory.nodes.access import adelete, delete
+from langmemory.nodes.access import delete_steps
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.types import Namespace
+from langmemory.twins import Steps, call
 
 Action = Literal["create", "update", "delete"]
 
@@ -80,10 +80,12 @@ def create_manage_memory_tool(
     }
     arguments = create_model(name, **fields)
 
-    def begin(
-        config: RunnableConfig, action: str, id: uuid.UUID | None
-    ) -> tuple[BaseStore, Namespace, str]:
-        """The store and where in it the memory is, or is to be."""
+    def manage_memory(
+        config: RunnableConfig,
+        content: Any = None,
+        action: Action = default,
+        id: uuid.UUID | None = None,
+    ) -> Steps[str]:
         if action not in permitted:
             raise refuse(f"Invalid action {action}. Must be one of {permitted}.")
         if action == "create" and id is not None:
@@ -94,32 +96,12 @@ def create_manage_memory_tool(
         if action in ("delete", "update") and not id:
             raise refuse("You must provide a MEMORY ID when deleting or updating a MEMORY.")
         target, scope = run_of(config, store, name, viewer)
-        return target, template.resolve(scope), str(id or uuid.uuid4())
-
-    def manage_memory(
-        config: RunnableConfig,
-        content: Any = None,
-        action: Action = default,
-        id: uuid.UUID | None = None,
-    ) -> str:
-        target, where, key = begin(config, action, id)
+        where, key = template.resolve(scope), str(id or uuid.uuid4())
         if action == "delete":
-            delete(target, where, key, reason=reason)
+            yield from delete_steps(target, where, key, reason=reason)
             return f"Deleted memory {key}"
-        target.put(where, key, {"content": _plain(content)})
-        return f"{action}d memory {key}"
-
-    async def amanage_memory(
-        config: RunnableConfig,
-        content: Any = None,
-        action: Action = default,
-        id: uuid.UUID | None = None,
-    ) -> str:
-        target, where, key = begin(config, action, id)
-        if action == "delete":
-            await adelete(target, where, key, reason=reason)
-            return f"Deleted memory {key}"
-        await target.aput(where, key, {"content": _plain(content)})
+        plain = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
+        yield call(target, "put", where, key, {"content": plain})
         return f"{action}d memory {key}"
 
     return memory_tool(
@@ -130,8 +112,7 @@ def create_manage_memory_tool(
             f"MEMORY - it will be created for you.\n{instructions}"
         ),
         arguments=arguments,
-        call=manage_memory,
-        acall=amanage_memory,
+        work=manage_memory,
     )
 
 
@@ -157,8 +138,3 @@ def _verbs(permitted: tuple[str, ...]) -> str:
         return permitted[0]
     comma = "," if len(permitted) > 2 else ""
     return f"{', '.join(permitted[:-1])}{comma} or {permitted[-1]}".capitalize()
-
-
-def _plain(content: Any) -> Any:
-    """Content as the store takes it: a pydantic model as its JSON."""
-    return content.model_dump(mode="json") if isinstance(content, BaseModel) else content

@@ -23,10 +23,11 @@ from langmemory.context.disclosure import note_line
 from langmemory.context.notes import ID_CHARS, digest, note_of
 from langmemory.context.render import full, timeline
 from langmemory.context.tokens import count_text, longest
-from langmemory.nodes.access import archive, changes_of, facets_of, readable
+from langmemory.nodes.access import archive, changes_of, readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
+from langmemory.stores.rooms import conversing_of
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Memory, Namespace
 
@@ -92,7 +93,7 @@ def create_get_memory_tool(
         description="Read a memory in full, with the messages it rests on, where the line you were "
         "shown is not enough.",
         arguments=GetMemory,
-        call=get_memory,
+        work=get_memory,
     )
 
 
@@ -142,7 +143,7 @@ def create_memory_timeline_tool(
         name=name,
         description="See what was said right before and after a memory.",
         arguments=MemoryTimeline,
-        call=memory_timeline,
+        work=memory_timeline,
     )
 
 
@@ -171,7 +172,7 @@ def create_memory_archive_tool(
         name=name,
         description="Put away a memory that is outdated: it is kept, but will not come up again.",
         arguments=MemoryArchive,
-        call=memory_archive,
+        work=memory_archive,
     )
 
 
@@ -200,7 +201,7 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
 
 def _known(store: BaseStore, item: Item) -> Item | Memory:
     """The memory with what the store knows of it beyond its value, such as since when it is true."""
-    facets = facets_of(store)
+    facets = conversing_of(store)
     whole_id = digest(item.namespace, item.key)
     return item if facets is None else next(iter(facets.labelled(item.namespace, whole_id)), item)
 
@@ -219,7 +220,7 @@ def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
 def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> list[Item]:
     """What the id may mean: everything, in a store that has an index of ids; else what the memory
     block shows, or all of it that is among the newest `SCAN` memories."""
-    facets = facets_of(store)
+    facets = conversing_of(store)
     if facets is not None:
         named = [store.get(one.namespace, one.key) for one in facets.labelled(namespace, id)]
         return [item for item in named if item is not None]

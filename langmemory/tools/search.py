@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +13,10 @@ from langgraph.store.base import BaseStore, SearchItem
 from pydantic import create_model
 
 from langmemory.nodes.access import GROWTH, StoreAccess
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.tools.answering import memory_tool, refuse
+from langmemory.twins import Steps, call, threaded
 
 
 def create_search_memory_tool(
@@ -49,48 +49,26 @@ def create_search_memory_tool(
     }
     arguments = create_model(name, **fields)
 
-    def in_force(source: BaseStore, found: list[SearchItem], scope: RunScope) -> list[SearchItem]:
-        return StoreAccess(source).in_force(found, viewer_of(viewer, scope))
-
-    def answer(shown: list[SearchItem]) -> Any:
-        text = json.dumps(
-            [item.dict() for item in shown], ensure_ascii=False, separators=(",", ":")
-        )
-        return (text, shown) if response_format == "content_and_artifact" else text
-
-    def check(limit: int, offset: int) -> None:
-        if limit < 0 or offset < 0:
-            raise refuse(f"limit is {limit} and offset {offset}. Use 0 or more.")
-
     # What is not in force any more must not take the places of what is: more is searched for then.
-
     def search_memory(
         config: RunnableConfig, query: str, limit: int = 10, offset: int = 0, filter: Any = None
-    ) -> Any:
-        check(limit, offset)
+    ) -> Steps[Any]:
+        if limit < 0 or offset < 0:
+            raise refuse(f"limit is {limit} and offset {offset}. Use 0 or more.")
         source, scope = run_of(config, store, name, viewer)
         where, asked = template.resolve(scope), limit + offset
+        in_force, who = StoreAccess(source).in_force, viewer_of(viewer, scope)
         while True:
             with _filter_explained(filter):
-                found = source.search(where, query=query, limit=asked, filter=filter)
-            shown = in_force(source, found, scope)
+                found = yield call(source, "search", where, query=query, limit=asked, filter=filter)
+            shown: list[SearchItem] = yield threaded(in_force, found, who)
             if len(shown) >= limit + offset or len(found) < asked:
-                return answer(shown[offset : offset + limit])
+                break
             asked *= GROWTH
-
-    async def asearch_memory(
-        config: RunnableConfig, query: str, limit: int = 10, offset: int = 0, filter: Any = None
-    ) -> Any:
-        check(limit, offset)
-        source, scope = run_of(config, store, name, viewer)
-        where, asked = template.resolve(scope), limit + offset
-        while True:
-            with _filter_explained(filter):
-                found = await source.asearch(where, query=query, limit=asked, filter=filter)
-            shown = await asyncio.to_thread(in_force, source, found, scope)
-            if len(shown) >= limit + offset or len(found) < asked:
-                return answer(shown[offset : offset + limit])
-            asked *= GROWTH
+        shown = shown[offset : offset + limit]
+        items = [item.dict() for item in shown]
+        text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))
+        return (text, shown) if response_format == "content_and_artifact" else text
 
     return memory_tool(
         name=name,
@@ -99,8 +77,7 @@ def create_search_memory_tool(
             f"{instructions}"
         ),
         arguments=arguments,
-        call=search_memory,
-        acall=asearch_memory,
+        work=search_memory,
         response_format=response_format,
     )
 

@@ -301,7 +301,7 @@ def test_export_and_import_lose_nothing(run: Run, tmp_path: Path) -> None:
 
 
 def rows(file: Path) -> list[str]:
-    """What an export says, whatever the order, the day, and the ids of what is deleted."""
+    """Return the rows of an export without order, day, and the ids of deleted memories."""
     found = []
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -312,7 +312,7 @@ def rows(file: Path) -> list[str]:
 
 
 def test_an_export_with_facts_and_runs_comes_back_whole(filled: Run, tmp_path: Path) -> None:
-    """What reflection, undo and use wrote beside the memories goes into another file, and out."""
+    """Records of reflection, undo and usage move to another file together with the memories."""
     filled("reflect")
     filled("undo", json.loads(filled("runs", "--limit", "1", "--json").stdout)[0]["id"])
     with MemoryStore(tmp_path / "memory.db") as store:

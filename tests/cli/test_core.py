@@ -61,7 +61,7 @@ def test_blocks_belong_to_a_namespace(run: Run) -> None:
     ],
 )
 def test_a_refused_edit_is_one_line(run: Run, arguments: list[str], says: str) -> None:
-    """What cannot be done is said on one line, and nothing changes."""
+    """An impossible edit of a core block prints one line and changes nothing."""
     run("core", "set", "task", "")
     result = run("core", *arguments)
     assert result.exit_code == 1

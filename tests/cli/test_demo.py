@@ -126,7 +126,7 @@ def test_the_demo_begins_with_a_hit_and_counts_what_it_shows(tmp_path: Path) -> 
 
 
 def test_the_example_of_an_answer_rests_on_the_sample() -> None:
-    """What is shown as an answer, where no model runs, says what Lena said, and no more."""
+    """The example answer without a model repeats Lena's words and adds nothing."""
     said = SAMPLE.read_text(encoding="utf-8")
     for word in ("Emil", "hazelnuts", "EpiPen", "Juna", "Katrin"):
         assert word in example_answer()

@@ -96,8 +96,8 @@ def test_another_model_in_the_file_is_a_failure_with_its_cure(
 def test_a_configured_model_must_be_in_ollama(
     run: Run, ollama: OllamaServer, configure: Configure
 ) -> None:
-    """What the configuration names and Ollama lacks is a failure with the command that gets it,
-    for whatever it is to be used, also where two keys name the same."""
+    """A configured model that Ollama lacks is a failure with the command that pulls it, for every
+    use of the model, and also when two keys name the same model."""
     configure(
         fast="ollama:llama-test",
         expand="ollama:llama-test",
@@ -218,7 +218,7 @@ def test_a_journal_that_cannot_be_written_is_told(filled: Run, tmp_path: Path) -
 def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(
     filled: Run, section: str
 ) -> None:
-    """What only an opened store can find wrong in the configuration is told as such."""
+    """Doctor reports configuration errors that appear only when a store opens."""
     settings = Path("config/memory.json")
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(json.dumps({section: {"preset": "quick"}}))

@@ -1,4 +1,4 @@
-"""What a person sees when something is wrong."""
+"""Error messages of the command line."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_an_error_is_one_line_with_the_next_step(run: Run, arguments: list[str],
 def test_a_misuse_is_one_line_that_names_the_value(
     run: Run, arguments: list[str], says: str
 ) -> None:
-    """What is wrong with the words of a command is one line on stderr, with where its help is, and
-    exit code 2."""
+    """A misused command prints one line on stderr with the place of its help, and exits with code
+    2."""
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -75,7 +75,8 @@ def test_a_misuse_is_one_line_that_names_the_value(
 @pytest.mark.parametrize("option", ["--as-of", "--known-at"])
 @pytest.mark.parametrize("value", ["yesterday", "2026", "1767225600", "2026-02-30"])
 def test_a_day_is_not_guessed(run: Run, option: str, value: str) -> None:
-    """What is no day is named; a year is not taken for seconds since 1970."""
+    """An error names an invalid day. The command line does not read a year as seconds since
+    1970."""
     result = run("search", "tea", option, value)
     assert result.exit_code == 2
     assert f"{value!r} is no day; write it as 2026-05-02 or 2026-05-02T18:30." in result.stderr
@@ -142,7 +143,8 @@ def test_a_pipe_that_nobody_reads_is_no_error(filled: Run, command: str) -> None
 def test_who_looks_in_the_wrong_namespace_is_told_of_others(
     run: Run, command: tuple[str, ...]
 ) -> None:
-    """What applications wrote is not in the command line's own namespace; errors name theirs."""
+    """The command line's own namespace does not hold what applications wrote; errors name
+    theirs."""
     with MemoryStore("memory.db") as store:
         store.put(("memories", "anna"), "bins", {"text": "The bins go out on Monday."})
     run("core", "set", "human", "Reads in bed.")

@@ -216,7 +216,7 @@ def test_an_undo_and_a_decision_for_scripts_are_json(asked: Run) -> None:
 
 
 def test_a_decision_is_listed_once(asked: Run) -> None:
-    """What was decided stands in one place of the line of its run."""
+    """The line of a run shows its decision in one place."""
     asked("reviews", "--decide", "review/1", "new")
     assert asked("runs", "-k", "1").stdout.count("new") == 1
 

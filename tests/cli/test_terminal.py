@@ -1,4 +1,4 @@
-"""What a terminal gets to see of texts that may hold orders to it."""
+"""Terminal output neutralises texts that contain control sequences."""
 
 from __future__ import annotations
 

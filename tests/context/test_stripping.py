@@ -60,7 +60,7 @@ def test_an_answer_reads_as_if_there_had_been_no_ids(answer: str, shown: str) ->
     ],
 )
 def test_other_text_stays_as_it_is(answer: str) -> None:
-    """What is no id of a memory is not touched, spaces included."""
+    """Brackets that are no memory id stay untouched, with their spaces."""
     assert without_citations(answer) == answer == streamed(list(answer))
 
 
@@ -90,8 +90,8 @@ def test_a_stream_is_cut_anywhere(parts: list[str], data: Any, known: bool) -> N
 
 
 def test_text_is_not_held_back_for_long() -> None:
-    """What cannot be an id is shown at once, a bracket that does not close after a while, and a long
-    text costs its length."""
+    """Text that cannot be an id is shown at once, an unclosed bracket after a while, and the time
+    is linear in the length."""
     one = CitationFilter()
     assert one.feed("Hello wor") == "Hello wor"
     assert one.feed("ld [no") == "ld"
@@ -111,7 +111,7 @@ def test_what_was_cited_still_counts() -> None:
 
 
 def test_calls_of_tools_keep_their_ids() -> None:
-    """What a model calls with an id still has it."""
+    """Tool calls keep the ids in their arguments."""
     call = {"name": "get_memory", "args": {"id": f"R:{ID}"}, "id": "c", "type": "tool_call"}
     shown = without_ids(AIMessage(f"Let me see [R:{ID}].", tool_calls=[call]))
     assert shown.text == "Let me see."

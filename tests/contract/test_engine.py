@@ -1,4 +1,5 @@
-"""What every SQL engine promises to `langmemory.engines.sql`: transactions, arrays, both indexes."""
+"""Contract tests of an SQL engine for `langmemory.engines.sql`: transactions, arrays, both
+indexes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables import namespaces, settings
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import ModelSetting
-from langmemory.engines.sql.writing.indexing import Draft, resolve_indexing
+from langmemory.engines.sql.writing.indexing import resolve_indexing
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.ports.jobs import NewJob
 from langmemory.types import Namespace, Scope
@@ -33,16 +34,16 @@ NOW = 1_790_000_000_000_000
 INDEXING = resolve_indexing({"embed": WordEmbeddings(64), "dims": 64}, load_config())
 
 
-def drafts(texts: dict[str, str], namespace: Namespace = LENA) -> list[Draft]:
+def drafts(texts: dict[str, str], namespace: Namespace = LENA) -> list[Write]:
     return [
         INDEXING.draft(namespace, key, {"text": text}, index=["text"])
         for key, text in texts.items()
     ]
 
 
-def finished(made: list[Draft]) -> list[Write]:
+def finished(made: list[Write]) -> list[Write]:
     """Drafts with their vectors."""
-    return INDEXING.finish(made, INDEXING.embed(made, INDEXING.unknown(made), tokens=False))
+    return INDEXING.embed(made, INDEXING.pending(made), tokens=False)
 
 
 def put(engine: Engine, texts: dict[str, str], namespace: Namespace = LENA) -> None:
@@ -80,7 +81,7 @@ def nearest(engine: Engine, text: str, namespace: Namespace = (), **options: Any
 
 
 def test_a_transaction_is_whole_or_nothing(engine: Engine) -> None:
-    """What fails leaves nothing; what was written is seen by the next snapshot."""
+    """A failed write leaves nothing, and the next snapshot sees a finished write."""
     with suppress(KeyError), engine.write() as connection:
         namespaces.intern(connection, LENA)
         raise KeyError
@@ -246,7 +247,7 @@ def test_change_sets_apply_and_undo(engine: Engine) -> None:
 
     def apply(connection: Connection, change_set: ChangeSet) -> None:
         drafted = applying.draft(INDEXING, connection, change_set)
-        finished(drafted.drafts)
+        finished(list(drafted.writes.values()))
         applying.apply(connection, change_set, drafted.writes, NOW, prepared=drafted.prepared)
 
     for run_id, change in (("r1", add), ("r2", RemoveMemory(key="fact/1"))):
@@ -260,7 +261,7 @@ def test_change_sets_apply_and_undo(engine: Engine) -> None:
     with engine.write() as connection:
         assert items.find(connection, LENA, "fact/1") is None
         undoing = Undoing.of(INDEXING, connection, "r2", without=())
-        finished(undoing.drafts)
+        finished(list(undoing.drafts.values()))
         undoing.write(connection, NOW + 1)
     assert searched(engine, "grows") == ["fact/1", "turn"]
     with engine.read() as snapshot:

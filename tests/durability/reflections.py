@@ -1,4 +1,4 @@
-"""What the child processes of the reflection test do: reflect threads until they are killed."""
+"""Child processes of the reflection test: they reflect threads until they are killed."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def said(child: tuple[int, int]) -> str:
 
 
 def test_a_childs_own_store_outlives_the_parents(tmp_path: Path) -> None:
-    """What a forked child writes through a store of its own is there for everybody, also when the
-    parent closes the file meanwhile."""
+    """Everybody sees a forked child's writes through its own store, also when the parent closes the
+    file meanwhile."""
     path = tmp_path / "m.db"
     parent = MemoryStore(path, index=False)
     parent.put(NS, "parent", {})

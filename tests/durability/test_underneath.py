@@ -1,4 +1,4 @@
-"""What happens to the file, its name and its folder while a store has it open."""
+"""Changes to the file, its name and its folder while a store has it open."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def test_closing_a_deleted_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
 def test_a_file_that_was_moved_has_everything(tmp_path: Path) -> None:
-    """What was acknowledged before the file was given another name is in it once the store is closed,
-    and not in a WAL that stays beside the old name."""
+    """A file that was renamed while open holds every acknowledged write once the store is closed;
+    no WAL stays beside the old name."""
     store = MemoryStore(tmp_path / "m.db", index=False)
     store.put(NS, "k", {"text": "tea"})
     (tmp_path / "m.db").rename(tmp_path / "moved.db")

@@ -1,4 +1,4 @@
-"""What the child processes of these tests do: write, search, and say what was acknowledged."""
+"""Child processes of these tests: they write, search, and report acknowledged writes."""
 
 from __future__ import annotations
 

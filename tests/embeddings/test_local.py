@@ -1,4 +1,4 @@
-"""What the local embedders, static and mock, have in common."""
+"""Common behaviour of the local embedders, static and mock."""
 
 from __future__ import annotations
 

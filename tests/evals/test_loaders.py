@@ -160,7 +160,7 @@ def test_the_sample_is_whole() -> None:
 def test_a_file_of_another_shape_is_refused_with_the_place(
     tmp_path: Path, name: str, text: str, complaint: str
 ) -> None:
-    """What cannot be read says which file and where, instead of a KeyError."""
+    """An error names the unreadable file and the place in it; it is no KeyError."""
     (tmp_path / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ImportFormatError, match=complaint):
         load(tmp_path / name)

@@ -38,7 +38,7 @@ def test_the_third_one_person_set_is_of_other_people() -> None:
 
 
 def test_the_halves_of_the_one_person_chats_share_nobody() -> None:
-    """What is fitted on one half is measured on people, and prompts, it has not seen."""
+    """Evaluation uses other people and prompts than the half that constants were fitted on."""
     fit, test = (load(FOLDER / f"one-person-{half}.jsonl") for half in ("fit", "test"))
     assert not {c.id for c in fit.conversations} & {c.id for c in test.conversations}
     same = {q.text.lower() for q in fit.questions if len(q.text.split()) > 3} & {

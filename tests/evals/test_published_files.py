@@ -270,7 +270,7 @@ def test_a_broken_list_is_refused_with_the_place(tmp_path: Path, text: str, comp
     ],
 )
 def test_a_list_of_something_else_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
-    """What was expected of it, in one line."""
+    """The expected answer, in one line."""
     (tmp_path / "list.json").write_text(text)
     with pytest.raises(ImportFormatError, match=complaint):
         load(tmp_path / "list.json")

@@ -46,7 +46,7 @@ def _ids() -> set[str]:
 def test_langgraph_stores_answer_with_turn_ids_they_have_never_seen(
     open_system: Callable[[Embeddings], StoreSystem],
 ) -> None:
-    """What is embedded and what is stored, key, value and namespace, contains no id."""
+    """Embedded texts and stored keys, values and namespaces contain no id of the data set."""
     embeddings = Letters()
     try:
         system = open_system(embeddings)
@@ -69,7 +69,7 @@ def test_langgraph_stores_answer_with_turn_ids_they_have_never_seen(
 
 @pytest.mark.parametrize("kind", ["dialogue", "documents"])
 def test_langmemory_answers_with_turn_ids_it_has_never_seen(kind: CorpusKind) -> None:
-    """What is embedded, stored and found by keyword contains no id of the data set."""
+    """Embedded, stored and keyword-indexed texts contain no id of the data set."""
     embeddings = Letters()
     system = MemorySystem(kind=kind, embed=embeddings)
     corpus = load(SAMPLE)

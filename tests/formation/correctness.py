@@ -68,7 +68,7 @@ class Say:
 
 
 def heard(on: str, text: str, **options: Any) -> Say:
-    """What the rules are to make facts of."""
+    """Turns that the rules turn into facts."""
     return Say(on=on, text=text, told=None, **options)
 
 
@@ -78,8 +78,8 @@ def say(on: str, text: str, *told: Told, **options: Any) -> Say:
 
 @dataclass(frozen=True, kw_only=True)
 class Do:
-    """What happens besides: delete, pin, verify, decide, undo, repeat (everything is read again),
-    derive (``option`` is put together from the fact)."""
+    """Further events: delete, pin, verify, decide, undo, repeat (everything is read again), derive
+    (``option`` is built from the fact)."""
 
     what: str
     on: str
@@ -120,7 +120,7 @@ class Case:
     evidence: Mapping[str, int] = field(default_factory=dict)
     """Text → number of turns it rests on."""
     verdicts: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
-    """What a judge says of a new and an old text, where one is there."""
+    """The judge's verdict on a new and an old text, if there is a judge."""
 
 
 def case(name: str, about: str, *steps: Say | Do, **expected: Any) -> Case:
@@ -410,7 +410,7 @@ class Play:
 
 
 def fact_of(told: Told, turn: Turn) -> Fact:
-    """What the extractor gives for a turn."""
+    """Return the extractor's answer for a turn."""
     claims = tuple(_claim(text) for text in (told.claim, *told.also) if text)
     options: dict[str, Any] = {
         "speaker": turn.speaker, "owner": turn.owner, "privacy": turn.privacy, "evidence": (turn.key,),

@@ -1,4 +1,4 @@
-"""What was no longer so, and is so again, whoever of rules and model read each of the turns."""
+"""A fact that ended holds again once it is said again, whether rules or a model read each turn."""
 
 from __future__ import annotations
 

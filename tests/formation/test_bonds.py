@@ -1,4 +1,5 @@
-"""What somebody is to the speaker: read from claims and texts, and what excludes what."""
+"""Bonds of a person to the speaker: read from claims and texts, and which of them exclude each
+other."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ def test_facts_told_in_passing_are_found(name: str, at_least: int) -> None:
 
 @pytest.mark.parametrize("name", ["development", "held_out", "held_out_again", "casual", "hard"])
 def test_nothing_else_is_read_into_chat(name: str) -> None:
-    """What is supposed, wished, asked, told of others, quoted, denied or made up leaves no fact."""
+    """Suppositions, wishes, questions, quotes, denials, inventions and talk about others leave no
+    fact."""
     wrong = [
         (case.text, claim)
         for case in cases(name)

@@ -17,7 +17,7 @@ SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
 
 def statements(text: str, names: Sequence[str] = ()) -> list[str]:
-    """What is read of one turn of Lena's."""
+    """Return the facts of one turn of Lena's."""
     turn = Turn(key="t1", text=text, role="user", speaker="Lena", said_at=SAID, privacy="shared",
                 owner=None)  # fmt: skip
     batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=(turn,))
@@ -156,7 +156,7 @@ def test_places_need_no_capital_where_none_is_written() -> None:
     ["Tomorrow I'm vegan.", "I'm vegan today.", "I can't have dairy today.", "我今天不吃肉。"],
 )
 def test_a_day_is_no_habit(text: str) -> None:
-    """What somebody eats for a day says nothing of what they eat."""
+    """Food that somebody eats for a day says nothing about their diet."""
     assert statements(text) == []
 
 
@@ -182,7 +182,7 @@ def test_a_fraction_is_no_age(text: str) -> None:
     ],
 )
 def test_a_time_behind_something_else_is_that_ones(text: str, since: int | None) -> None:
-    """What stands between a statement and a time may be what began then."""
+    """A time after a clause belongs to that clause, not to the statement before it."""
     turn = Turn(key="t1", text=text, role="user", speaker="Lena", said_at=SAID, privacy="shared",
                 owner=None)  # fmt: skip
     batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=(turn,))

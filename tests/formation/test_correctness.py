@@ -72,7 +72,7 @@ def test_every_case_has_a_name_of_its_own() -> None:
 
 
 def played(one: Case, path: Path) -> list[str]:
-    """What is not as the case says."""
+    """Return the differences between the store and the case."""
     with pytest.MonkeyPatch.context() as patch:
         play = Play(one, path, patch)
         try:

@@ -148,7 +148,6 @@ def test_text_mentions_who_it_names() -> None:
 
 @pytest.mark.parametrize("name", ["'", "\u0301", "’", " "])
 def test_a_mark_is_nobody(name: str) -> None:
-    """What a model gives as a name and has neither letter nor symbol claims nothing, and stops no
-    reflection."""
+    """A model's name without a letter or symbol claims nothing and does not stop the reflection."""
     found = resolve([fact("It rains.", claim(name, "lives_in", "Bonn"))], MemoryKnowledge())
     assert found.facts[0].claims == ()

@@ -56,7 +56,7 @@ def fact(text: str, *evidence: str, **more: Any) -> dict[str, Any]:
 
 
 def extract(said: str | AIMessage, talk: Batch = TALK) -> Extraction:
-    """What becomes of one answer; a second call would be an error."""
+    """Return the extraction from one answer; a second call would be an error."""
     model = ScriptedModel(script=[said], otherwise=RuntimeError("asked twice"))
     return ModelExtractor(model).extract(talk)
 
@@ -418,7 +418,7 @@ def test_an_amount_is_no_name(object: str, is_name: bool) -> None:
 
 @pytest.mark.parametrize("word", ["confidential", "SECRET", "sensitive"])
 def test_a_word_for_private_that_nobody_gave_is_private(word: str) -> None:
-    """What a model calls neither public nor shared is not for everybody."""
+    """A fact with a privacy value other than public or shared stays private."""
     talk = batch(turn(1, "Between us: I have diabetes.", owner="maria"))
     [found] = extract(answer(fact("Maria has diabetes", privacy=word)), talk).facts
     assert (found.privacy, found.owner) == ("private", "maria")

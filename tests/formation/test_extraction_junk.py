@@ -165,7 +165,7 @@ def test_what_the_assistant_repeats_stays_what_a_person_said() -> None:
 
 
 def test_recalled_memories_are_not_learnt_again() -> None:
-    """What was recalled into a turn is no statement of that turn; what the turn says besides is."""
+    """Recalled text in a turn is no statement of that turn; the rest of the turn is."""
     block = "<recalled_memories>\n- Maria is allergic to peanuts\n</recalled_memories>\nI like tea."
     talk = batch(turn(1, block))
     assert sifted("Maria is allergic to peanuts", talk=talk) == "a recalled memory"
@@ -189,7 +189,7 @@ def test_copies_become_one_fact_with_all_evidence() -> None:
 
 
 def test_copies_of_different_owners_stay_apart() -> None:
-    """What one person confided is not joined with what another says openly."""
+    """One person's confided statement is not merged with another person's open one."""
 
     def fact(key: str, **rights: Any) -> Fact:
         return Fact(text="Eva is moving out", evidence=(key,), said_at=NOON, **rights)
@@ -213,7 +213,8 @@ def test_one_turn_says_the_same_words_once() -> None:
 
 
 def test_one_turn_says_a_thing_once_for_one_circle() -> None:
-    """What an extractor makes of one turn twice, once more private, is one fact: the more private."""
+    """Two extractions of the same statement from one turn become one fact, with the stricter
+    privacy."""
 
     def fact(**rights: Any) -> Fact:
         return Fact(text="Eva is moving out", evidence=("s1/m1",), owner="maria", said_at=NOON,

@@ -1,4 +1,4 @@
-"""What somebody says at once may be more than a model reads in one call."""
+"""A message may be longer than a model reads in one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scripted model tells to be taken back ends or is asked about, and nothing else does."""
+"""A retraction in a scripted model's answer ends its fact or opens a review; nothing else does."""
 
 from __future__ import annotations
 

@@ -121,8 +121,8 @@ def test_names_and_statements_are_quoted() -> None:
 
 
 def test_a_pair_carries_what_is_said_of_both() -> None:
-    """What facts of the batch say of the new name, and what is known of the other; nothing private,
-    and no pair twice."""
+    """The prompt shows the batch's facts about the new name and the known facts about the other; it
+    shows nothing private, and no pair twice."""
     secret = fact("Katharine Miller is ill", claim("Katharine Miller", "has", "flu", literal=True),
                   owner="lena", privacy="private")  # fmt: skip
     found = resolved(SINGS, secret, fact("Katharine Miller sings"))
@@ -159,7 +159,7 @@ def test_the_same_is_a_link_with_its_reason() -> None:
 
 
 def test_different_and_unsure_link_nothing() -> None:
-    """What is different is no question any more; what is unsure, or was left out, still is."""
+    """Names decided as different open no review; unsure and omitted pairs still do."""
     before = resolved()
     different = identified(before, [verdict("different")])
     assert (links(different), different.unclear) == ([], ())

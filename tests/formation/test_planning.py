@@ -109,8 +109,8 @@ def test_when_a_step_failed_nothing_graduates() -> None:
 
 
 def test_secrets_stay_with_their_owner() -> None:
-    """What was said in private is private in facets and value, in facts, summary and core, whatever
-    the extractor says."""
+    """A private turn makes facets and value private, in facts, summary and core, whatever the
+    extractor says."""
     core = CoreSuggestion(block="human", text="Lives in Kiel", evidence=LIVES.evidence)
     found = planned([LIVES], core=(core,), turn={"owner": "lena", "privacy": "private"})
     [accepted] = reviews(found)["core"].options["add"]

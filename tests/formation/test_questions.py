@@ -30,7 +30,7 @@ def read(turns: list[Turn], before: tuple[Turn, ...] = ()) -> tuple[Fact, ...]:
 
 
 def answered(asks: str, answer: str, *, asker: str = "Kim") -> list[str]:
-    """What is read when Lena answers."""
+    """Return the facts of Lena's answer."""
     return [fact.text for fact in read(talk((asker, asks), ("Lena", answer)))]
 
 

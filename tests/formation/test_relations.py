@@ -27,7 +27,7 @@ def test_a_relation_goes_by_one_name(said: str, name: str) -> None:
 
 
 def test_an_unknown_relation_keeps_its_words() -> None:
-    """What the table does not know is kept in snake_case, and nobody knows how many values it has."""
+    """A relation outside the table is kept in snake_case, with an unknown number of values."""
     found = normalised("Sings Bass For")
     assert (found.name, found.values) == ("sings_bass_for", "unknown")
 

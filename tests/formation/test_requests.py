@@ -26,7 +26,7 @@ LENA = ("memories", "lena")
 def facts(
     text: str, *, speaker: str = "Lena", role: str = "user", privacy: Privacy = "shared"
 ) -> tuple[Fact, ...]:
-    """What the rules make of one turn, without what any extractor leaves out."""
+    """Return the rules' raw facts of one turn, before any filter."""
     said = Turn(key="t1", text=text, role=role, speaker=speaker, said_at=SAID, owner="lena",
                 privacy=privacy)  # fmt: skip
     batch = Batch(namespace=LENA, thread_id="t", turns=(said,))
@@ -256,7 +256,7 @@ def test_pasted_words_ask_for_nothing() -> None:
 
 
 def test_code_is_nobodys_statement() -> None:
-    """What stands in a block of code is no fact either; what stands around it is."""
+    """Text in a code block is no fact; the text around it is."""
     fenced = "```\nI live in Paris.\n```\nI live in Rome."
     assert [fact.text for fact in facts(fenced)] == ["Lena lives in Rome."]
 
@@ -284,7 +284,7 @@ def test_a_wish_stands_alone() -> None:
 
 
 def test_a_fact_beside_a_wish_is_a_fact() -> None:
-    """What gives the reason is read as ever, and neither swallows the other."""
+    """A request with a reason gives both facts, and neither swallows the other."""
     for text in (
         "I'm vegetarian, so never suggest recipes with pork.",
         "Ich bin Vegetarierin, schlag mir nie Rezepte mit Fisch vor.",
@@ -294,8 +294,7 @@ def test_a_fact_beside_a_wish_is_a_fact() -> None:
 
 
 def test_only_persons_ask() -> None:
-    """What an assistant or a tool says from now on is nobody's wish, and a wish is as private as
-    the turn it was told in."""
+    """An assistant or a tool makes no request, and a request is as private as its turn."""
     assert facts("Call me Hal from now on.", role="assistant", speaker="assistant") == ()
     [private] = facts("Call me Leni.", privacy="private")
     assert (private.privacy, private.owner) == ("private", "lena")

@@ -1,4 +1,4 @@
-"""What somebody is to somebody, in the words people have for it."""
+"""Roles of people, and the words for them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_a_word_is_one_role_only() -> None:
 
 
 def test_the_words_of_rules_for_relatives_are_of_their_roles() -> None:
-    """What the rules of a language call a mother-in-law is a mother-in-law to `role_in` as well; only a
-    German "Freund" may be either, and the rules say the less."""
+    """`role_in` maps each rule word for a relative to the same role as the rules. Only the German
+    "Freund" is ambiguous, and the rules take the weaker role."""
     for grammar in GRAMMARS.values():
         for word, role in grammar.kin.items():
             known = ROLE_OF.get(word.casefold(), role)

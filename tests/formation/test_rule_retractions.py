@@ -1,4 +1,4 @@
-"""What people take back of what they told, read by the rules."""
+"""Retractions of earlier statements, read by the rules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def told(*texts: str, who: Sequence[str] = (), days: int = 30) -> tuple[Fact, ..
 
 
 def over(*texts: str, who: Sequence[str] = (), days: int = 30) -> list[str]:
-    """What the last turn says to be over, or otherwise than it was told."""
+    """Return what the last turn ends or corrects."""
     facts = told(*texts, who=who, days=days)
     last = f"t{len(texts) - 1}"
     return [one.text for one in facts if last in one.evidence and (one.ends or one.corrects)]

@@ -425,7 +425,7 @@ def test_what_was_so_before_is_over(text: str, claim: tuple[str, str]) -> None:
 
 
 def test_pasted_text_is_nobodys_statement() -> None:
-    """What follows a line that asks for something to be done with it is not about the speaker."""
+    """Text after a line that asks for work on it is not about the speaker."""
     asked = "Please fix my English:\nI live in Paris since 2019.\n\nI love cheese."
     assert said(asked) == []
     assert said("Tom: I love cheese.\nand I live in Rome.\n\nI live in Kiel.") == [
@@ -482,7 +482,7 @@ def test_a_fact_carries_the_turn_it_comes_from() -> None:
 
 
 def test_assistants_and_tools_are_no_witnesses() -> None:
-    """What a model or a tool says about the speaker is not taken."""
+    """Statements of a model or a tool about the speaker are ignored."""
     assert (
         facts(turn("I live in Hamburg.", role="assistant"), turn("I live in Rome.", role="tool"))
         == ()
@@ -576,7 +576,7 @@ def test_plans_and_events_say_their_date() -> None:
 
 
 def test_plans_of_the_moment_are_no_facts() -> None:
-    """What is for today, for the past or for nobody knows when is left alone."""
+    """Requests for today, for the past or for an unknown time are ignored."""
     for text in ("I'm flying to Oslo today.", "I'm flying to Oslo.", "I'm going to Rome tonight."):
         assert said(text) == []
 
@@ -645,13 +645,13 @@ def test_no_text_makes_it_fail(text: str) -> None:
 
 @pytest.mark.parametrize("one", ["\n", "-", "- ", " ", "\t\n", "`", "> ", "' ", "(("])
 def test_a_message_of_one_character_is_read_like_any_other(one: str) -> None:
-    """What somebody sends to keep the worker busy for minutes says nothing, and is soon read."""
+    """A text made to keep the worker busy for minutes yields no fact and is read fast."""
     assert said(f"Good morning {one * 50_000}x") == []
 
 
 def test_of_a_very_long_message_its_ends_are_read(caplog: pytest.LogCaptureFixture) -> None:
-    """What somebody writes before and after a log they paste is read; the middle is not, and a log
-    line and the extraction say so. What stands behind a colon there is still somebody else's."""
+    """The rules read the text before and after a pasted log. They skip the middle, and a log line
+    and the extraction say so. Text after a colon there is still somebody else's."""
     log = "".join(f"12:00:{n % 60:02} worker {n} did its job.\n" for n in range(20_000))
     text = f"I live in Rome.\n{log}I live in Oslo.\n{log}My sister Ana lives in Bonn."
     batch = Batch(namespace=("n",), thread_id="t", turns=(turn(text), turn("Hi", key="t2")))

@@ -145,7 +145,8 @@ def test_what_a_model_goes_on_to_make_up_is_not_read(between: str) -> None:
 
 
 def test_an_answer_that_breaks_off_after_another_is_asked_about() -> None:
-    """What stands whole counts, and the turns it did not come to are read by one more call."""
+    """Complete facts of a cut-off answer count, and one more call reads the turns it did not
+    reach."""
     second = answer(REX, fact("Maria mag Kaffee", "t4"))
     broken = f"{ONE}\n{second[: second.index('Kaffee')]}"
     model = ScriptedModel(script=[broken, answer(fact("Maria mag Tee", "t2"))])
@@ -231,7 +232,8 @@ def test_the_number_of_a_fact_is_no_turn() -> None:
     ],
 )  # fmt: skip
 def test_an_amount_is_a_share_however_it_is_written(said: Any, expected: float) -> None:
-    """What is none is as likely as one that was left out; a number too large for a float is no error."""
+    """A confidence that is no number counts as omitted; a number too large for a float is no
+    error."""
     (found,) = extract(answer({**LISBON, "confidence": said})).facts
     assert found.confidence == pytest.approx(expected)
 
@@ -251,7 +253,7 @@ def test_only_true_is_true(said: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_kind_is_its_first_word(said: Any, expected: str) -> None:
-    """What stands around it is no other kind."""
+    """Words around the kind do not change it."""
     assert extract(answer({**REX, "kind": said})).facts[0].kind == expected
 
 
@@ -294,7 +296,7 @@ def test_claims_are_found_wherever_they_stand(claims: dict[str, Any]) -> None:
 
 
 def test_instructions_are_no_facts() -> None:
-    """What a model hands back of its prompt or its schema is left out, unless somebody said so."""
+    """Echoes of the prompt or the schema are dropped, unless somebody said so."""
     echoes = [
         "one sentence that can be understood alone",
         "short English verb phrase such as lives_in",
@@ -375,8 +377,8 @@ def test_a_model_that_runs_away_is_no_crash(said: str) -> None:
     ids=["quotes", "string", "brackets"],
 )
 def test_a_long_answer_that_breaks_off_is_read_in_one_pass(tail: str) -> None:
-    """What stands whole in an answer of 300 kB comes out, whatever its half entry holds; a pass over
-    it for each quote or bracket would not end within the hour."""
+    """All complete facts of a 300 kB answer are read, whatever its incomplete entry holds. One pass
+    for each quote or bracket would not end within the hour."""
     found = json_object(f"{ONE[:-2]}, {tail}", field="facts", entry="text")
     assert found.value["facts"][0] == LISBON
 

@@ -469,7 +469,7 @@ def test_of_many_times_each_stands_for_itself() -> None:
     ],
 )
 def test_a_date_without_a_year_follows_the_tense(text: str, words: str, day: str) -> None:
-    """What is to come is ahead and what was is behind, told on 1 February 2026."""
+    """Told on 1 February 2026, coming events have a later date and past events an earlier one."""
     said = datetime(2026, 2, 1, 12, tzinfo=UTC)
     fact = Fact(text=text, kind="event", evidence=("a",), said_at=said, time_words=words)
     when = resolved(fact, said_at=said).when

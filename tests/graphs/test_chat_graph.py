@@ -149,8 +149,8 @@ async def test_a_branch_that_was_left_is_not_recalled(
 
 
 async def test_the_model_sees_what_other_threads_said_and_no_other_user(store: BaseStore) -> None:
-    """What a user said in one thread is in their next thread's prompt, sync and async, on every
-    store, and never in another user's."""
+    """A user's message is in the prompt of their next thread, sync and async, on every store, and
+    never in another user's prompt."""
     model = ScriptedModel()
     graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
     say(graph, "My dog is called Bello.", "t1", "anna")

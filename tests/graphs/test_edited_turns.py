@@ -148,7 +148,7 @@ def test_an_answer_that_is_made_anew_takes_nothing_from_the_person(store: Memory
 
 
 def test_private_words_stay_private(store: MemoryStore) -> None:
-    """What is made of an edited private turn is its owner's alone."""
+    """Facts of an edited private turn belong to its owner alone."""
     [key] = said(store, WORDS, owner="lena", privacy="private")
     reflect(store)
     edit(store, key, NEW)
@@ -161,7 +161,7 @@ def test_private_words_stay_private(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize("call", ["sync", "async"])
 async def test_an_edit_while_a_turn_is_read_is_not_lost(store: MemoryStore, call: str) -> None:
-    """What was made of words that are not there any more is not written; the new ones are read."""
+    """Facts of replaced words are not written; the new words are read."""
     [key] = said(store, WORDS)
 
     class Slow(RuleExtractor):

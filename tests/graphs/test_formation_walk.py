@@ -32,7 +32,7 @@ def day(number: int) -> datetime:
 
 @dataclass
 class World:
-    """What two people say of where they live, and where they do."""
+    """Two people's statements about their homes, and where they live."""
 
     chance: random.Random
     said: list[tuple[int, str, str]] = field(default_factory=list)

@@ -35,7 +35,7 @@ def day(number: int) -> datetime:
 
 
 class Talk:
-    """What Lena tells of others, no two of whom have the same home, dog or taste."""
+    """Lena's statements about others, no two of whom have the same home, dog or taste."""
 
     def __init__(self, chance: random.Random, length: int) -> None:
         self.said: list[tuple[int, str]] = []

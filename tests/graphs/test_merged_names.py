@@ -24,7 +24,7 @@ NS = ("memories", "lena")
 
 
 class Talk:
-    """What Lena says, each thing read at once by rules."""
+    """Lena's statements, each read at once by rules."""
 
     def __init__(self, path: Path) -> None:
         self.store = MemoryStore(path)
@@ -133,8 +133,8 @@ def test_a_home_that_comes_back_gives_way_to_her_own_next_one(talk: Talk) -> Non
 
 
 def test_a_plan_made_beside_somebody_elses_news_of_a_linked_name_is_refused(talk: Talk) -> None:
-    """What another run learned of a name since a plan was made makes the plan stale where it claims
-    the same of a name that is linked to it."""
+    """A plan becomes stale if another run learned the same claim for a linked name since it was
+    made."""
 
     talk.merge("Kati", "Katrin")
     key = {name: key for key, name in _keys(talk.store).items()}

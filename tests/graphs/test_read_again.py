@@ -41,8 +41,8 @@ def reflect(store: MemoryStore, *script: str) -> dict[str, Any]:
 
 
 async def test_a_folded_batch_is_read_again_when_asked(store: MemoryStore) -> None:
-    """What failed is let go once, in a run of its own; it may fail and be let go again, and what
-    was read well is not touched."""
+    """A failed turn is released once, in its own run, and again after another failure. Turns that
+    were read well stay untouched."""
     said(store, "Thank you.", thread="t2")
     reflect(store, "Nonsense.", "Nonsense.")
     build_reflection_graph(store, model=ScriptedModel(otherwise=answer())).invoke(
@@ -106,9 +106,9 @@ def test_a_better_model_may_read_what_was_read_well(store: MemoryStore) -> None:
 def test_what_was_taken_back_is_not_learned_from_the_same_words(
     tmp_path: Path, rejected: bool
 ) -> None:
-    """What a person deleted or rejected stays away when its turn is read again and put otherwise: in
-    another form of the words, or of the claim. What else the turn says is learned, and so is what was
-    taken back once it is said anew."""
+    """A fact that a person deleted or rejected stays away when its turn is read again in other
+    words or with another form of the claim. Other facts of the turn are learned, and a retracted
+    fact returns once somebody says it again."""
     kiwi = fact("Lena likes kiwi.", "Lena", "likes", "kiwi")
     with MemoryStore(tmp_path / "memory.db") as store:
         said(store, "I like kiwi, and mangos.")

@@ -1,4 +1,4 @@
-"""What a person reads of a chat has no ids; where the block stands; what the state shows."""
+"""A chat answer has no ids, the block has its place, and the state shows both."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def test_what_gave_way_is_not_approved_back(store: MemoryStore) -> None:
 
 
 def test_until_when_is_learned_of_what_is_known(store: MemoryStore) -> None:
-    """What is known without an end, and then told with one, ends then and not before."""
+    """A fact without an end gets one when it is told, and ends then and not before."""
     graph = build_reflection_graph(store)
     said(store, "I work at Initech.", at="2098-01-02")
     graph.invoke(JOB)
@@ -255,7 +255,7 @@ def test_a_namespace_may_be_a_single_label(store: MemoryStore) -> None:
 
 
 def test_a_second_run_adds_nothing(store: MemoryStore) -> None:
-    """What has been read is not read again, and the model is not asked."""
+    """Reflected turns are not read again, and the model is not called."""
     said(store, "I live in Hamburg.")
     model = ScriptedModel(script=[answer(HAMBURG)], otherwise=RuntimeError("asked again"))
     graph = build_reflection_graph(store, model=model)
@@ -458,7 +458,7 @@ def test_a_conversation_can_come_along(store: MemoryStore) -> None:
 
 
 def test_an_executor_runs_it(store: MemoryStore) -> None:
-    """What `RememberNode` submits to an executor over the graph is reflected in the background."""
+    """An executor over the graph reflects turns of `RememberNode` in the background."""
     said(store, "I live in Hamburg.")
     graph = build_reflection_graph(store)
     with LocalReflectionExecutor(graph, store) as executor:

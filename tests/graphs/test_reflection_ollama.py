@@ -114,7 +114,7 @@ class Conversation:
         self.server.__exit__(*error)
 
     def says(self, text: str) -> str:
-        """What is answered."""
+        """Return the answer to a message."""
         state = self.graph.invoke({"messages": [HumanMessage(text, name="Lena")]}, RUN)
         return str(state["messages"][-1].text)
 

@@ -341,7 +341,7 @@ def test_every_dump_of_a_thread_says_what_was_said(tmp_path: Path, content: Any)
 
 
 def test_a_time_of_somebody_else_in_a_dump_is_no_error(tmp_path: Path) -> None:
-    """What ``additional_kwargs`` holds belongs to the application: no time of ours, no error."""
+    """``additional_kwargs`` belongs to the application: it sets no time and causes no error."""
     message = HumanMessage("Hi", additional_kwargs={"timestamp": "a while ago"}).model_dump()
     [found] = read(write(tmp_path / "dump.json", [message]))
     assert found.at is None

@@ -81,7 +81,7 @@ def _wait(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
 
 
 def copy_project(repository: Path, target: Path) -> Path:
-    """What `langgraph dev` loads from the repository, in a clean directory of its own."""
+    """Copy the files that `langgraph dev` loads into a clean directory."""
     for name in ("langgraph.json", "graphs", "stores", "tools", "config"):
         source = repository / name
         if source.is_dir():

@@ -45,7 +45,7 @@ def say(client: SyncLangGraphClient, text: str, user: str, thread: str | None = 
 
 
 def test_a_fact_told_in_one_thread_is_recalled_in_another(client: SyncLangGraphClient) -> None:
-    """What a user said in one thread is in the memory block of their next thread."""
+    """A user's message is in the memory block of their next thread."""
     say(client, "My dog is called Bello and he is a terrier.", "anna")
     state = say(client, "What is my dog called?", "anna")
     assert "Bello" in state["memory_block"]["text"]
@@ -163,7 +163,7 @@ def test_an_email_address_is_a_user_id(client: SyncLangGraphClient, way: str) ->
 def test_studio_gets_schemas_and_drawing(
     client: SyncLangGraphClient, graph: str, state: str, nodes: set[str]
 ) -> None:
-    """What Studio asks the server for to show a graph is there."""
+    """The server answers Studio's requests for a graph."""
     assistant = client.assistants.search(graph_id=graph)[0]["assistant_id"]
     schemas = client.assistants.get_schemas(assistant)
     assert state in (schemas["state_schema"] or {})["properties"]

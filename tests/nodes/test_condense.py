@@ -77,7 +77,7 @@ async def test_a_model_that_does_not_help_leaves_the_block(store: BaseStore, ans
 
 
 def test_an_edit_made_meanwhile_wins(store: BaseStore) -> None:
-    """What was edited while the model was writing is not written over."""
+    """A rewrite does not overwrite an edit that was made while the model was writing."""
     core = CoreMemory(store, ANNA)
     core.rethink("human", LONG)
 

@@ -131,7 +131,7 @@ def test_every_id_has_a_label_of_its_own() -> None:
 
 @pytest.mark.parametrize("id", ["anna", "a~b", "100%", "a%2Eb", "小红", "anna@localhost", "~2e"])
 def test_an_id_without_a_period_is_its_own_label(id: str) -> None:
-    """What was stored under an id before there was an escape is found under it still."""
+    """A namespace from before ids were escaped is still found under its id."""
     assert label_of(id) == id
 
 

@@ -385,7 +385,7 @@ def test_what_is_for_searching_only_takes_nobodys_place(memory: MemoryStore) -> 
 
 
 def test_a_mandate_by_facet_is_shown_and_a_retired_one_is_not(memory: MemoryStore) -> None:
-    """What a change set made a mandate is always in the block; what one put away is in none."""
+    """A mandate of a change set is always in the block; an archived one never is."""
     memory.put(ANNA, "old-rule", {"text": "Always whisper.", "priority": "mandate"})
     rule = AddMemory(
         key="rule", value={"text": "Never mention peanuts."}, facets=Facets(priority="mandate")

@@ -1,4 +1,4 @@
-"""What applications do with a thread: messages of any shape, edited ones, branches of time travel."""
+"""Threads as applications use them: messages of any shape, edits, branches of time travel."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_messages_without_ids_are_all_remembered(store: BaseStore, shape: str) -
 
 
 def test_a_message_without_an_id_has_the_key_that_the_store_gives_it(tmp_path: Path) -> None:
-    """What was stored with `remember` is known again by the node."""
+    """The node recognises turns that `remember` stored."""
     with MemoryStore(tmp_path / "memory.db") as store:
         messages = [HumanMessage("Yes."), AIMessage("Fine."), HumanMessage("Yes.")]
         keys = store.remember(ANNA, messages, thread_id="t1")
@@ -141,7 +141,7 @@ async def test_a_message_edited_in_the_thread_is_corrected(store: BaseStore, cal
 
 
 def test_a_message_emptied_and_edited_again_is_corrected(store: BaseStore) -> None:
-    """What a person took out of a message and wrote anew later is what memory says then."""
+    """Memory holds the new words of a message that was emptied and rewritten later."""
     graph = build(MemoryState, store, lambda state: AIMessage("Fine."))
     graph.invoke({"messages": [HumanMessage("I like tea.", id="1")]}, CONFIG)
     for turn, text in enumerate(("", "I like wine."), start=2):

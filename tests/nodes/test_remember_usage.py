@@ -67,8 +67,8 @@ def counts(state: Any) -> tuple[int, int]:
     [("Thanks! And what is my dog's name for short?", 1), ("No, wrong dog!", 0)],
 )
 async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> None:
-    """What was cited counts as succeeded with the person's next message, once, unless it is a
-    correction; tokens are counted once."""
+    """A cited memory counts as succeeded with the person's next message, once, unless that is a
+    correction; tokens count once."""
     state = await say({"messages": []}, "What is my dog called?", f"Bello {LABEL}.")
     assert counts(state) == (1, 0)
     assert [(one["key"], one["succeeded"]) for one in state["memory_internal"]["cited"]] == [
@@ -90,7 +90,7 @@ async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> 
 
 
 async def test_the_store_keeps_the_totals_of_all_threads(say: Say, store: MemoryStore) -> None:
-    """What each thread counts for itself, the store adds up."""
+    """The store adds up the counts of all threads."""
     talks = [(f"Bello {LABEL}.", "Thanks!"), ("No idea.", "Hm."), (f"Rex {LABEL}.", "Wrong!")]
     threads: list[Any] = []
     for reply, reaction in talks:

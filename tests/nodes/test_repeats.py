@@ -75,8 +75,8 @@ async def test_a_picture_without_words_makes_nothing_before_it_new(
 
 @pytest.mark.parametrize("call", ["sync", "async"])
 async def test_a_picture_without_words_brings_nothing_back(store: BaseStore, call: str) -> None:
-    """What a person corrected in memory stays so when a client sends the conversation anew, with ids of
-    its own, and with a picture at its end."""
+    """A person's correction in memory stays when a client sends the conversation again with its own
+    ids and a picture at its end."""
     graph = build_chat_graph(ScriptedModel(), store=store)
     history: list[Any] = [{"role": "user", "content": "My goat is called Bertha.", "id": "1"}]
     done = graph.invoke({"messages": history}, CONFIG)
@@ -200,8 +200,8 @@ def test_a_very_long_conversation_is_known_again(tmp_path: Path) -> None:
 
 
 def test_answers_without_a_model_sent_anew_are_not_remembered(store: BaseStore) -> None:
-    """What stands in for a model echoes memory: its answers, sent back as plain dicts, are not
-    remembered as said, and the rest of the conversation is still known again."""
+    """Answers of `NoModel` that a client sends back as dicts are not remembered as said, and the
+    rest of the conversation is still recognised."""
     graph = build_chat_graph(NoModel(), store=store)
     history: list[dict[str, str]] = []
     for text in ("My goat is called Berta.", "What is my goat called?", "Thanks."):

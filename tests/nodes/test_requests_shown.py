@@ -84,7 +84,7 @@ def test_a_wish_is_nobody_elses_order(store: MemoryStore) -> None:
 
 
 def test_a_deleted_wish_is_not_shown(store: MemoryStore) -> None:
-    """What was deleted is shown to nobody."""
+    """Deleted requests are shown to nobody."""
     told(store, "tom", "Never use tables.", "t1")
     [memory] = store.for_viewer("tom")._conversing.requests(HOME)
     store.delete(HOME, memory.key)

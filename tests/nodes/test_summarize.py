@@ -1,5 +1,4 @@
-"""What `langmem.short_term` does right, langmemory does the same: each case runs on both, sync and
-async."""
+"""langmemory does what `langmem.short_term` does right: each case runs on both, sync and async."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def test_a_summary_longer_than_agreed_is_cut() -> None:
 
 
 def test_a_huge_tool_result_does_not_overflow_the_summarizing_model() -> None:
-    """What no beginning of a turn fits is shown as a transcript within the limit (69, 156)."""
+    """A turn too long for any cut becomes a transcript within the limit (69, 156)."""
     model = Scribe()
     messages = [human("1"), call("2", "a"), result("a", "x" * 40_000), ai("3"), human("4")]
     summarize(messages, model=model, max_tokens=500, token_counter=count_tokens_approximately)
@@ -464,8 +464,8 @@ def test_a_long_agent_thread_stays_whole_and_within_the_limit(keep_turns: int | 
 
 
 def test_a_summary_of_another_middleware_is_summarized() -> None:
-    """What LangChain's middleware wrote among the messages is nobody's words, but it stands for
-    some: the next summary covers it, as it covers what was said."""
+    """A summary by LangChain's middleware is nobody's statement, but it stands for messages: the
+    next summary covers it as it covers them."""
     scribe = Scribe()
     theirs = HumanMessage(
         "They talked about bees.", id="s", additional_kwargs={"lc_source": "summarization"}

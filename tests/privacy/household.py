@@ -281,7 +281,7 @@ class Household:
             self.entities[space].append(entity.key)
 
     def supersedes(self, owner: str, space: Namespace) -> None:
-        """What everybody knew gives way to what one person knows."""
+        """Replace a fact that everybody knew by one that one person knows."""
         key = self.known(space)
         fact = self.fact(space, owner, private=True)
         if key:

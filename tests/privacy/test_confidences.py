@@ -1,4 +1,5 @@
-"""What is said in confidence is its speaker's alone, by rule as by model, with the turn it came from."""
+"""A confidence is private to its speaker, whether a rule or a model finds it, together with its
+turn."""
 
 from __future__ import annotations
 
@@ -93,8 +94,8 @@ def seen(store: MemoryStore, viewer: str) -> set[str]:
     "request_", ["Keep that to yourself.", "Behalt das für dich.", "别告诉任何人。"]
 )
 def test_a_request_hides_what_was_said_before_it(store: MemoryStore, request_: str) -> None:
-    """What somebody asks to keep to themselves, the answers to it, and the facts made of it before, are
-    theirs alone; others find neither them nor a word of them beside other turns."""
+    """A confided message, the answers to it and its earlier facts become private to their owner;
+    others find neither them nor their words beside other turns."""
     say(store, "The bins go out on Thursday.", "Noted.")
     say(store, "I work at a circus called Zirkon.", "At Zirkon, how nice.")
     build_reflection_graph(store).invoke({"namespace": list(NS)})

@@ -34,7 +34,7 @@ READS = 3
 """Reads after each write."""
 
 Answer = tuple[str, Any]
-"""What was asked, whose own words may come back, and what was answered."""
+"""The question, who may see its words again, and the answer."""
 
 
 class Reader:

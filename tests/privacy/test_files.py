@@ -1,4 +1,4 @@
-"""What stands on the disk: who may read it, and what a killed process leaves behind."""
+"""Files on the disk: who may read them, and which ones a killed process leaves behind."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_journal_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_exports_and_pictures_are_their_owners_alone(tmp_path: Path) -> None:
-    """What the command line writes of memory is 0600; a file that was there keeps its mode."""
+    """Files that the command line writes have mode 0600; an existing file keeps its mode."""
     with MemoryStore(tmp_path / "memory.db") as store:
         told(store)
     command = ["--db", str(tmp_path / "memory.db")]
@@ -133,7 +133,7 @@ with MemoryStore(sys.argv[1]) as store:
 
 
 def killed(path: Path, folder: Path) -> list[Path]:
-    """What a process leaves in the folder that is killed before it puts its first page in place."""
+    """Leave the files of a process that is killed before it replaces its first page."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(folder)], check=False)
     assert done.returncode == -signal.SIGKILL
     left = [one for one in folder.rglob("*") if one.is_file()]

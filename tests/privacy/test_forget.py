@@ -136,8 +136,8 @@ def test_no_byte_is_left(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize("how", ["keys", "owner", "entity", "source"])
 def test_no_byte_of_what_could_be_brought_back(store: MemoryStore, how: str) -> None:
-    """What a run removed is kept for its undo until it is forgotten: by its key, its owner, whom it
-    speaks of, or what it was made of. Then neither an undo nor an import brings it back."""
+    """A removed memory is kept for undo until it is forgotten by its key, its owner, an entity in
+    it, or its evidence. Then neither an undo nor an import brings it back."""
     [turn] = said(store, "alice", "Zqxhummel keeps Zqxwespen in the attic")
     apply(
         store, "reflect/1", AddEntity(key="e/zqxhummel", name="Zqxhummel"),
@@ -445,8 +445,8 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
 
 
 def test_a_memory_whose_key_names_somebody_speaks_of_them(store: MemoryStore) -> None:
-    """What stands under somebody's name is forgotten with them though its text does not name them,
-    also where it was deleted before; what stands under a name that only begins alike is not."""
+    """Memories under a person's name are forgotten with them, even if the text does not name them
+    or they were deleted before. A name that only begins alike is another person's."""
     for key in ("zqxolga", "gifts/Zqxolga", "zqxolgarith", "zqxolga deleted"):
         store.put(NS, key, {"phone": f"555 {len(key)}"})
     store.delete(NS, "zqxolga deleted")
@@ -540,8 +540,8 @@ def test_what_waits_to_be_reflected_goes_with_who_said_it(store: MemoryStore) ->
 
 
 def test_a_text_of_short_words_goes_from_what_repeats_it(store: MemoryStore) -> None:
-    """What a job answered, and why something was changed, may quote a memory that has no long word of
-    its own: it goes there, too. What somebody else said as well stays."""
+    """Job results and reasons may quote a memory without a long word of its own: the quotes go too.
+    Words that somebody else said as well stay."""
     store.put(NS, "k", {"text": 'My cat is "Momo"', "owner": "ann"})
     store.put(NS, "l", {"text": "It rains", "owner": "ann"})
     store.put(NS, "m", {"text": "Look, it rains", "owner": "bob"})
@@ -798,8 +798,8 @@ def test_words_of_a_merge_under_way_go(store: MemoryStore, monkeypatch: pytest.M
 def test_another_forgetting_is_not_taken_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What one forgetting does to the file does not count for one that came while it did: if that does
-    not come to its own end, whoever opens the file next sees to it."""
+    """Each forgetting purges the file by itself: if one is interrupted while another one runs, the
+    next store that opens the file finishes it."""
     purge = Database.purge
 
     def purged(self: Database) -> bool:

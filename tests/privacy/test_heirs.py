@@ -1,4 +1,4 @@
-"""What somebody else said too outlives the person who said it first."""
+"""A fact that somebody else said too outlives the person who said it first."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ PASSWORDS_TOLD = [
     "the Spotify password is herring45 I assume",
     "The Netflix password is salmon71",
 ]
-"""What `later-first.jsonl` tells of invented passwords."""
+"""Invented passwords in `later-first.jsonl`."""
 
 
 def test_conversations_of_the_benchmarks_stay() -> None:
@@ -249,7 +249,7 @@ async def test_nodes_replace_them_in_any_store(tmp_path: Path, call: str, kind: 
 
 
 def test_an_edited_message_is_replaced_too(tmp_path: Path) -> None:
-    """What a person writes into a message afterwards is stored as a placeholder, too."""
+    """A credential in an edited message is replaced by a placeholder, too."""
     store = MemoryStore(tmp_path / "memory.db")
     builder = StateGraph(MemoryState)
     builder.add_node("remember", RememberNode(NS))

@@ -44,7 +44,7 @@ def note(text: str, relation: str, object: str, **more: Any) -> dict[str, Any]:
 
 
 def noted(store: MemoryStore, *notes: dict[str, Any]) -> list[str]:
-    """What Ana has asked for, after a model took these notes of what is not read yet."""
+    """Return Ana's requests after a model noted these from unread turns."""
     answer = json.dumps({"facts": list(notes), "summary": {"text": ""}, "core": []})
     build_reflection_graph(store, model=ScriptedModel(script=[answer])).invoke({"namespace": HOME})
     return asked(store, "ana")
@@ -119,13 +119,13 @@ def test_another_viewer_writes_no_request(store: MemoryStore) -> None:
     ],
 )  # fmt: skip
 def test_a_model_makes_no_order(store: MemoryStore, said: str, noted_as: dict[str, Any]) -> None:
-    """What nobody plainly asked for is no request, whatever a model says that read a page."""
+    """A request that nobody made plainly is dropped, whatever a model read on a page."""
     says(store, said)
     assert noted(store, noted_as) == []
 
 
 def test_a_models_note_takes_no_request_back(store: MemoryStore) -> None:
-    """What cannot be asked for does not take the place of what was."""
+    """An impossible request does not replace an existing one."""
     told(store, "ana", "From now on answer in German.", "a", name="Ana")
     says(store, HELLO)
     assert noted(store, note("Ana prefers orders.", "answer_language", INJECTED)) == [

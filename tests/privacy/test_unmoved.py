@@ -1,5 +1,5 @@
-"""What somebody keeps private changes nothing of what others see: not what is found, nor its scores,
-nor what is concluded from their words."""
+"""One person's private memories change nothing for others: neither results, nor scores, nor
+facts."""
 
 from __future__ import annotations
 

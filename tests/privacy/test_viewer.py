@@ -56,8 +56,8 @@ def test_what_is_not_there(store: MemoryStore) -> None:
 
 
 def test_what_may_be_written(store: MemoryStore) -> None:
-    """What a viewer writes is the viewer's. A key that something hidden has is refused without a word
-    about it, and nobody makes a memory private for, or takes one from, somebody else."""
+    """A viewer's writes belong to the viewer. A key of a hidden memory is refused without details,
+    and nobody makes a memory private for somebody else or takes one from them."""
     bob = store.for_viewer("bob")
     with pytest.raises(OwnershipError, match="not free") as caught:
         bob.batch([PutOp(HOME, "new", {"text": "n"}), PutOp(HOME, "hers", {"text": "mine"})])
@@ -253,8 +253,8 @@ def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> 
 
 @pytest.mark.parametrize("by_put", [True, False])
 def test_history_of_what_became_somebody_elses(store: MemoryStore, by_put: bool) -> None:
-    """What a memory said while it was somebody's private one stays closed to others after it was
-    published, or given to one of them, though its value never said whose it was."""
+    """The text of a memory from the time it was private stays closed to others after it was
+    published or given away, even if its value never named the owner."""
 
     def change(run: str, *changes: Change) -> None:
         change_set = ChangeSet(

@@ -1,4 +1,4 @@
-"""What a long message asks."""
+"""Extraction of the question from a long message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_question_around_a_paste_is_what_is_asked(message: str) -> None:
 
 
 def test_the_line_of_a_question_belongs_to_it() -> None:
-    """What stands on the line of a question says what it is about."""
+    """The line of a question tells its subject."""
     line = "I am cooking for Emil on Friday. What is he allergic to?"
     assert asked_in(f"{LETTER}\n{line}") == line
 

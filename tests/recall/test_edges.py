@@ -297,8 +297,8 @@ PLANTS = [
 def test_a_bound_does_not_flood_the_results_with_its_day(
     diary: MemoryStore, query: str, first: int, late: int
 ) -> None:
-    """What was true by a date stands first, before what was said later and before what else was said
-    on that day."""
+    """Facts that held by the date come first, before later statements and other statements of that
+    day."""
     found = diary.recall(query, ("memories", "lena"), now=NOW)
     texts = [result.text for result in found.results]
     assert texts[0] == f"I weigh {first} kilos this month."
@@ -309,7 +309,7 @@ def test_a_bound_does_not_flood_the_results_with_its_day(
 
 
 def test_that_day_is_asked_for_by_on(diary: MemoryStore) -> None:
-    """What was said on a day comes first where the question is for that day."""
+    """Statements of a day come first for a question about that day."""
     found = diary.recall("What did I do on 14 May?", ("memories", "lena"), limit=5, now=NOW)
     assert all("planted" in result.text for result in found.results)
 

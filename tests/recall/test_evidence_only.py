@@ -132,7 +132,7 @@ def test_an_idle_message_shows_nothing(store: MemoryStore, message: str) -> None
     "message", ["Who am I?", "What do I have?", "Tofu", "Where is it again?", "yes, the red one"]
 )
 def test_a_short_question_is_not_idle(message: str) -> None:
-    """What asks for something is looked up, however short it is."""
+    """A message that asks for something is looked up, however short it is."""
     assert not is_idle(message)
 
 

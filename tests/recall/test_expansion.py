@@ -158,7 +158,7 @@ def test_every_move_is_told_by_its_stage() -> None:
 
 
 def test_evidence_is_taken_from_the_value() -> None:
-    """What a memory was derived from is told, as a list or a single key."""
+    """The evidence of a memory is reported, from a list or a single key."""
     source = MemorySource(
         [
             memory(1, "Ana likes tea.", value={"text": "", "evidence": ["m1", "m2"]}),
@@ -197,7 +197,7 @@ def test_weights_may_depend_on_what_is_asked() -> None:
 
 
 async def test_a_store_passes_its_expander_and_granularity_on() -> None:
-    """What `MemoryStore` is given reaches recall, sync and async; a wrong granularity is refused."""
+    """Options of `MemoryStore` reach recall, sync and async; an unknown granularity is refused."""
     with MemoryStore(":memory:", index=False, expander=lambda query: ["lettuce"]) as store:
         for thread in ("a", "b"):
             said = [("user", f"Franklin eats lettuce in {thread}."), ("user", "He likes lettuce.")]
@@ -239,7 +239,7 @@ def test_no_kinds_find_nothing_and_a_now_without_timezone_is_utc() -> None:
 
 
 def test_a_thread_is_given_the_same_key_of_another_namespace() -> None:
-    """What a thread was given is known by namespace: Bob's profile is not Ada's."""
+    """Memories shown to a thread are tracked by namespace: Bob's profile is not Ada's."""
     with MemoryStore(":memory:") as store:
         for name in ("ada", "bob"):
             store.put(("u", name), "profile", {"text": f"{name} likes cats."})

@@ -28,7 +28,7 @@ NOW = datetime(2024, 6, 12, 15, tzinfo=UTC)  # a Wednesday
     ],
 )
 def test_what_the_assistant_said_is_asked_for(query: str, asks: bool) -> None:
-    """What it said before is told from what it would say now."""
+    """A question for earlier words of the assistant differs from a request for new ones."""
     assert read_intent(query, NOW).asks_listener is asks
 
 
@@ -160,7 +160,7 @@ def test_days_of_a_range_may_share_their_month(
     "query", ["5 apples on 7 May 2023", "at 7 May 2023, 3 to 4 pm", "May 7 to 12:30, 2023"]
 )
 def test_other_numbers_beside_a_day_make_no_range(query: str) -> None:
-    """What is counted, or a time of day, is no second day."""
+    """A count or a time of day is no second day."""
     assert read_intent(query, NOW).window == (
         datetime(2023, 5, 7, tzinfo=UTC),
         datetime(2023, 5, 8, tzinfo=UTC),

@@ -59,7 +59,7 @@ def test_what_was_said_later_leads_unless_the_past_is_asked_for(
 def test_statements_about_different_things_keep_their_places(
     store: MemoryStore, query: str, said: int
 ) -> None:
-    """What is said in like words of somebody else is no newer version."""
+    """A similar statement about somebody else is no newer version."""
     assert first(store, query) == SAID[said][2]
 
 

@@ -128,7 +128,7 @@ def test_no_query_is_syntax(fts: apsw.Connection, query: str) -> None:
 
 
 def test_sharp_s_is_found_in_both_spellings() -> None:
-    """What the index reads and what a query looks up spell ß the same way."""
+    """The index and the query spell ß the same way."""
     assert index_text("Fußball") == "Fussball"
     assert keyword_terms("Fußball") == keyword_terms("FUSSBALL") == ("fussball",)
 
@@ -188,7 +188,8 @@ def test_phrases_are_looked_up_as_they_are_indexed(fts: apsw.Connection, phrase:
 
 
 def test_signs_stand_in_the_index_as_in_every_other_file() -> None:
-    """What stands for a vowel sign is part of the file format: it must not depend on the Python."""
+    """The substitutes for vowel signs are part of the file format and independent of Python's
+    version."""
     assert index_text("ঢাকা") == "ঢ\ue0beক\ue0be"
     assert index_text("दिल्ली") == "द\ue03fल\ue04dल"  # its stem
 

@@ -332,7 +332,7 @@ def test_nonsense_of_a_reranker_keeps_the_order(source: MemorySource, answer: An
 
 
 def test_a_reranker_cannot_repeat_a_result(source: MemorySource) -> None:
-    """What it names twice is shown once, and nothing is lost."""
+    """A result that the reranker names twice appears once, and none is lost."""
     before = [r.memory.id for r in ask(source, "Ben's pet", limit=6).results]
     recall = ask(source, "Ben's pet", limit=6, reranker=lambda query, results: [1, 1, 0, 1])
     shown = [r.memory.id for r in recall.results]

@@ -120,7 +120,8 @@ def test_what_is_out_of_scope_is_not_meant(source: MemorySource) -> None:
 
 
 def test_english_words_that_nobody_said_are_mended_too(source: MemorySource) -> None:
-    """What a mistyped word means may be like what was said; in no other language."""
+    """A mistyped English word is corrected although no memory contains it; other languages are
+    not."""
     assert read(source, "What about a restaruant?") == {"restaruant": ("restaurant",)}
     assert read(source, "¿Qué tal el restaruant?") == {}
 

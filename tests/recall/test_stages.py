@@ -115,7 +115,7 @@ def test_a_text_tells_time_in_every_language(text: str, tells: bool) -> None:
 
 
 def test_neighbours_lend_their_words() -> None:
-    """What the turn before said counts for a turn, less with distance, and not across threads."""
+    """The preceding turn counts for a turn, less with distance, and not across threads."""
     thread, position = whole(1, 1, 1, 2), whole(4, 5, 7, 5)
     around = context.neighbour_index(thread, position, 2)
     matches = floats(1, 0, 0, 0)[None, :]
@@ -225,7 +225,7 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
 
 
 def test_what_stands_for_a_fact_stands_for_its_turn_too() -> None:
-    """What was derived from a fact alone, as that was from a turn, takes the score of both, wherever
+    """A fact derived from a fact that was derived from a turn takes the score of both, wherever
     they stand among the candidates."""
     for order in permutations(range(3)):
         turn, fact, summary = order
@@ -461,8 +461,8 @@ def test_the_part_of_a_text_that_meets_a_query() -> None:
 
 
 def test_an_excerpt_of_a_text_without_full_stops() -> None:
-    """What was dictated is shown from near the words asked about, between two words; so is a script
-    without spaces."""
+    """The excerpt of a text without punctuation begins near the words of the question, between two
+    words; so does a script without spaces."""
     text = "and then we went on " * 200 + "until Maria ate peanuts " + "and went home " * 200
     for room in (100, 400):
         start = best_start(text, "is Maria allergic to peanuts?", room)

@@ -1,4 +1,4 @@
-"""What the child processes of these tests do; run as ``python -c`` or by multiprocessing."""
+"""Child processes of these tests, run as ``python -c`` or by multiprocessing."""
 
 from __future__ import annotations
 

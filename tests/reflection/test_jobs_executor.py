@@ -306,8 +306,8 @@ def test_what_a_namespace_is_made_of_is_kept_whatever_it_is_called(
 
 
 def test_an_artifact_does_not_keep_a_conversation_from_being_reflected(store: MemoryStore) -> None:
-    """What a tool hands to the program (an image, a table) comes along if it has a JSON form, and is
-    left out if not; the message comes either way."""
+    """A tool's artifact (an image, a table) is submitted if it has a JSON form, and left out if
+    not; the message comes either way."""
 
     def artifacts(payload: dict[str, Any]) -> list[Any]:
         return [[message.text, message.artifact] for message in payload["messages"]]
@@ -322,7 +322,7 @@ def test_an_artifact_does_not_keep_a_conversation_from_being_reflected(store: Me
 
 
 def test_a_cancelled_future_takes_its_job_back(store: MemoryStore) -> None:
-    """What was not begun is not done; what runs cannot be cancelled."""
+    """A cancelled job that has not begun is not run; a running one cannot be cancelled."""
     running, go_on = threading.Event(), threading.Event()
 
     def wait(payload: dict[str, Any]) -> str:

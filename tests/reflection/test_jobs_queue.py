@@ -215,7 +215,8 @@ class _Detached:
 
 
 def test_work_whose_result_cannot_be_kept_is_not_done_again(jobs: Jobs) -> None:
-    """What the result's own code raises says nothing of the work: the job is done, its result null."""
+    """An error in the result's own code does not fail the work: the job is done, its result
+    null."""
     job = add(jobs)
     assert Worker(jobs, lambda job: _Detached(), kind="test").run_due() == 1
     [found] = jobs.find([job])
@@ -436,8 +437,8 @@ def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: C
 
 
 def test_a_clock_that_was_wrong_for_a_while_puts_nothing_off(jobs: Jobs, clock: Clock) -> None:
-    """What was submitted, tried again or claimed while the clock ran years ahead waits for minutes
-    once it is right again, and not for those years; what is to wait for years, does."""
+    """Jobs from a time when the clock ran years ahead wait for minutes once it is right again; jobs
+    that shall wait for years do."""
     later = add(jobs, lane="later", wait_seconds=10 * 365 * 86_400)
     failed = add(jobs, lane="failed")
     clock.forward(5 * 365 * 86_400)

@@ -148,8 +148,8 @@ def test_remember_node_hands_turns_to_a_server(server: FakeServer) -> None:
 
 
 def test_threads_of_one_name_are_those_of_their_people(server: FakeServer) -> None:
-    """What one person said in a thread is not rolled back for what another says in a thread of the
-    same name."""
+    """One person's turns in a thread are not rolled back by another person's thread of the same
+    name."""
     with connect(server) as executor:
         for user in ("anna", "ben", "anna"):
             executor.submit(("memories", user), thread_id="monday").result(10)

@@ -110,7 +110,7 @@ def test_a_page_tells_the_day(store: MemoryStore, folder: Path) -> None:
 
 
 def test_rebuilt_it_is_the_same_to_the_byte(store: MemoryStore, folder: Path) -> None:
-    """What was written run by run is what a rebuild writes; a second rebuild changes nothing."""
+    """A rebuild writes the same pages as the runs did; a second rebuild changes nothing."""
     told(store)
     before = files(folder)
     assert JournalFiles(folder).rebuild(store.journal) == 0
@@ -248,8 +248,8 @@ def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: P
 
 @pytest.mark.parametrize("call", ["sync", "async"])
 async def test_a_change_set_is_followed(store: MemoryStore, folder: Path, call: str) -> None:
-    """What a change set archives, rewrites, asks or decides about stands in the files as a rebuild
-    would write it; a dry run changes none."""
+    """The files show every archive, rewrite, question and decision of a change set as a rebuild
+    would; a dry run changes none."""
     told(store)
 
     async def apply(run: str, *changes: Change, dry_run: bool = False) -> None:
@@ -412,7 +412,7 @@ def test_what_is_deleted_while_a_page_is_written_leaves_it(
 def test_a_page_that_cannot_be_written_hinders_no_delete(
     store: MemoryStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is deleted is deleted where its page cannot be written anew; the log says what to do."""
+    """A deletion holds although its page cannot be written; the log says what to do."""
     told(store)
     key = key_of(store, "Katrin lives")
     [page, _] = sorted(folder.rglob("*.md"))
@@ -426,7 +426,7 @@ def test_a_page_that_cannot_be_written_hinders_no_delete(
 def test_a_folder_that_cannot_be_written_hinders_no_reflection(
     store: MemoryStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is learned is learned where its page cannot be written, batch after batch; the run says so,
+    """Facts are learned although their page cannot be written, batch after batch. The run says so,
     and the pages can be written later."""
     folder.write_text("a file, where the journal's folder is to be")
     for day, text in (("2026-01-11", HAMBURG), ("2026-01-12", "I have a cat called Tofu.")):
@@ -475,7 +475,7 @@ def test_what_names_no_day_stands_on_no_page(
 
 
 def test_private_memories_have_pages_of_their_own(store: MemoryStore, folder: Path) -> None:
-    """What is private stands in a folder of its owner's, and nowhere else."""
+    """Private memories appear in their owner's folder and nowhere else."""
     told(store)
     reflect(store, "I am allergic to nuts.", "2026-07-12T09:00:00+02:00", "doctor",
             owner="lena", privacy="private")  # fmt: skip

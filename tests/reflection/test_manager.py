@@ -347,7 +347,7 @@ def test_nothing_is_stored_when_the_model_fails(store: BaseStore) -> None:
 
 
 def test_injected_memories_and_system_prompts_are_not_read() -> None:
-    """What langmemory put into the conversation is not learnt from it."""
+    """The manager learns nothing from text that langmemory put into the conversation."""
     model = ScriptedModel(otherwise=changes())
     messages = [
         SystemMessage("Be kind."),
@@ -694,8 +694,8 @@ async def test_what_was_changed_while_the_model_was_asked_stands(
 def test_who_is_forgotten_while_the_model_is_asked_stays_forgotten(
     tmp_path: Path, asynchronous: bool
 ) -> None:
-    """What a job's model makes of a conversation is not written once the job went with the person it
-    was about; others' memories are."""
+    """A job's result is not written once the job was forgotten with its person; other people's
+    memories are."""
     answer = changes(insert("she sails"))
     with MemoryStore(tmp_path / "memory.db", index=False) as store:
 

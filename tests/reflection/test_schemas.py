@@ -83,7 +83,7 @@ def test_a_manager_makes_memories_of_it(schema: Any) -> None:
 
 
 def test_a_store_manager_keeps_it_up_to_date(store: BaseStore, schema: Any) -> None:
-    """What was stored is found as an instance and changed by the next conversation."""
+    """A stored memory comes back as an instance, and the next conversation changes it."""
     model = ScriptedModel(
         script=[changes(insert(ANN, "Person")), changes(update("m1", {"age": 31}, "Person"))]
     )
@@ -117,7 +117,7 @@ def test_the_tool_and_the_extractor_take_it(store: BaseStore, schema: Any) -> No
     ],
 )
 def test_a_json_schema_that_is_none_is_named(schema: Any, says: str) -> None:
-    """What cannot be a memory is refused when the manager is made."""
+    """A schema that cannot be a memory is refused when the manager is made."""
     with pytest.raises(ConfigError, match=says):
         create_memory_manager(ScriptedModel(), schemas=[schema])
     with pytest.raises(ConfigError, match="put it into one"):

@@ -13,8 +13,8 @@ from langmemory.errors import DatabaseError
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 def test_a_lack_of_file_descriptors_is_told_and_loses_nothing(tmp_path: Path, number: int) -> None:
-    """What cannot be opened within a read or a write is told with the file and `ulimit`; the write is
-    taken back, and the next one works."""
+    """A read or write that may open no more files raises an error that names the file and `ulimit`;
+    the write is rolled back, and the next one works."""
     database = Database(tmp_path / "m.db")
     with database.write() as connection:
         connection.execute("CREATE TABLE one (value)")

@@ -160,7 +160,7 @@ def test_filters_mean_what_langgraph_means(
 
 @pytest.mark.parametrize("query", [None, "x"])
 def test_operands_are_read_as_values_are_written(query: str | None) -> None:
-    """What put writes in a form of JSON, a filter asks for in that form: datetimes, UUIDs, enums."""
+    """A filter finds values by the JSON form that put wrote: datetimes, UUIDs, enums."""
     at, id = datetime(2025, 3, 1, tzinfo=UTC), UUID(int=7)
     with MemoryStore(":memory:", index=False) as store:
         store.put(NAMESPACE, "k", {"text": "x", "at": at, "id": id, "all": [id]})

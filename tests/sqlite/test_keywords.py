@@ -85,7 +85,7 @@ def ranked_by_fts5(
     match: str,
     weights: keyword_search.Weights = keyword_search.DEFAULT_WEIGHTS,
 ) -> dict[int, float]:
-    """What FTS5's own bm25 gives to every row of the namespace that matches."""
+    """Return FTS5's own bm25 of every matching row of the namespace."""
     with store._core.engine.read() as snapshot:
         number = namespaces.find(snapshot.connection, namespace)
         return dict(

@@ -30,7 +30,8 @@ from langmemory.values import to_json
 from tests.seeds import examples
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]
-"""What the file should hold: vectors float32[n, dims] and the number in the value of each item."""
+"""The expected content of the file: vectors float32[n, dims] and the number in each item's
+value."""
 
 
 def unit(rng: np.random.Generator, n: int, dims: int) -> Floats:
@@ -83,7 +84,7 @@ class File:
             signs.pack(connection, read_model(connection).words)
 
     def copy_vectors(self) -> None:
-        """What happens in the background once a process has searched often."""
+        """Background work of a process that has searched often."""
         with self.engine.read() as snapshot:
             _, index = self.engine.up_to_date_signs(snapshot.connection)
         assert index is not None
@@ -278,8 +279,8 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
 
 
 def test_budgets_of_a_file_that_grows(tmp_path: Path) -> None:
-    """What is in memory of a file stays within its budgets while the file grows, also in a process
-    that has had it open all the time; the searches stay right."""
+    """The in-memory copies keep to their budgets while the file grows, also in a process that had
+    it open all the time; searches stay correct."""
     rng = np.random.default_rng(5)
     with consistent(File(tmp_path / "m.db", 33, budget=6_000)) as file:
         for n in range(60):
@@ -344,7 +345,7 @@ def _write_elsewhere(path: str, dims: int) -> None:
 
 
 def test_another_process_writes(tmp_path: Path) -> None:
-    """What another process put, deleted and packed is in the next search of this one."""
+    """Searches see what another process put, deleted and packed."""
     rng = np.random.default_rng(4)
     path = str(tmp_path / "m.db")
     with consistent(File(path, 20)) as file:

@@ -46,7 +46,7 @@ def micros(day: int) -> int:
 
 
 def facets(rng: random.Random) -> dict[str, Any]:
-    """What a write may say of itself, or leave out."""
+    """Return random facets of a write."""
     found: dict[str, Any] = {}
     if rng.random() < 0.7:
         found["kind"] = rng.choice(get_args(Kind))

@@ -38,7 +38,7 @@ def apply(store: MemoryStore, run: str, *changes: Change, **options: Any) -> App
 
 
 def known(store: MemoryStore) -> list[str]:
-    """What is known now: the export without the record, and without what names the moment."""
+    """Return the present state: the export without the record and without names of the moment."""
     rows = [json.dumps(row, sort_keys=True) for row in store.admin.export(history=False)]
     return rows[1:]
 

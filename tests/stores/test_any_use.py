@@ -52,7 +52,7 @@ Place = tuple[Namespace, str]
 
 
 class Known(NamedTuple):
-    """What the model holds of an item."""
+    """An item as the model holds it."""
 
     value: dict[str, Any]
     texts: list[str]
@@ -60,7 +60,7 @@ class Known(NamedTuple):
 
 
 class Model:
-    """What the file should hold, and what each search should answer."""
+    """A model of the file: its expected content and the expected answer of each search."""
 
     def __init__(self, random: random.Random, embeddings: WordEmbeddings) -> None:
         self.random = random

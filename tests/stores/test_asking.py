@@ -48,7 +48,7 @@ def test_a_model_that_cannot_be_made_is_named_with_its_key(
 
 
 def test_a_model_without_langchain_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is to be installed is said by the extra's name, and as it is done in a checkout."""
+    """The error names the extra to install, and the command for a checkout."""
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     config = Config.model_validate({"models": {"expand": "anthropic:x"}})
     with pytest.raises(ConfigError, match=r'extra "agents".* pip install "\.\[agents\]"'):

@@ -118,7 +118,7 @@ def test_the_same_run_again(store: MemoryStore) -> None:
 
 
 def test_another_run_with_the_same_facts(store: MemoryStore) -> None:
-    """What is there already is left as it is, and the lines say so."""
+    """Existing memories stay as they are, and the lines say so."""
     turns = talked(store)
     changes = (
         AddEntity(key="maria", name="Maria"),
@@ -364,8 +364,8 @@ def test_what_was_known_then(store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is true from a day on is true on it and not a moment before, and what ends on it is not
-    true any more; the same of what the system believed. What has no times was always true."""
+    """A fact holds on its first day, not before, and no longer on its end day; so does belief. A
+    fact without times always held."""
     clock = iter([2015, 2020])
     monkeypatch.setattr(
         changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
@@ -400,9 +400,8 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
 )
 @given(seed=st.integers(0, 2**32))
 def test_whatever_changed_since(seed: int) -> None:
-    """What was believed on a day, of any other day, is answered as it was answered on that day, by
-    recall and by the graph, whatever was corrected, shortened, approved, archived, undone or deleted
-    since."""
+    """`known_at` with `as_of` answers as memory did on that day, in recall and graph, whatever was
+    corrected, shortened, approved, archived, undone or deleted since."""
     chance = random.Random(seed)
     now = year(2010)
 

@@ -127,7 +127,7 @@ def test_what_claims_the_answer_is_found_first(
 def test_what_was_before_is_told_by_the_turn_that_said_it(
     store: MemoryStore, question: str, first: str
 ) -> None:
-    """What has given way is not recalled; the turn that told it answers what was before."""
+    """A superseded fact is not recalled; the turn that told it answers questions about the past."""
     keys = [one.memory.key for one in store.recall(question, NAMESPACE, limit=3)]
     assert first in keys
     assert not {"home", "kontur"} & set(keys)

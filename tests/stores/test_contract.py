@@ -1,5 +1,5 @@
-"""What every LangGraph store owes its users, here for ours and for LangGraph's InMemoryStore alike,
-by the sync and by the async methods. Each test guards a mistake an official store has made."""
+"""The contract of every LangGraph store, for ours and for LangGraph's InMemoryStore alike, by the
+sync and by the async methods. Each test guards against a mistake of an official store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation asks of a store beside recall: mandates, short ids, evidence, usage."""
+"""Store operations of a conversation besides recall: mandates, short ids, evidence, usage."""
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ class Failing(Counting):
 
 
 async def test_a_distance_costs_no_second_call(tmp_path: Path) -> None:
-    """What was recalled before is compared without asking the model again."""
+    """The distance to earlier memories is computed without another call of the model."""
     model = Counting()
     with MemoryStore(tmp_path / "m.db", index={"dims": 2, "embed": model}) as store:
         store.recall("my dog", NS)

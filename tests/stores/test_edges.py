@@ -152,7 +152,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_values_without_a_form() -> None:
-    """What JSON would lose or choke on is refused with the place and the way out."""
+    """A value that JSON would lose or reject is refused with its place and the way out."""
     store = MemoryStore(":memory:", index=False)
     circle: dict[str, Any] = {}
     circle["self"] = circle
@@ -217,8 +217,8 @@ def test_a_store_that_is_not_opened_yet_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["5", b"5", True, -1, 2.0, 2.5, float("nan"), None, []])
 async def test_a_limit_is_a_whole_number(store: MemoryStore, wrong: Any) -> None:
-    """What is no whole number from 0 on is refused by name and value wherever items are counted; a
-    number of any size is one, also numpy's."""
+    """A limit that is no whole number from 0 on is refused by name and value; large numbers and
+    numpy's are accepted."""
     store.put(NS, "k", {"text": "tea"})
     calls: dict[str, list[Callable[..., object]]] = {
         "limit": [

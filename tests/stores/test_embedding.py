@@ -240,7 +240,7 @@ def test_reembed_of_nothing(tmp_path: Path) -> None:
 
 
 def test_reembed_again_with_other_dims(tmp_path: Path) -> None:
-    """What an interrupted run made at another length is made anew, not mixed in."""
+    """An interrupted reembed with another vector length starts anew and mixes nothing."""
     path = tmp_path / "m.db"
     with MemoryStore(path) as store:
         store.batch(PutOp(NS, f"k{n}", {"text": f"word{n}"}) for n in range(300))
@@ -322,7 +322,8 @@ LONG = f"{FILLER} The yellow submarine dives at dawn. {FILLER}"
 
 @pytest.mark.parametrize("fields", [None, ["text"], ["$"], ["texts[*].part", "text"]])
 def test_a_long_text_is_found_by_its_passage(tmp_path: Path, fields: list[str] | None) -> None:
-    """What one sentence of a long text says is found by meaning, and once, whatever is indexed."""
+    """One sentence of a long text is found by meaning, and the text is found once, whatever is
+    indexed."""
     index = {"embed": WordEmbeddings(dims=64), "dims": 64, "search": "semantic"}
     if fields is not None:
         index["fields"] = fields
@@ -338,7 +339,7 @@ def test_a_long_text_is_found_by_its_passage(tmp_path: Path, fields: list[str] |
 
 
 def test_a_long_turn_is_found_by_its_passage(tmp_path: Path) -> None:
-    """What somebody said in the middle of a long message counts by itself."""
+    """A passage in the middle of a long message counts by itself."""
     scores = []
     for size in (None, 500):
         config = Config.model_validate({"search": {"passage_characters": size}})

@@ -55,7 +55,7 @@ def test_a_twin_takes_what_its_method_takes(cls: type) -> None:
 
 
 def test_a_viewer_reaches_no_change_of_others() -> None:
-    """What could change or show what others own has no method in the store of a viewer."""
+    """The store of a viewer has no method that changes or shows what others own."""
     with MemoryStore(":memory:", index=False) as store:
         mia = store.for_viewer("mia")
         for room, names in (

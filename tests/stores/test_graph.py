@@ -254,8 +254,8 @@ def test_long_ways_through_a_large_family_are_found(store: MemoryStore) -> None:
 
 
 def test_graphml_is_xml_whatever_is_said(store: MemoryStore) -> None:
-    """What XML cannot hold is left out wherever it stands, in keys, relations and values too; what it
-    can is kept, also what is not printed."""
+    """GraphML leaves out characters that XML cannot hold, in keys, relations and values too, and
+    keeps all others, also unprintable ones."""
     apply(
         store,
         "odd",
@@ -396,8 +396,7 @@ def beside_a_hub(path: Path, size: int) -> MemoryStore:
 def test_whom_many_know_costs_nothing_beside(
     tmp_path: Path, read: Callable[[Graph], object]
 ) -> None:
-    """What is one step around somebody does not take longer, however many others know one of those
-    around."""
+    """One step around an entity takes no longer, however many others know one of its neighbours."""
     took = []
     for size in (30, 600):
         with beside_a_hub(tmp_path / f"{size}.db", size) as store:

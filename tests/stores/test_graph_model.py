@@ -64,7 +64,7 @@ class Told:
 
 @dataclass
 class World:
-    """What there is at a moment."""
+    """The entities and edges at a moment."""
 
     told: dict[str, Told] = field(default_factory=dict)
     heirs: set[str] = field(default_factory=set)
@@ -323,7 +323,8 @@ class Model:
                 yield key, self.stands_for(subject), relation, object, literal
 
     def stands_for(self, entity: str) -> str:
-        """What it is linked to; for a viewer who may not know of that, the oldest they may."""
+        """Return the entity it is linked to; for a viewer who may not know the link, the oldest
+        they may see."""
         root = self.world.root(entity)
         if self.viewer is None or root in self.spoken:
             return root

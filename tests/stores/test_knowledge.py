@@ -156,7 +156,7 @@ def test_nothing_is_embedded_while_a_snapshot_is_held(tmp_path: Path) -> None:
 
 
 def test_it_reads_one_snapshot(store: MemoryStore) -> None:
-    """What is written meanwhile is not seen, and the next knowledge sees it."""
+    """An open knowledge does not see later writes, and the next one does."""
     with Gathering(store).knowledge(NAMESPACE) as knowledge:
         before = knowledge.seq
         apply(
@@ -188,8 +188,8 @@ def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
 
 
 def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore) -> None:
-    """What somebody says of themselves may be asked for by whom else it claims something of, by a
-    literal, and by whether it corrects something: each is what is found among all of it."""
+    """Facts about a person can be queried by another entity, by a literal and by whether they
+    correct something: each query equals a filter over all of them."""
     nicknamed(store)
     apply(
         store, "more",
@@ -214,8 +214,8 @@ def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore
 
 
 def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
-    """What is written in just these words is found, also where they are too long for the index, and no
-    other long text is read as a fact for it."""
+    """A fact is found by its exact text, also one too long for the index, and no other long text is
+    taken for it."""
     words = "Lena went to the sea with everybody she knows, and it rained on all of them, day {}."
     with MemoryStore(tmp_path / "long.db", index=False) as store:
         for n in range(30):

@@ -288,9 +288,9 @@ def test_the_graph_calls_people_as_it_did_then() -> None:
 def test_an_import_does_not_bring_back_a_past_that_was_forgotten(
     exported: str, deleted: bool, history: bool
 ) -> None:
-    """What a memory said while it was somebody's who was forgotten since comes back with no export
-    from before, neither as the memory nor as its past, be the memory there or deleted; what it said
-    as another's does."""
+    """No export from before brings back what a memory said while it belonged to a person who was
+    forgotten, whether the memory exists or was deleted. Its text under another owner does come
+    back."""
     with MemoryStore(":memory:") as store:
         store.put(NS, "k", {"text": "Bob's secret", "owner": "bob"})
         before = list(store.admin.export(history=history))
@@ -356,8 +356,8 @@ def test_what_expired_is_in_no_answer() -> None:
 
 
 def test_a_ttl_ends_after_the_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was deleted before its TTL ended is found as long as that lasted, and no longer: no sweep
-    takes it out of the past."""
+    """A memory deleted before its TTL ended is found by `known_at` until that time and not after;
+    no sweep removes it earlier."""
     with MemoryStore(":memory:") as store:
         store.put(NS, "a", {"text": "the code is 1234"}, ttl=60)
         store.put(NS, "b", {"text": "the code is long"}, ttl=60)

@@ -1,4 +1,4 @@
-"""What people are called once they said so: in lists, blocks and the graph."""
+"""Learned names of people in lists, blocks and the graph."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_what_others_are_called_renames_nobody(store: MemoryStore, said: str) ->
 
 
 def test_the_assistant_does_not_name_the_user(store: MemoryStore) -> None:
-    """What the assistant says it is called is not the user's name."""
+    """The assistant's name for itself is not the user's name."""
     listed(store, ("u-1", "My name is Claude. I'm Claude, your assistant."), role="assistant")
     assert listed(store, ("u-1", "I like jazz.")) == ["u-1 likes jazz."]
 

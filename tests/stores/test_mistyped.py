@@ -37,7 +37,7 @@ def test_recall_and_search_read_what_was_meant(store: MemoryStore) -> None:
 
 
 def test_words_of_another_namespace_are_not_meant(store: MemoryStore) -> None:
-    """What only somebody else said is no reading of one's own question."""
+    """A word that only somebody else's private memory contains corrects no question."""
     asked = "What about Tahddeus?"
     assert meant(store.recall(asked, MINE, explain=True)) is None
     assert meant(store.recall(asked, OTHERS, explain=True)) == {"tahddeus": ["thaddeus"]}

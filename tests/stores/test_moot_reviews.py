@@ -37,8 +37,8 @@ def suggestion(id: str = "q") -> OpenReview:
 def test_a_core_suggestion_is_not_asked_once_the_block_says_it(
     tmp_path: Path, block: str, is_asked: bool
 ) -> None:
-    """What would be added to a core block is a question until a line of the block says so, by whoever
-    wrote it; taken out of the block again, it is one again."""
+    """A suggestion for a core block is open until a line of the block says it, whoever wrote the
+    line. It opens again when the line goes."""
     store = MemoryStore(tmp_path / "m.db")
     apply(store, "r1", fact("turn", "I am vegan."), suggestion())
     core = CoreMemory(store, NS)

@@ -1,4 +1,4 @@
-"""What follows from a change is planned outside the write transaction, and nothing of it is lost."""
+"""The consequences of a change are planned outside the write transaction, and none is lost."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def by_undo(store: MemoryStore) -> None:
 def test_no_change_plans_while_it_writes(
     tmp_path: Path, entered: list[str], change: Callable[[MemoryStore], None]
 ) -> None:
-    """What holds again is planned before or after the transaction, never within it."""
+    """Reinstated facts are planned before or after the transaction, never within it."""
     with MemoryStore(tmp_path / "memory.db", index=False) as store:
         moved(store)
         change(store)
@@ -161,7 +161,7 @@ store.put(NAMESPACE, "fact/kiel", {"text": "Lena lives in Ulm"})
 
 
 def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
-    """What a process left to be planned when it died, the next store that opens the file plans."""
+    """The next store that opens the file plans what a killed process left unplanned."""
     path = str(tmp_path / "memory.db")
     done = subprocess.run([sys.executable, "-c", CHILD, path], check=False)
     assert done.returncode == 9

@@ -116,8 +116,8 @@ def test_what_stands_beside_the_words_lets_nothing_hold_again(
 
 
 def test_a_value_that_does_not_say_archived_any_more_is_not(store: MemoryStore) -> None:
-    """What was put away says so in its value; the same words without that hold again, and what they
-    claim."""
+    """An archived memory has its status in its value. A put of the same words without it restores
+    the memory and its claims."""
     edges = store.graph(NS).edges()
     store.changes.archive(NS, "home", reason="no use")
     assert store.graph(NS).edges() == ()

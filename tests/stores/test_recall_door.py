@@ -129,7 +129,7 @@ def test_any_number_of_keys_may_be_excluded() -> None:
 
 
 def test_keys_and_kinds_may_come_from_a_generator() -> None:
-    """What can be read but once is left out, and kept to, as a list is."""
+    """`exclude` and `kinds` accept a generator and treat it like a list."""
     store = MemoryStore(":memory:")
     for key in "abc":
         store.put(NS, key, {"text": f"heron {key}", "kind": "core" if key == "b" else "semantic"})
@@ -246,8 +246,8 @@ def test_other_forms_of_a_word_are_found(tmp_path: Path, search: str) -> None:
 
 
 def test_a_named_assistant_is_one(tmp_path: Path) -> None:
-    """What a model says counts as the assistant's under any name, by the role of its message: the
-    person is asked about, and the assistant where it is asked what it said."""
+    """The role of a message decides which turns are the assistant's, under any name. Questions are
+    about the person unless they ask for the assistant's words."""
     said = [
         AIMessage(
             "A dentist like Doctor Weber is good for your teeth, dentist visits help", name="Juno"
@@ -271,8 +271,8 @@ def test_a_named_assistant_is_one(tmp_path: Path) -> None:
     [{"content": {"$contains": "heron"}}, {"content": {"$gt": "I"}}, {"content": {"$ne": LONG}}],
 )
 def test_neighbours_pass_the_filter_too(filter: dict[str, Any]) -> None:
-    """What was said around a match, or in the period asked about, is returned where the filter holds
-    for it, however long its text is."""
+    """Turns around a match, or from the period in question, are returned if the filter accepts
+    them, however long they are."""
     store = MemoryStore(":memory:")
     said = [
         ("user", "I saw a heron"),
@@ -364,8 +364,8 @@ def test_a_single_memory_with_the_words_has_a_score() -> None:
 
 
 def test_a_result_is_of_the_day_it_was_said() -> None:
-    """What says since when it holds is of that time, a fact that does not of the day somebody said it,
-    anything else of when it was stored."""
+    """`at` is the start of validity if a fact has one, else the day somebody said it; other
+    memories have the time they were stored."""
     with MemoryStore(":memory:", index=False) as store:
         said = {"said_at": "2026-01-11T09:00:00+01:00"}
         for key, more in (("said", said), ("odd", {"said_at": "once"}), ("put", {})):

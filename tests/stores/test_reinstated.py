@@ -1,4 +1,4 @@
-"""What a newer fact had taken the place of holds again when the newer one goes."""
+"""A superseded fact holds again when the newer one goes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_that_it_holds_again_can_be_undone(home: Retelling) -> None:
 
 
 def test_two_that_go_together_leave_what_was_before_both(home: Retelling) -> None:
-    """What is deleted in one batch is gone for all that gave way to any of it."""
+    """A batch of deletions reinstates a fact that only deleted facts had superseded."""
     from langgraph.store.base import PutOp
 
     for one in (KIEL, BONN, ULM):

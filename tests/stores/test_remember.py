@@ -204,8 +204,8 @@ def test_the_day_of_a_turn_is_by_the_clock_of_who_said_it(tmp_path: Path) -> Non
 
 
 def test_a_prompt_tells_the_day_by_the_clock_of_who_said_it(store: MemoryStore) -> None:
-    """What was said half an hour after midnight was said on the day that had begun, and a fact holds
-    from the day that is in its words, wherever that day begins in UTC."""
+    """A statement half an hour after midnight belongs to the new day of its speaker, and a fact
+    holds from the day in its words, wherever that day begins in UTC."""
     at = datetime(2026, 7, 12, 0, 30, tzinfo=timezone(timedelta(hours=2)))
     said = {"role": "user", "name": "Nuria", "content": "I moved to Valencia on 28 June.", "at": at}
     store.remember(NS, [said], thread_id="t")
@@ -217,7 +217,8 @@ def test_a_prompt_tells_the_day_by_the_clock_of_who_said_it(store: MemoryStore) 
 
 
 def test_words_of_other_scripts_are_read_anew_as_they_are_written_today(tmp_path: Path) -> None:
-    """What an older version stored finds what a turn of today would: by its words, and by their tokens."""
+    """Turns stored by an older version are found like today's: by their words, and by their
+    tokens."""
     said = ["Марина купила сестре книги", "Έχω δύο γάτες", "I like tea."]
     with MemoryStore(tmp_path / "m.db") as store:
         store.remember(NS, [("user", text) for text in said], thread_id="t", at=AT)
@@ -290,7 +291,7 @@ async def test_a_message_by_itself_is_not_taken_apart(tmp_path: Path, messages: 
     ],
 )
 def test_what_is_no_message(store: MemoryStore, message: Any) -> None:
-    """What cannot be read is an error that names its place in the list; nothing is stored."""
+    """An unreadable message is an error that names its place in the list; nothing is stored."""
     with pytest.raises(InvalidValueError, match=r"[Mm]essage 1 "):
         store.remember(NS, [("user", "fine"), message], thread_id="t")
     assert store.search(NS) == []
@@ -401,7 +402,7 @@ def test_a_turn_without_a_place_is_recalled() -> None:
 async def test_a_long_message_does_not_hold_up_the_loop(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What somebody pasted is taken apart and embedded in a thread, while the loop goes on."""
+    """A pasted text is split and embedded in a thread, while the loop goes on."""
     opened = threading.Event()
     take_apart = turns_of
 

@@ -302,7 +302,7 @@ ASKED_OF_ONE: dict[str, Callable[[MemoryStore], Any]] = {
 
 @pytest.mark.parametrize("what", ASKED_OF_ONE)
 def test_what_is_asked_of_one_of_many_people(tmp_path: Path, what: str) -> None:
-    """What is asked of one person takes no longer where the file has hundreds of others."""
+    """A query for one person takes no longer in a file with hundreds of others."""
     took = []
     for count in (2, 300):
         with people(tmp_path / f"{count}.db", count) as store:

@@ -171,7 +171,7 @@ def test_what_stands_beside_items(tmp_path: Path) -> None:
 
 
 def known(store: MemoryStore) -> list[dict[str, Any]]:
-    """What is known now, without times and ids made by the store."""
+    """Return the present state without times and ids made by the store."""
     rows = contents(store)
     for row in rows:
         row.pop("updated_at", None)

@@ -136,8 +136,8 @@ def test_expired_text_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_text_that_was_deleted_goes_with_its_ttl(tmp_path: Path, clock: Clock) -> None:
-    """What was deleted, or removed by a run, before its TTL ended is in the history until then and
-    no longer; an undo does not bring it back, and brings back the rest."""
+    """A memory deleted or removed before its TTL ended stays in the history until then and no
+    longer; an undo brings back the rest without it."""
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         for key, ttl in (("deleted", 2), ("removed", 2), ("kept", None), ("later", 9)):
             store.put(NS, key, {"text": f"said in {key}", "owner": "ana"}, ttl=ttl)

@@ -198,8 +198,8 @@ def test_what_is_approved_is_compared_with_what_was_learned_while_it_waited(
 
 
 def test_the_history_says_that_something_was_archived(tmp_path: Path) -> None:
-    """What is put away is told as that; edited, it stays so, and to bring it back the edit is undone
-    first."""
+    """The history calls it "archive". After an edit the memory stays archived, and undo of the
+    archiving requires undo of the edit first."""
     store = MemoryStore(tmp_path / "m.db")
     apply(store, "r1", *home("bonn"))
     run = _archive(store)

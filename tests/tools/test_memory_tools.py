@@ -183,7 +183,8 @@ def test_a_memory_is_read_whole_by_the_id_it_was_shown_under(store: BaseStore, c
 
 
 def test_the_timeline_shows_neighbours_in_order(store: BaseStore, call: Call) -> None:
-    """What was said before and after a memory comes in the order it was said, the memory marked."""
+    """Turns before and after a memory come in the order of the conversation, with the memory
+    marked."""
     remember(store, *(f"turn number {at}" for at in range(9)))
     remember(store, "something else", thread="t2")
     lines = call("memory_timeline", id="t1/t1-4", around=2).text.splitlines()
@@ -406,8 +407,8 @@ def reflect(store: MemoryStore, run: str, *changes: Change) -> None:
 
 
 def test_a_derived_fact_shows_its_evidence_and_where_it_was_said(memory: MemoryStore) -> None:
-    """What reflection made of turns is read with these turns, and its timeline is theirs; another
-    person's private turn and a summary of the thread are not in it."""
+    """A fact is read with its turns, and its timeline is theirs; another person's private turn and
+    a summary of the thread are not in it."""
     remember(memory, "Hello.", "I moved to Linz.", "It is lovely here.")
     party = [HumanMessage("Her party is a surprise.", id="p")]
     [private] = memory.remember(ANNA, party, thread_id="t1", owner="bert", privacy="private")
@@ -428,7 +429,7 @@ def test_a_derived_fact_shows_its_evidence_and_where_it_was_said(memory: MemoryS
 
 
 def test_a_fact_is_shown_with_the_day_it_became_true(memory: MemoryStore) -> None:
-    """What the store knows beside the value is read with it."""
+    """A memory is read with the facets that the store keeps beside its value."""
     since = Facets(valid_at=datetime(2024, 3, 1, tzinfo=UTC))
     reflect(memory, "r1", AddMemory(key="f", value={"text": "Lives in Linz."}, facets=since))
     assert "2024-03-01" in answer(memory, "get_memory", id="f").text.splitlines()[0]

@@ -94,16 +94,11 @@ class Pass:
         gone = [self.found[id] for id in self.removed if id in self.found]
         return [(tuple(item.namespace), item.key) for item in gone]
 
-    def noted(self, usage: Usage) -> dict[str, Any]:
-        """What the note of its run says of tokens and cost."""
-        prices = self.store.config.models.prices if isinstance(self.store, MemoryStore) else {}
-        return noted(usage, prices)
-
-    def change_sets(
-        self, puts: Sequence[Mapping[str, Any]], tokens: Mapping[str, Any]
-    ) -> list[ChangeSet]:
+    def change_sets(self, puts: Sequence[Mapping[str, Any]], usage: Usage) -> list[ChangeSet]:
         """The puts and deletions as change sets, one a namespace, each a run that can be undone. What
         the models took for all of them stands with the first."""
+        prices = self.store.config.models.prices if isinstance(self.store, MemoryStore) else {}
+        tokens = noted(usage, prices)
         stored = {(tuple(item.namespace), item.key) for item in self.found.values()}
         changes: dict[Namespace, list[Change]] = {}
         for put in puts:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langgraph.store.base import BaseStore, SearchItem
+from langgraph.store.base import SearchItem
 
 from langmemory.chat_models import as_chat_model
 from langmemory.compat.langmem import queries
 from langmemory.compat.langmem.memory_manager import check_input
 from langmemory.errors import ExtractionError
-from langmemory.formation.asking.asker import Asker, Question
+from langmemory.formation.asking.asker import Asker
 from langmemory.nodes.access import StoreAccess
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.twins import Steps, aled, call, led, threaded
 from langmemory.types import Namespace
 
 SEARCH = "Search for distinct memories relevant to different aspects of the provided context."
@@ -52,41 +51,31 @@ class MemorySearcher(Runnable[Any, list[SearchItem]]):
             ModelUnavailableError: The model could not be asked. Where its answers cannot be used, or it
                 asks for nothing, the conversation's last words are the query.
         """
-        config = ensure_config(config)
-        check_input(input)
-        try:
-            asked = self._asker.ask(self._question(input), config).value
-        except ExtractionError as error:
-            asked = _unasked(error)
-        store, where, scope = self._place(config)
-        found = [
-            store.search(where, query=one, limit=FOUND) for one in asked or queries.said(input)
-        ]
-        return _sorted(_shown(store, each, scope) for each in found)
+        return led(self._steps(input, ensure_config(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[SearchItem]:
         """`invoke` without blocking the loop."""
-        config = ensure_config(config)
+        return await aled(self._steps(input, ensure_config(config)))
+
+    def _steps(self, input: Any, config: RunnableConfig) -> Steps[list[SearchItem]]:
         check_input(input)
         try:
-            asked = (await self._asker.aask(self._question(input), config)).value
+            question = queries.asked(input, limit=QUERIES, instructions=self._prompt)
+            asked = (yield call(self._asker, "ask", question, config)).value
         except ExtractionError as error:
-            asked = _unasked(error)
-        store, where, scope = self._place(config)
-        found = [
-            await store.asearch(where, query=one, limit=FOUND)
-            for one in asked or queries.said(input)
-        ]
-        return _sorted([await asyncio.to_thread(_shown, store, each, scope) for each in found])
-
-    def _place(self, config: RunnableConfig) -> tuple[BaseStore, Namespace, RunScope]:
+            logger.warning("queries_failed error=%s", type(error).__name__)
+            asked = []
         store, scope = run_of(config, None, "memory searcher", VIEWER)
-        return store, self.namespace.resolve(scope), scope
-
-    def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
-        return queries.asked(input, limit=QUERIES, instructions=self._prompt)
+        in_force, viewer = StoreAccess(store).in_force, viewer_of(VIEWER, scope)
+        where = self.namespace.resolve(scope)
+        found: dict[tuple[Namespace, str], SearchItem] = {}
+        for query in asked or queries.said(input):
+            items = yield call(store, "search", where, query=query, limit=FOUND)
+            shown = yield threaded(in_force, items, viewer)
+            found |= {(item.namespace, item.key): item for item in shown}
+        return sorted(found.values(), key=lambda item: item.score or 0, reverse=True)
 
 
 def create_memory_searcher(
@@ -106,20 +95,3 @@ def create_memory_searcher(
         ConfigError: The model's package is missing.
     """
     return MemorySearcher(as_chat_model(model), prompt, namespace)
-
-
-def _unasked(error: ExtractionError) -> list[str]:
-    logger.warning("queries_failed error=%s", type(error).__name__)
-    return []
-
-
-def _shown(store: BaseStore, found: list[SearchItem], scope: RunScope) -> list[SearchItem]:
-    return StoreAccess(store).in_force(found, viewer_of(VIEWER, scope))
-
-
-def _sorted(searches: Iterable[Sequence[SearchItem]]) -> list[SearchItem]:
-    """What the searches found, each once, best first."""
-    found = {(item.namespace, item.key): item for each in searches for item in each}
-    return sorted(
-        found.values(), key=lambda item: 0 if item.score is None else item.score, reverse=True
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
@@ -30,12 +29,13 @@ from langmemory.compat.langmem.schemas import (
 )
 from langmemory.compat.langmem.stored_memories import StoredMemories
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
-from langmemory.formation.asking.asker import Asker, Question
-from langmemory.nodes.access import adelete, delete
+from langmemory.formation.asking.asker import Asker
+from langmemory.nodes.access import delete_steps
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.reflection.reflector import check_claim
 from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore
+from langmemory.twins import Steps, aled, call, led, threaded
 
 MAX_PASSES = 3
 """So often a conversation is read when the memories it changes are changed meanwhile."""
@@ -127,123 +127,76 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             StalePlanError: In a `MemoryStore`, others changed the same memories while the model was
                 asked, `MAX_PASSES` times; what they wrote stands.
         """
-        config = ensure_config(config)
-        check_input(input)
-        for _ in range(MAX_PASSES - 1):
-            try:
-                return self._pass(input, config)
-            except StalePlanError as error:
-                logger.info("memories changed meanwhile, read again: %s", error)
-        return self._pass(input, config)
+        return led(self._steps(input, ensure_config(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[dict[str, Any]]:
         """`invoke` without blocking the loop."""
-        config = ensure_config(config)
-        check_input(input)
-        for _ in range(MAX_PASSES - 1):
-            try:
-                return await self._apass(input, config)
-            except StalePlanError as error:
-                logger.info("memories changed meanwhile, read again: %s", error)
-        return await self._apass(input, config)
+        return await aled(self._steps(input, ensure_config(config)))
 
     async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:
         """LangMem's short form."""
         return await self.ainvoke({"messages": messages})
 
-    def _pass(self, input: Mapping[str, Any], config: RunnableConfig) -> list[dict[str, Any]]:
-        """What was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
+    def _steps(self, input: Any, config: RunnableConfig) -> Steps[list[dict[str, Any]]]:
+        check_input(input)
+        for _ in range(MAX_PASSES - 1):
+            try:
+                return (yield from self._pass(input, config))
+            except StalePlanError as error:
+                logger.info("memories changed meanwhile, read again: %s", error)
+        return (yield from self._pass(input, config))
+
+    def _pass(
+        self, input: Mapping[str, Any], config: RunnableConfig
+    ) -> Steps[list[dict[str, Any]]]:
+        """Return what was put. Raises StalePlanError where a memory it changes was changed meanwhile."""
         with counting() as tokens:
-            run, puts = self._passed(input, config)
-        check_claim()
+            run = yield from self._changed(input, config)
+        puts = run.puts()
+        yield threaded(check_claim)
         if isinstance(run.store, MemoryStore):
-            for change_set in run.change_sets(puts, run.noted(tokens.usage)):
-                run.store.changes.apply(change_set)
+            for change_set in run.change_sets(puts, tokens.usage):
+                yield call(run.store.changes, "apply", change_set)
         else:
             for put in puts:
-                run.store.put(**put)
+                yield call(run.store, "put", **put)
             for namespace, key in run.deletes():
-                delete(run.store, namespace, key, reason=REASON)
+                yield from delete_steps(run.store, namespace, key, reason=REASON)
         return puts
 
-    def _passed(
-        self, input: Mapping[str, Any], config: RunnableConfig
-    ) -> tuple[Pass, list[dict[str, Any]]]:
-        """What becomes of the memories, and what is to be put."""
-        run = self._begin(config)
-        run.look()
-        asked = _own_queries(input)
-        if self._asker is not None:
-            try:
-                asked = self._asker.ask(self._question(input), config).value or asked
-            except ExtractionError as error:
-                logger.warning("queries_failed error=%s", type(error).__name__)
-        run.take(
-            [run.store.search(run.namespace, **each) for each in self._searches(asked)],
-            self.query_limit,
-        )
-        if not run.found and (default := self._default(run.namespace, config)) is not None:
-            begun = run.store.get(default.namespace, default.key)
-            if begun is None:
-                run.store.put(default.namespace, default.key, default.value)
-                run.look()
-            run.add(begun or default)
-        for manager, with_messages in self._managers:
-            run.change(manager.invoke(self._input(input, run, with_messages), config))
-        return run, run.puts()
-
-    async def _apass(
-        self, input: Mapping[str, Any], config: RunnableConfig
-    ) -> list[dict[str, Any]]:
-        """`_pass` without blocking the loop."""
-        with counting() as tokens:
-            run, puts = await self._apassed(input, config)
-        await asyncio.to_thread(check_claim)
-        if isinstance(run.store, MemoryStore):
-            for change_set in run.change_sets(puts, run.noted(tokens.usage)):
-                await run.store.changes.aapply(change_set)
-        else:
-            for put in puts:
-                await run.store.aput(**put)
-            for namespace, key in run.deletes():
-                await adelete(run.store, namespace, key, reason=REASON)
-        return puts
-
-    async def _apassed(
-        self, input: Mapping[str, Any], config: RunnableConfig
-    ) -> tuple[Pass, list[dict[str, Any]]]:
-        """`_passed` without blocking the loop."""
-        run = self._begin(config)
-        await asyncio.to_thread(run.look)
-        asked = _own_queries(input)
-        if self._asker is not None:
-            try:
-                answered = await self._asker.aask(self._question(input), config)
-                asked = answered.value or asked
-            except ExtractionError as error:
-                logger.warning("queries_failed error=%s", type(error).__name__)
-        run.take(
-            [await run.store.asearch(run.namespace, **each) for each in self._searches(asked)],
-            self.query_limit,
-        )
-        if not run.found and (default := self._default(run.namespace, config)) is not None:
-            begun = await run.store.aget(default.namespace, default.key)
-            if begun is None:
-                await run.store.aput(default.namespace, default.key, default.value)
-                await asyncio.to_thread(run.look)
-            run.add(begun or default)
-        for manager, with_messages in self._managers:
-            run.change(await manager.ainvoke(self._input(input, run, with_messages), config))
-        return run, run.puts()
-
-    def _begin(self, config: RunnableConfig) -> Pass:
+    def _changed(self, input: Mapping[str, Any], config: RunnableConfig) -> Steps[Pass]:
+        """Find the memories, and have the model say what becomes of them."""
         store, namespace = self._place(config, by_hand=False)
-        return Pass(store=store, namespace=namespace, schemas=self.schemas)
-
-    def _question(self, input: Mapping[str, Any]) -> Question[list[str]]:
-        return queries.asked(input, limit=self.query_limit)
+        run = Pass(store=store, namespace=namespace, schemas=self.schemas)
+        yield threaded(run.look)
+        # The conversation's own words, and anything at all to fill up with.
+        asked: Sequence[str | None] = [*queries.said(input), None]
+        if self._asker is not None:
+            try:
+                question = queries.asked(input, limit=self.query_limit)
+                asked = (yield call(self._asker, "ask", question, config)).value or asked
+            except ExtractionError as error:
+                logger.warning("queries_failed error=%s", type(error).__name__)
+        found = []
+        for each in self._searches(asked):
+            found.append((yield call(store, "search", namespace, **each)))
+        run.take(found, self.query_limit)
+        if not run.found and (default := self._default(namespace, config)) is not None:
+            begun = yield call(store, "get", default.namespace, default.key)
+            if begun is None:
+                yield call(store, "put", default.namespace, default.key, default.value)
+                yield threaded(run.look)
+            run.add(begun or default)
+        for manager, with_messages in self._managers:
+            given = {
+                "messages": (input.get("messages") or ()) if with_messages else (),
+                "existing": run.existing(),
+                "max_steps": input.get("max_steps") if with_messages else 1,
+            }
+            run.change((yield call(manager, "invoke", given, config)))
+        return run
 
     def _searches(self, asked: Sequence[str | None]) -> list[dict[str, Any]]:
         """Arguments of searches for memories of our kinds, and for those without one, as the tool
@@ -253,18 +206,6 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             for query in asked
             for filter in (*({"kind": kind} for kind in self.schema_name_map), UNTYPED)
         ]
-
-    def _input(self, input: Mapping[str, Any], run: Pass, with_messages: bool) -> dict[str, Any]:
-        return {
-            "messages": (input.get("messages") or ()) if with_messages else (),
-            "existing": run.existing(),
-            "max_steps": input.get("max_steps") if with_messages else 1,
-        }
-
-
-def _own_queries(input: Mapping[str, Any]) -> Sequence[str | None]:
-    """The conversation's own words, and anything at all to fill up with."""
-    return [*queries.said(input), None]
 
 
 def create_memory_store_manager(

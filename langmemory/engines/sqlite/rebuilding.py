@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.tables.namespaces import namespace_tokens
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft, Indexing, tokens_of
-from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed, stored_row
+from langmemory.engines.sql.writing.indexing import Indexing, tokens_of
+from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import keywords
 
@@ -27,10 +28,10 @@ def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
     ).fetchall():
         after = rows[-1][0]
         written, turns = [], []
-        split: dict[int, Draft] = {}
+        split: dict[int, Write] = {}
         for row in rows:
-            draft = reindexed(indexing, stored_row(row))
-            body = draft.write.body
+            draft = reindexed(indexing, row)
+            body = draft.body
             if row[9] and not draft.text.isascii():
                 split[row[0]] = draft
             if body is None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from langmemory.config import Config, load_config
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.tables.connection import MAX_VECTORS
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, write_model
-from langmemory.engines.sql.writing.indexing import (
-    Draft,
-    IndexConfig,
-    Indexing,
-    resolve_indexing,
-)
-from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed, stored_row
+from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
+from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import vectors
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ports.candidates import Floats
 
 BATCH: Final = 256
 """Items embedded and written at a time."""
@@ -87,19 +82,13 @@ def reembed(
                 continue
             after = todo[-1][0]
             drafts = [draft for _, _, draft in todo]
-            embedded = indexing.embed(drafts, indexing.unknown(drafts), tokens=False)
+            indexing.embed(drafts, indexing.pending(drafts), tokens=False)
             with engine.write() as connection:
                 if _done_by_another(connection, embedder.model_id):
                     return read_model(connection)
-                _drop_other_dims(connection, embedded.vectors.shape[1])
-                start = 0
+                _drop_other_dims(connection, max(one.embedded.shape[1] for one in drafts))
                 for item, version, draft in todo:
-                    end = start + len(draft.texts)
-                    _write_next(
-                        connection, item, version, embedded.vectors[start:end],
-                        embedded.hashes[start:end],
-                    )  # fmt: skip
-                    start = end
+                    _write_next(connection, item, version, draft)
             done = min(done + len(todo), total)
             progress(done, total)
     finally:
@@ -151,21 +140,15 @@ def _drop_other_dims(connection: Connection, dims: int) -> None:
         connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
 
 
-def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Draft]]:
+def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Write]]:
     """Items of higher ids than ``after`` that are still to be embedded, with their versions."""
     rows = connection.execute(
         f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
     ).fetchall()
-    return [(row[0], row[8], reindexed(indexing, stored_row(row))) for row in rows]
+    return [(row[0], row[8], reindexed(indexing, row)) for row in rows]
 
 
-def _write_next(
-    connection: Connection,
-    item: int,
-    version: int,
-    embedded: Floats,
-    hashes: Sequence[bytes | None],
-) -> None:
+def _write_next(connection: Connection, item: int, version: int, draft: Write) -> None:
     current = connection.execute("SELECT updated_at FROM item WHERE id = ?", (item,)).fetchone()
     if current != (version,):  # written again, or gone: of what is forgotten nothing may come back
         return
@@ -177,7 +160,7 @@ def _write_next(
         "INSERT INTO vector_next (id, hash, e) VALUES (?, ?, ?)",
         [
             (first + n, digest, vector.tobytes())
-            for n, (vector, digest) in enumerate(zip(embedded, hashes, strict=True))
+            for n, (vector, digest) in enumerate(zip(draft.embedded, draft.hashes, strict=True))
         ],
     )
     connection.execute(

@@ -1,4 +1,5 @@
-"""What is over a second time, corrected among several, or read long after it was said."""
+"""Cases in which a fact ends twice, is corrected among several, or is read long after it was
+said."""
 
 from __future__ import annotations
 

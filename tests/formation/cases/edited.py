@@ -1,4 +1,4 @@
-"""What a turn said before it was edited, and what it says now."""
+"""Cases of an edited turn: its text before and after."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Retraction:
     name: str
     known: Line
     said: str
-    """What takes it back."""
+    """The turns that take the fact back."""
     lines: tuple[Line, ...]
     beside: tuple[Line, ...] = ()
     """Known besides, which must stay."""

@@ -1,4 +1,4 @@
-"""What people say first, how they take it back later, and which of several facts goes: one a row.
+"""Cases of retractions, one a row: the statement, the retraction, and which of several facts ends.
 
 The phrasings were written before the rules that read them. Rows with an even number were looked at while
 the rules were made, those with an odd number only counted.
@@ -336,7 +336,8 @@ El 3 de junio viajo a Oslo. | Al final no viajo a Oslo.
 
 
 def rows(text: str) -> list[tuple[str, str, str]]:
-    """What is told, how it is taken back, and words of the one fact of several that is."""
+    """Cases with several facts: the statements, the retraction, and words of the one fact that
+    ends."""
     lines = (line.split("|") for line in text.splitlines() if "|" in line)
     return [(*(part.strip() for part in (*one, "")[:3]),) for one in lines]  # type: ignore[misc]
 

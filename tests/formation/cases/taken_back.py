@@ -1,4 +1,5 @@
-"""What is taken back, what depends on it, and what holds again without what took its place."""
+"""Cases of retracted facts, of facts derived from them, and of facts that hold again without their
+replacement."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from langmemory.engines.sql.records.reviews import find as find_review
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import find as find_namespace
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft, Indexing
+from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.engines.sql.writing.reindexing import redrafted
 from langmemory.errors import ChangeError, StalePlanError
 from langmemory.formation.contradiction.grouping import meant_together
@@ -70,17 +70,10 @@ class Prepared:
 
 @dataclass(kw_only=True, slots=True)
 class Drafted:
-    """The items a change set writes, before they are embedded."""
+    """The items a change set writes. They are complete once they are embedded (`Indexing.embed`)."""
 
-    positions: list[int]
-    """Of the changes, for each draft."""
-    drafts: list[Draft]
+    writes: dict[int, Write] = field(default_factory=dict)
     prepared: Prepared = field(default_factory=Prepared)
-
-    @property
-    def writes(self) -> Writes:
-        """Complete when the drafts are finished (`Indexing.finish`)."""
-        return {n: one.write for n, one in zip(self.positions, self.drafts, strict=True)}
 
 
 def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> Drafted:
@@ -89,15 +82,14 @@ def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> 
     Raises:
         InvalidValueError: A value has no JSON form.
     """
-    found = Drafted(positions=[], drafts=[])
+    found = Drafted()
     if runs.find(connection, change_set.run_id) is not None:  # nothing will be written
         return found
     found.prepared = Prepared.of(connection, change_set)
     for position, change in enumerate(change_set.changes):
         if isinstance(change, AddMemory | UpdateMemory) and change.value is not None:
             item = find(connection, change_set.namespace, change.key)
-            found.positions.append(position)
-            found.drafts.append(
+            found.writes[position] = (
                 indexing.draft(change_set.namespace, change.key, change.value)
                 if item is None
                 else redrafted(indexing, connection, item, change.value)

@@ -19,13 +19,14 @@ from langmemory.engines.sql.records import (
     runs,
 )
 from langmemory.engines.sql.records.history import WITHDRAWN
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.records.revisions import revise
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern
 from langmemory.engines.sql.tables.times import from_us
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft, Indexing
-from langmemory.engines.sql.writing.reindexing import Stored, redrafted, reindexed
+from langmemory.engines.sql.writing.indexing import Indexing
+from langmemory.engines.sql.writing.reindexing import redrafted
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
 from langmemory.types import Applied, Run
 from langmemory.values import from_json
@@ -83,11 +84,10 @@ class Trail:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undoing:
-    """A run about to be undone, with the values to bring back drafted but not yet embedded."""
+    """A run about to be undone, with the values to bring back, by item, which are not embedded yet."""
 
     run: Run
-    items: list[int]
-    drafts: list[Draft]
+    drafts: dict[int, Write]
 
     @classmethod
     def of(
@@ -104,21 +104,21 @@ class Undoing:
             ChangeError, UndoRefusedError: See `Changes.undo`.
         """
         run = _find(connection, run_id)
-        found = cls(run=run, items=[], drafts=[])
+        found = cls(run=run, drafts={})
         if run.undone_by is not None:
             return found
         trails = _trails(connection, run, without)
         _check(connection, run_id, trails, without)
         for trail in trails:
             if trail.comes_back:
-                draft = reindexed(indexing, _stored(run, trail))
+                value = from_json(_remembered(run.id, trail))
+                draft = indexing.redraft(run.namespace, trail.key, value, trail.columns)
             elif not (trail.gone or trail.added or trail.is_back) and _differs(connection, trail):
                 value = from_json(_remembered(run_id, trail))
                 draft = redrafted(indexing, connection, trail.item, value)
             else:
                 continue
-            found.items.append(trail.item)
-            found.drafts.append(draft)
+            found.drafts[trail.item] = draft
         return found
 
     def write(self, connection: Connection, now_us: int) -> tuple[Applied, Mapping[str, int]]:
@@ -152,14 +152,13 @@ class Undoing:
     def _bring_back(
         self, connection: Connection, trails: list[Trail], undo: str, reason: str, now_us: int
     ) -> Iterator[str]:
-        drafts = dict(zip(self.items, self.drafts, strict=True))
         for trail in trails:
-            draft = drafts.get(trail.item)
+            draft = self.drafts.get(trail.item)
             if trail.comes_back:
                 if draft is None:
                     raise _stale(trail, undo)
                 removal.bring_back(
-                    connection, trail.item, draft.write, trail.columns, now_us, run=undo,
+                    connection, trail.item, draft, trail.columns, now_us, run=undo,
                     reason=reason,
                 )  # fmt: skip
                 yield f"bring back {trail.key}"
@@ -178,7 +177,7 @@ class Undoing:
                 evidence.give_back(connection, trail.item, columns.pop(WITHDRAWN, ()))
                 revise(
                     connection, trail.item, now_us, action="restore", run=undo, reason=reason,
-                    columns=columns, write=None if draft is None else draft.write,
+                    columns=columns, write=draft,
                     touched=True, updated_us=updated_us,
                 )  # fmt: skip
                 what = sorted(columns) if draft is None else ["value", *sorted(columns)]
@@ -235,12 +234,6 @@ def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> 
             trail.replaced = items.find(connection, run.namespace, trail.key) is not None
         trail.later = [one for one in trail.later if one.run not in without]
     return list(trails.values())
-
-
-def _stored(run: Run, trail: Trail) -> Stored:
-    """Rows that a run removed, as it was."""
-    value, was = from_json(_remembered(run.id, trail)), trail.columns
-    return Stored.of(run.namespace, trail.key, value, was, was["thread_id"])
 
 
 def _differs(connection: Connection, trail: Trail) -> bool:

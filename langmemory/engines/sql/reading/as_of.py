@@ -22,8 +22,7 @@ from langmemory.engines.sql.records import history
 from langmemory.engines.sql.records.items import Write, without_heir
 from langmemory.engines.sql.records.versions import Version, as_then, versions
 from langmemory.engines.sql.scope.scopes import saying_the_same
-from langmemory.engines.sql.writing.indexing import Draft, Indexing
-from langmemory.engines.sql.writing.reindexing import Stored, reindexed
+from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import keyword_terms
 from langmemory.ports.candidates import (
@@ -126,26 +125,21 @@ class Past:
             told = f"known_at: of {len(found)} earlier texts {MOST} were looked at"
             degraded = (told, *(one for one in degraded if not one.endswith("were looked at")))
             found = [one for one in found if one.item in best]
-        writes = [
-            known.get((one.item, one.said)) or _draft(self.indexing, one).write for one in found
-        ]
+        writes = [known.get((one.item, one.said)) or _draft(self.indexing, one) for one in found]
         return replace(self, seq=seq, versions=found, writes=writes, degraded=degraded)
 
 
-def _embedded(indexing: Indexing, engine: Engine, drafts: Mapping[int, Draft]) -> dict[int, Write]:
-    """The drafts with all that is derived from them."""
+def _embedded(indexing: Indexing, engine: Engine, drafts: Mapping[int, Write]) -> dict[int, Write]:
+    """Return the writes with all that is derived from them."""
     listed = list(drafts.values())
-    pending = indexing.pending(engine, listed)
-    writes = indexing.finish(listed, indexing.embed(listed, pending, tokens=True))
+    writes = indexing.embed(listed, indexing.pending(listed, engine), tokens=True)
     return dict(zip(drafts, writes, strict=True))
 
 
-def _draft(indexing: Indexing, version: Version) -> Draft:
-    """The item as it would be indexed, had it not changed."""
-    stored = Stored.of(
-        version.namespace, version.key, version.value, version.columns, version.thread_id
-    )
-    return reindexed(indexing, stored)
+def _draft(indexing: Indexing, version: Version) -> Write:
+    """Return the item as it would be indexed, had it not changed."""
+    columns = {**version.columns, "thread_id": version.thread_id}
+    return indexing.redraft(version.namespace, version.key, version.value, columns)
 
 
 def _with_tokens(indexing: Indexing, version: Version, write: Write) -> bool:

@@ -46,13 +46,18 @@ FACETS: Final = (
 
 @dataclass(kw_only=True, slots=True)
 class Write:
-    """An item about to be stored, with everything derived from it already computed."""
+    """An item about to be stored, with everything derived from it. Vectors and tokens come last
+    (`Indexing.embed`)."""
 
     namespace: Namespace
     key: str
     value: str
     """JSON."""
     leaves: set[tuple[str, LeafValue]]
+    text: str = ""
+    """The readable text."""
+    texts: tuple[str, ...] = ()
+    """Texts to be embedded, in order."""
     index_fields: IndexFields = None
     body: str | None = None
     """The words that the keyword index reads; None: not indexed."""

@@ -25,7 +25,6 @@ from langmemory.engines.sql.rooms.following import (
 )
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ports.candidates import Floats
 from langmemory.ports.journal import Pages
@@ -111,7 +110,7 @@ async def _awrites(core: Core, batch: Batch) -> list[items.Write]:
     return await core.acomplete(drafts, tokens=False)
 
 
-def _drafts(core: Core, batch: Batch) -> list[Draft]:
+def _drafts(core: Core, batch: Batch) -> list[items.Write]:
     return [
         core.indexing.draft(
             op.namespace, op.key, op.value, index=op.index, ttl_minutes=checked_ttl(op.ttl)

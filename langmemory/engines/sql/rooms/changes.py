@@ -198,7 +198,7 @@ class Changes(ViewerChanges):
         if dry_run and any(isinstance(one, PARTING) for one in change_set.changes):
             return self._rehearsed(lambda one: self._apply(one, change_set, drafted, back, False))
         if not dry_run:
-            self._core.complete(drafted.drafts)
+            self._core.complete(list(drafted.writes.values()))
         with self._core.engine.write() as connection:
             applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
         self._core.follow(pages)
@@ -271,7 +271,7 @@ class Changes(ViewerChanges):
         undoing = self._undoing(run_id)
         if dry_run:
             return self._rehearsed(lambda one: self._undo(one, undoing))
-        self._core.complete([draft for one in undoing for draft in one.drafts])
+        self._core.complete([draft for one in undoing for draft in one.drafts.values()])
         with self._core.engine.write() as connection:
             applied, pages = self._undo(connection, undoing)
         self._core.follow(pages)
@@ -291,7 +291,9 @@ class Changes(ViewerChanges):
         *following, first = undoing
         if runs.following(connection, first.run.id) != [one.run.id for one in following]:
             raise OutdatedPlanError(f"{first.run.id} changed while its undo began. Do it again.")
-        self._core.claim_model(connection, [draft.write for one in undoing for draft in one.drafts])
+        self._core.claim_model(
+            connection, [draft for one in undoing for draft in one.drafts.values()]
+        )
         now = now_us()
         links = _Links.of_run(connection, first.run)
         pages = pages_of(

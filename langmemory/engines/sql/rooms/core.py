@@ -18,12 +18,13 @@ from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.searching import Searching, now_us
 from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft, IndexConfig, resolve_indexing
+from langmemory.engines.sql.writing.indexing import IndexConfig, resolve_indexing
 from langmemory.engines.sql.writing.usage import UsageCounts
 from langmemory.engines.sql.writing.usage import write as write_counts
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
@@ -155,26 +156,21 @@ class Core:
         """Write which memories helped."""
         write_counts(connection, self.counts.drain())
 
-    def complete(self, drafts: Sequence[Draft], *, tokens: bool = True) -> list[items.Write]:
-        """Drafts of readable texts with all that belongs to them, embedded where the file does not
-        know them yet."""
-        pending = self.indexing.pending(self.engine, drafts)
-        return self.indexing.finish(drafts, self.indexing.embed(drafts, pending, tokens=tokens))
+    def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
+        """Return the writes with their vectors, embedded where the file does not have them yet."""
+        pending = self.indexing.pending(writes, self.engine)
+        return self.indexing.embed(writes, pending, tokens=tokens)
 
-    async def acomplete(self, drafts: Sequence[Draft], *, tokens: bool = True) -> list[items.Write]:
+    async def acomplete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """`complete` without blocking the loop."""
         if self.embeds_cheaply:
-            return await self.workers.prepare(lambda: self.complete(drafts, tokens=tokens))
+            return await self.workers.prepare(lambda: self.complete(writes, tokens=tokens))
         indexing, workers = self.indexing, self.workers
-        pending = await workers.prepare(lambda: indexing.pending(self.engine, drafts))
+        pending = await workers.prepare(lambda: indexing.pending(writes, self.engine))
         fresh = await indexing.aembed(pending)
-        return await workers.prepare(
-            lambda: indexing.finish(
-                drafts, indexing.assemble(drafts, pending, fresh, tokens=tokens)
-            )
-        )
+        return await workers.prepare(lambda: indexing.finish(writes, pending, fresh, tokens=tokens))
 
-    def claim_model(self, connection: Connection, writes: Sequence[items.Write]) -> None:
+    def claim_model(self, connection: Connection, writes: Sequence[Write]) -> None:
         """Within the transaction: the file's vectors are ours, or nobody's yet."""
         embedder = self.indexing.embedder
         first = next((write.embedded for write in writes if len(write.embedded)), None)

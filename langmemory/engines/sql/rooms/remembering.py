@@ -19,7 +19,6 @@ from langmemory.engines.sql.rooms.confiding import Heard, privately
 from langmemory.engines.sql.rooms.core import Core, pages_of
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_list, turns_of
 from langmemory.namespaces import check_namespace
@@ -115,7 +114,7 @@ def _remembering(
         turns = verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
     drafts = [verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns]
     for one in drafts:
-        one.write.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
+        one.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
     counts = Counter[str]()
     for turn in turns:
         counts.update(turn.redacted)
@@ -137,7 +136,7 @@ class _Remembering:
 
     namespace: Namespace
     thread_id: str
-    drafts: list[Draft]
+    drafts: list[items.Write]
     redacted: Mapping[str, int]
     heard: list[Heard]
     """Requests in the turns, where that is looked for."""
@@ -155,7 +154,7 @@ class _Remembering:
     def store(self, core: Core, connection: Connection, writes: list[items.Write]) -> list[str]:
         core.claim_model(connection, writes)
         added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
-        keys = (one.write.key for one in self.drafts)  # as they are stored
+        keys = (one.key for one in self.drafts)  # as they are stored
         stored = [
             one._replace(turn=replace(one.turn, key=key))
             for one, key in zip(self.heard, keys, strict=bool(self.heard))

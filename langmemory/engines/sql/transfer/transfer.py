@@ -39,8 +39,7 @@ from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sql.transfer import records
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Draft, Indexing
-from langmemory.engines.sql.writing.reindexing import Stored, reindexed
+from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import ImportFormatError, LangMemoryError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.types import HistoryAction, Namespace
@@ -265,13 +264,13 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
         yield batch
 
 
-def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Draft]:
+def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Write]:
     """The items among the rows, ready to embed.
 
     Raises:
         ImportFormatError: A row is not what `export_rows` writes, or from a newer version.
     """
-    made: list[Draft] = []
+    made: list[Write] = []
     for row in rows:
         if row["type"] == "meta":
             if row.get("format") != FORMAT or row.get("version") not in range(1, VERSION + 1):
@@ -284,25 +283,19 @@ def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Draft]
     return made
 
 
-def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
+def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
     try:
         _check_place(row)
         facets: dict[str, Any] = {name: row[name] for name in FACETS if name in row}
         facets |= {name: row.get(name) for name in ("speaker", "owner", "superseded_by")}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
-        draft = reindexed(
-            indexing,
-            Stored(
-                namespace=tuple(row["namespace"]),
-                key=row["key"],
-                value=row["value"],
-                index=row.get("index"),
-                thread_id=row.get("thread_id"),
-                speaker=row.get("speaker"),
-                said_us=times.get("valid_at"),
-            ),
-        )
-        created_us, updated_us = times["created_at"], times["updated_at"]
+        columns = {
+            "index_fields": None if row.get("index") is None else json.dumps(row["index"]),
+            "thread_id": row.get("thread_id"), "speaker": row.get("speaker"),
+            "valid_at": times.get("valid_at"),
+        }  # fmt: skip
+        write = indexing.redraft(tuple(row["namespace"]), row["key"], row["value"], columns)
+        write.created_us, write.updated_us = times["created_at"], times["updated_at"]
     except (KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
             f"The row of item {row.get('key')!r} is not from `langmemory export`: {error!r}."
@@ -310,14 +303,8 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Draft:
     for name in ("valid_at", "invalid_at", "expired_at", "accessed_at", "expires_at"):
         facets[name] = times.get(name)
     facets["thread_name"] = row.get("thread_id")
-    write = replace(
-        draft.write,
-        ttl_minutes=row.get("ttl_minutes"),
-        facets=facets,
-        created_us=created_us,
-        updated_us=updated_us,
-    )
-    return replace(draft, write=write)
+    write.ttl_minutes, write.facets = row.get("ttl_minutes"), facets
+    return write
 
 
 def _check_place(row: Mapping[str, Any]) -> None:

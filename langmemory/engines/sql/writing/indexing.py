@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypedDict, cast, get_args
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple, TypedDict, cast, get_args
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -13,14 +16,15 @@ from langgraph.store.base import get_text_at_path
 from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 
 from langmemory.config import Config
+from langmemory.context.phrases import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.records.items import IndexFields, Write
+from langmemory.engines.sql.records.items import NO_VECTORS, IndexFields, Write
 from langmemory.engines.sql.tables.connection import MAX_VECTORS
 from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
-from langmemory.engines.sql.writing.wording import fact_body, is_fact
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError
 from langmemory.languages import index_text, passages
 from langmemory.ports.candidates import Floats
@@ -53,17 +57,6 @@ class IndexConfig(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Draft:
-    """An item checked and taken apart, before anything is embedded."""
-
-    write: Write
-    texts: tuple[str, ...]
-    """Texts to be embedded, in order."""
-    text: str
-    """The readable text."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Indexing:
     """How a store indexes: its embedder, its fields, its ranking."""
 
@@ -90,7 +83,7 @@ class Indexing:
         index: IndexFields = None,
         ttl_minutes: float | None = None,
         body_of: Callable[[str], str] | None = None,
-    ) -> Draft:
+    ) -> Write:
         """Check an item and find its texts.
 
         With ``body_of`` its readable text is embedded whatever the fields are, and that of it is the
@@ -117,30 +110,43 @@ class Indexing:
         text = readable_text(plain)
         fact = is_fact(plain)
         if body_of is not None:
-            texts = self.embedded((text,)) if self.embedder is not None else ()
+            texts = self._parts((text,)) if self.embedder is not None else ()
             body: str | None = body_of(text)
         elif fact and index is None:  # embedded as it is said, findable also by who and when
             texts = self._texts(plain, text, ["text"])
             body = fact_body(plain)
         else:
             found = self._texts(plain, text, index)
-            texts = self.embedded(found)
+            texts = self._parts(found)
             body = None if index is False else index_text(self._body(plain, text, found, index))
-        return Draft(
-            write=Write(
-                namespace=tuple(namespace),
-                key=key,
-                value=json_text,
-                leaves=leaves(plain),
-                index_fields=index,
-                body=body,
-                fingerprint=fingerprint(plain["text"]) if fact else None,
-                ttl_minutes=ttl_minutes,
-                facets=facets_of(plain),
-            ),
-            texts=texts,
-            text=text,
-        )
+        return Write(
+            namespace=tuple(namespace), key=key, value=json_text, leaves=leaves(plain), text=text,
+            texts=texts, index_fields=index, body=body, ttl_minutes=ttl_minutes,
+            fingerprint=fingerprint(plain["text"]) if fact else None, facets=facets_of(plain),
+        )  # fmt: skip
+
+    def draft_turn(
+        self, namespace: Namespace, key: str, value: dict[str, Any], *, speaker: str, at: datetime
+    ) -> Write:
+        """Return a turn as an item: embedded as it was said, findable also by who and when."""
+        made = self.draft(namespace, key, value, body_of=lambda text: turn_body(speaker, at, text))
+        made.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
+        return made
+
+    def redraft(
+        self, namespace: Namespace, key: str, value: dict[str, Any], columns: Mapping[str, Any]
+    ) -> Write:
+        """Return a stored item as it would be drafted today: a turn as a turn, anything else as a put.
+
+        ``columns`` are those of its row, as they are or were: ``index_fields`` as JSON, ``speaker``,
+        ``valid_at``, and ``thread_id``, the name of its thread.
+        """
+        index, said_us = columns["index_fields"], columns["valid_at"]
+        if columns["thread_id"] is not None and said_us is not None and index is None:
+            at = by_clock(said_us, value.get("at"))
+            return self.draft_turn(namespace, key, value, speaker=columns["speaker"] or "", at=at)
+        fields = None if index is None else json.loads(index)
+        return self.draft(namespace, key, value, index=fields)
 
     def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
         if index is False or self.embedder is None:
@@ -150,8 +156,8 @@ class Indexing:
             return (text,) if text.strip() else ()
         return tuple(found for found in _texts_at(value, fields) if found.strip())
 
-    def embedded(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """The embedded parts of some texts: each whole, and a long one in passages as well, which one
+    def _parts(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the embedded parts of some texts: each whole, and a long one in passages as well, which one
         vector for all of it would hide."""
         size = self.passage_characters
         if size is None or not any(len(text) > size for text in texts):
@@ -172,72 +178,45 @@ class Indexing:
             return "\n".join(texts)
         return "\n".join(_texts_at(value, fields))
 
-    def finish(self, drafts: Sequence[Draft], vectors: Embedded) -> list[Write]:
-        """The writes, with the vectors of `Pending` laid in."""
-        writes: list[Write] = []
-        start = 0
-        tokens = vectors.tokens
-        for n, draft in enumerate(drafts):
-            end = start + len(draft.texts)
-            write = draft.write
-            if tokens is not None:
-                write.tokens = tokens[n]
-            if end > start:
-                write.embedded = vectors.vectors[start:end]
-                write.hashes = vectors.hashes[start:end]
-            writes.append(write)
-            start = end
-        return writes
-
-    def unknown(self, drafts: Sequence[Draft]) -> Pending:
-        """Every text of these drafts, to be embedded."""
-        texts = [text for draft in drafts for text in draft.texts]
+    def pending(self, writes: Sequence[Write], engine: Engine | None = None) -> Pending:
+        """Return the texts of these writes that have to be embedded; those of which ``engine`` has the
+        vectors are looked up."""
+        texts = [text for write in writes for text in write.texts]
         embedder = self.embedder
-        if embedder is None or embedder.cheap:
-            return Pending(texts=texts, hashes=[None] * len(texts), missing=texts)
-        known = embedder.model_id != ANONYMOUS_MODEL  # else another function's vectors would do
-        hashes = [cache_key(embedder.model_id, text) if known else None for text in texts]
-        return Pending(texts=texts, hashes=hashes, missing=list(dict.fromkeys(texts)))
+        # Without a name another function's vectors would do.
+        if embedder is None or embedder.cheap or embedder.model_id == ANONYMOUS_MODEL:
+            unnamed = [None] * len(texts)
+            cheap = embedder is None or embedder.cheap
+            return Pending(texts, unnamed, texts if cheap else list(dict.fromkeys(texts)), {})
+        hashes = [_cache_key(embedder.model_id, text) for text in texts]
+        known: dict[bytes, Floats] = {}
+        if engine is not None and hashes:
+            with engine.glance() as snapshot:
+                known = snapshot.cached_vectors(list(dict.fromkeys(hashes)))
+        missing = (text for text, key in zip(texts, hashes, strict=True) if key not in known)
+        return Pending(texts, hashes, list(dict.fromkeys(missing)), known)
 
-    def pending(self, engine: Engine, drafts: Sequence[Draft]) -> Pending:
-        """Texts that have to be embedded for these drafts; texts the file already knows are looked up."""
-        found = self.unknown(drafts)
-        hashes = [digest for digest in found.hashes if digest is not None]
-        if not hashes:
-            return found
-        with engine.glance() as snapshot:
-            known = snapshot.cached_vectors(list(dict.fromkeys(hashes)))
-        if not known:
-            return found
-        missing = dict.fromkeys(
-            text
-            for text, digest in zip(found.texts, found.hashes, strict=True)
-            if digest not in known
-        )
-        return replace(found, missing=list(missing), known=known)
-
-    def embed(self, drafts: Sequence[Draft], pending: Pending, *, tokens: bool) -> Embedded:
-        """Embed what is pending, in this thread.
+    def embed(self, writes: Sequence[Write], pending: Pending, *, tokens: bool) -> list[Write]:
+        """Embed what is pending, in this thread, and lay it into the writes.
 
         Args:
-            drafts: The drafts.
-            pending: From `pending`.
+            writes: From `draft`.
+            pending: Of these.
             tokens: Keep the token ids of the readable texts, for late interaction; with the embedded
                 model they are kept anyway.
         """
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
-            texts = [draft.text for draft in drafts]
+            texts = [write.text for write in writes]
             distinct = list(dict.fromkeys([*texts, *pending.texts]))
             split = dict(zip(distinct, _static.tokenize(distinct), strict=True))
-            return Embedded(
-                vectors=_static.embed_tokens([split[text] for text in pending.texts]),
-                hashes=pending.hashes,
-                tokens=_tokens([split[text] for text in texts], drafts),
+            vectors = _static.embed_tokens([split[text] for text in pending.texts])
+            return _laid(
+                writes, vectors, pending.hashes, _tokens([split[text] for text in texts], writes)
             )
         fresh = None
         if self.embedder is not None and pending.missing:
             fresh = self.embedder.embed_documents(pending.missing)
-        return self.assemble(drafts, pending, fresh, tokens=tokens)
+        return self.finish(writes, pending, fresh, tokens=tokens)
 
     async def aembed(self, pending: Pending) -> Floats | None:
         """Return the model's vectors for what is missing; None where nothing is."""
@@ -245,26 +224,22 @@ class Indexing:
             return None
         return await self.embedder.aembed_documents(pending.missing)
 
-    def assemble(
-        self, drafts: Sequence[Draft], pending: Pending, fresh: Floats | None, *, tokens: bool
-    ) -> Embedded:
-        """Return the vectors of all texts: the fresh ones, and those that the file already had."""
-        vectors = np.empty((0, 0), np.float32)
+    def finish(
+        self, writes: Sequence[Write], pending: Pending, fresh: Floats | None, *, tokens: bool
+    ) -> list[Write]:
+        """Lay the vectors of all texts into the writes: the fresh ones, and those that the file had."""
+        vectors = NO_VECTORS
         if fresh is not None and len(fresh) == len(pending.texts):  # all new, none twice
             vectors = fresh
         elif pending.texts and self.embedder is not None:
             new = dict(zip(pending.missing, fresh if fresh is not None else (), strict=True))
             vectors = np.stack(
                 [
-                    new[text] if text in new else pending.known[digest or b""]
-                    for text, digest in zip(pending.texts, pending.hashes, strict=True)
+                    new[text] if text in new else pending.known[key or b""]
+                    for text, key in zip(pending.texts, pending.hashes, strict=True)
                 ]
             )
-        return Embedded(
-            vectors=vectors,
-            hashes=pending.hashes,
-            tokens=tokens_of(drafts) if tokens else None,
-        )
+        return _laid(writes, vectors, pending.hashes, tokens_of(writes) if tokens else None)
 
     def check_model(self, found: ModelSetting, path: str) -> None:
         """Raise unless the file's vectors come from this embedder.
@@ -297,25 +272,32 @@ class Indexing:
         return len(names) == 1 or ANONYMOUS_MODEL in names
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """Texts to embed, and vectors the file already has for some of them."""
 
     texts: list[str]
-    hashes: list[bytes | None]
+    hashes: Sequence[bytes | None]
+    """The key of each text among the vectors of the file, where the model has a name."""
     missing: list[str]
-    known: dict[bytes, Floats] = field(default_factory=dict)
+    known: dict[bytes, Floats]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Embedded:
-    """Vectors for all texts of some drafts, in order."""
-
-    vectors: Floats
-    """float32[n, dims], L2-normalised."""
-    hashes: list[bytes | None]
-    tokens: list[bytes] | None
-    """uint16 token ids of each draft's readable text."""
+def _laid(
+    writes: Sequence[Write],
+    vectors: Floats,
+    hashes: Sequence[bytes | None],
+    tokens: Sequence[bytes] | None,
+) -> list[Write]:
+    """Lay vectors, one for each text in order, and tokens, some for each write, into the writes."""
+    start = 0
+    for n, write in enumerate(writes):
+        end = start + len(write.texts)
+        if tokens is not None:
+            write.tokens = tokens[n]
+        if end > start:
+            write.embedded, write.hashes = vectors[start:end], hashes[start:end]
+        start = end
+    return list(writes)
 
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -365,23 +347,19 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
             yield from get_text_at_path(value, path)
 
 
-_SAID_BY_ASSISTANT = ("role", "assistant")
-"""Keys of the value of such a turn."""
+def tokens_of(writes: Sequence[Write]) -> list[bytes]:
+    """Return the token ids of the readable texts, uint16 each, for late interaction."""
+    return _tokens(_static.tokenize([write.text for write in writes]), writes)
 
 
-def tokens_of(drafts: Sequence[Draft]) -> list[bytes]:
-    """Token ids of their readable texts, for late interaction."""
-    return _tokens(_static.tokenize([draft.text for draft in drafts]), drafts)
-
-
-def _tokens(split: Sequence[TokenIds], drafts: Sequence[Draft]) -> list[bytes]:
+def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
     return [
-        vocabulary.stored(ids, draft.text, by_assistant=_SAID_BY_ASSISTANT in draft.write.leaves)
-        for ids, draft in zip(split, drafts, strict=True)
+        vocabulary.stored(ids, write.text, by_assistant=("role", "assistant") in write.leaves)
+        for ids, write in zip(split, writes, strict=True)
     ]
 
 
-def cache_key(model_id: str, text: str) -> bytes:
+def _cache_key(model_id: str, text: str) -> bytes:
     """16 bytes that name a text under a model."""
     return hashlib.blake2b(f"{model_id}\0{text}".encode(), digest_size=16).digest()
 
@@ -426,3 +404,30 @@ def resolve_indexing(
         passage_characters=config.search.passage_characters,
         config=shown,
     )
+
+
+def turn_body(speaker: str, at: datetime, text: str) -> str:
+    """Return the words that the keyword index reads of a turn: who, when, what."""
+    return index_text(f"{speaker} {at.day} {MONTHS[at.month - 1]} {at.year} {text}")
+
+
+def is_fact(value: Mapping[str, Any]) -> bool:
+    """Whether a value is what reflection derived: one sentence under ``text``, whatever else."""
+    return isinstance(value.get("fact_kind"), str) and isinstance(value.get("text"), str)
+
+
+def fact_body(value: Mapping[str, Any]) -> str:
+    """As `turn_body`, with the time the fact speaks of, else that of its source, as exactly as it
+    is known. It depends on nothing but the value, so that it can be made anew from it."""
+    when = value.get("when")
+    start = when.get("start") if isinstance(when, Mapping) else None
+    precision = when.get("precision") if isinstance(when, Mapping) else None
+    words = [str(value.get("speaker") or "")]
+    with suppress(KeyError, TypeError, ValueError):  # a value without a readable time has no date
+        at = datetime.fromisoformat(start or value["said_at"])
+        if precision not in ("season", "year", "decade"):
+            words.append(MONTHS[at.month - 1])
+            if precision not in ("week", "month"):
+                words.insert(-1, str(at.day))
+        words.append(str(at.year))
+    return index_text(" ".join([*words, value["text"]]).strip())

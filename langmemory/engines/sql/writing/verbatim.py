@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -15,9 +14,8 @@ from langmemory.engines.sql.scope.ownership import is_private_to_another
 from langmemory.engines.sql.tables import threads
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern, namespace_tokens
-from langmemory.engines.sql.tables.times import by_clock, to_us
-from langmemory.engines.sql.writing.indexing import Draft, Indexing
-from langmemory.engines.sql.writing.wording import turn_body
+from langmemory.engines.sql.tables.times import by_clock
+from langmemory.engines.sql.writing.indexing import Indexing, turn_body
 from langmemory.languages import index_text
 from langmemory.messages import NAMELESS, Turn, hashed, turn_key, turn_value
 from langmemory.types import Namespace
@@ -25,31 +23,12 @@ from langmemory.values import from_json, readable_text
 
 
 def draft(
-    indexing: Indexing,
-    namespace: Namespace,
-    thread_id: str,
-    turn: Turn,
-    facets: Mapping[str, Any],
-) -> Draft:
-    """The turn as an item, with owner and privacy. Its ids are values, never indexed text."""
+    indexing: Indexing, namespace: Namespace, thread_id: str, turn: Turn, facets: Mapping[str, Any]
+) -> Write:
+    """Return a turn as an item, with owner and privacy. Its ids are values, never indexed text."""
     value = turn_value(thread_id, turn, facets)
-    made = redraft(indexing, namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
-    made.write.facets = {**made.write.facets, **facets}
-    return made
-
-
-def redraft(
-    indexing: Indexing,
-    namespace: Namespace,
-    key: str,
-    value: dict[str, Any],
-    *,
-    speaker: str,
-    at: datetime,
-) -> Draft:
-    """A turn's value as an item: embedded as it was said, findable also by who and when."""
-    made = indexing.draft(namespace, key, value, body_of=lambda text: turn_body(speaker, at, text))
-    made.write.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
+    made = indexing.draft_turn(namespace, turn.key, value, speaker=turn.speaker, at=turn.at)
+    made.facets = {**made.facets, **facets}
     return made
 
 
