@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from langmemory.formation.contradiction.returning import returns
-from langmemory.formation.contradiction.statements import (
+from langmemory.formation.contradiction.comparable import (
     END,
-    Statement,
+    ComparableFact,
     one_occasion,
     overlap_in_time,
     same_circle,
     spoken_name,
 )
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.repetition import returns
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
 from langmemory.languages.language import word_set
@@ -105,7 +105,7 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     )
 
 
-def as_good_as_same(statement: Statement, knowledge: Knowledge) -> Iterator[KnownFact]:
+def as_good_as_same(statement: ComparableFact, knowledge: Knowledge) -> Iterator[KnownFact]:
     """What is known in nearly the words of a fact, as an embedder says."""
     for known, cosine in knowledge.nearest(statement.text, OPTIONS.neighbours):
         if cosine < OPTIONS.same:
@@ -113,11 +113,11 @@ def as_good_as_same(statement: Statement, knowledge: Knowledge) -> Iterator[Know
         yield known
 
 
-def plain_twins(statement: Statement, alike: Iterable[KnownFact]) -> Iterator[Statement]:
+def plain_twins(statement: ComparableFact, alike: Iterable[KnownFact]) -> Iterator[ComparableFact]:
     """Those of memories in like words that are the application's, say what a fact says for the same
     readers, and that no person has confirmed."""
     for known in alike:
-        one = Statement.of_known(known)
+        one = ComparableFact.of_known(known)
         holds = not (one.protected or one.past or one.waiting)
         if holds and _is_fact(known) and _is_plain(known) and _says_the_same(one, statement):
             yield one
@@ -136,9 +136,9 @@ def confirmed(confidence: float, by: float, options: DuplicateOptions = OPTIONS)
 def _distinct(facts: Sequence[Fact]) -> list[Fact]:
     """The batch's facts, each said once."""
     kept: list[Fact] = []
-    told: list[Statement] = []
+    told: list[ComparableFact] = []
     for fact in facts:
-        mine = Statement.of_fact(fact)
+        mine = ComparableFact.of_fact(fact)
         for at, theirs in reversed([*enumerate(told)]):
             if _says_the_same(mine, theirs) and not returns(theirs, mine, told[at + 1 :]):
                 kept[at] = replace(
@@ -146,7 +146,7 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
                     evidence=tuple(dict.fromkeys((*kept[at].evidence, *fact.evidence))),
                     confidence=_within(kept[at], fact),
                 )
-                told[at] = Statement.of_fact(kept[at])
+                told[at] = ComparableFact.of_fact(kept[at])
                 break
         else:
             kept.append(fact)
@@ -164,12 +164,12 @@ def _within(one: Fact, other: Fact) -> float:
 def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     """A known fact with the same words or the same claim, or made of the same turn before,
     whatever became of it since; one that gave way, for news of when it held."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     before = knowledge.by_key(statement.key)
     if before is not None:
         return before
     for known in knowledge.by_fingerprint(fact.text):
-        other = Statement.of_known(known)
+        other = ComparableFact.of_known(known)
         if (
             _is_fact(known)
             and _same_scope(statement, other)
@@ -178,7 +178,7 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
             return known
     for claim in fact.claims[:1]:
         about = [
-            (known, Statement.of_known(known))
+            (known, ComparableFact.of_known(known))
             for known in knowledge.about(
                 claim.subject,
                 claim.relation,
@@ -197,14 +197,14 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     return _taken_back(fact, statement, knowledge)
 
 
-def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> KnownFact | None:
+def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> KnownFact | None:
     """What somebody rejected or deleted is not learned again from the turn it was made of, where it is
     put in other words; from another turn it is."""
     if len(fact.evidence) > 1:
         return None
     mine = wording(statement.text, statement.language)
     for known in knowledge.taken_back(fact.evidence[0], fact.said_at):
-        other = Statement.of_known(known)
+        other = ComparableFact.of_known(known)
         theirs = wording(other.text, other.language)
         if mine.agrees(theirs) and mine.words == theirs.words and mine.names == theirs.names:
             return known
@@ -217,25 +217,25 @@ def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> Known
     return None
 
 
-def _worded(value: str, statement: Statement) -> tuple[Wording, str]:
+def _worded(value: str, statement: ComparableFact) -> tuple[Wording, str]:
     """An entity, by key or name, or a literal as it is compared with another from the same turn."""
     text = spoken_name(value).casefold()
     found = wording(text, statement.language)
     return found, "" if found.words else text
 
 
-def _was_so(late: Statement, past: Statement) -> bool:
+def _was_so(late: ComparableFact, past: ComparableFact) -> bool:
     """Whether what gave way since is known to have held when the late news of it was told."""
     return past.start < past.end and past.start <= late.start and late.said_at < past.end
 
 
 def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """The nearest fact that may say the same, its cosine, and whether it does."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     mine = wording(fact.text, fact.language)
     doubtful: tuple[KnownFact, float, bool] | None = None
     for known, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours):
-        other = Statement.of_known(known)
+        other = ComparableFact.of_known(known)
         if cosine < OPTIONS.grey:
             break
         if not _is_fact(known) or not _same_scope(statement, other):
@@ -255,7 +255,7 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
 def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """A fact of the same claim that says nearly the same in other words, and how near it is: a word
     more may be a detail. What says more than that is a fact of its own."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     mine = wording(fact.text, fact.language)
     near = None
     for claim in fact.claims[:1]:
@@ -265,7 +265,7 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
             also=claim.object if claim.object_is_entity else None,
             literal=None if claim.object_is_entity else claim.object,
         ):
-            other = Statement.of_known(known)
+            other = ComparableFact.of_known(known)
             theirs = wording(other.text, other.language)
             if not _is_fact(known) or not _same_scope(statement, other):
                 continue
@@ -288,22 +288,22 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
 def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
     """Whether something else was so between what is known and what a fact of the batch says anew,
     or said before it. What the same turn made before is no return."""
-    old, new = Statement.of_known(known), Statement.of_fact(fact)
+    old, new = ComparableFact.of_known(known), ComparableFact.of_fact(fact)
     if old.key == new.key:
         return False
     first, last = (new, old) if _is_late(new, old) else (old, new)
-    between = (*map(Statement.of_fact, before), *_known_between(first, last, new, knowledge))
+    between = (*map(ComparableFact.of_fact, before), *_known_between(first, last, new, knowledge))
     return returns(first, last, between)
 
 
-def _is_late(new: Statement, old: Statement) -> bool:
+def _is_late(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether a statement was made before what is known, though it is read only now."""
     return new.said_at < old.said_at and new.start < old.start
 
 
 def _known_between(
-    first: Statement, last: Statement, new: Statement, knowledge: Knowledge
-) -> Iterator[Statement]:
+    first: ComparableFact, last: ComparableFact, new: ComparableFact, knowledge: Knowledge
+) -> Iterator[ComparableFact]:
     """Of what is known, what may end the first of two that say the same: what began again after it
     was over, and of news that comes late, what took its place."""
     for claim in new.claims[:1]:
@@ -312,7 +312,7 @@ def _known_between(
         if over == claim.relation and not (first is new and relation.is_single):
             continue
         for known in knowledge.about(claim.subject, over, past=True):
-            one = Statement.of_known(known)
+            one = ComparableFact.of_known(known)
             if not one.waiting and one.start < one.end and one.key not in (first.key, last.key):
                 yield one
 
@@ -328,7 +328,7 @@ def _is_plain(known: KnownFact) -> bool:
     return "fact_kind" not in known.memory.value and not known.claims
 
 
-def _says_the_same(one: Statement, other: Statement) -> bool:
+def _says_the_same(one: ComparableFact, other: ComparableFact) -> bool:
     """By words or by claim, with nothing in one that the other does not say."""
     if not _same_scope(one, other) or _different_claims(one, other):
         return False
@@ -344,7 +344,7 @@ def _says_the_same(one: Statement, other: Statement) -> bool:
     return _beyond_claim(one) <= _beyond_claim(other)
 
 
-def _is_of_its_turns(one: Statement, other: Statement) -> bool:
+def _is_of_its_turns(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether a known fact claims the same for the same readers, and rests on the same turns."""
     return (
         set(one.evidence) <= set(other.evidence)
@@ -354,7 +354,7 @@ def _is_of_its_turns(one: Statement, other: Statement) -> bool:
     )
 
 
-def _beyond_claim(statement: Statement) -> frozenset[str]:
+def _beyond_claim(statement: ComparableFact) -> frozenset[str]:
     """Words of a text that its claim does not say already."""
     claim = statement.claims[0]
     relation = BY_NAME.get(claim.relation)
@@ -373,7 +373,7 @@ def _beyond_claim(statement: Statement) -> frozenset[str]:
     )
 
 
-def _same_scope(one: Statement, other: Statement) -> bool:
+def _same_scope(one: ComparableFact, other: ComparableFact) -> bool:
     """Of the same people, for the same readers, for the same time, in the same sense."""
     return (
         not (other.waiting and _worth_more(one, other))
@@ -386,13 +386,13 @@ def _same_scope(one: Statement, other: Statement) -> bool:
     )
 
 
-def _worth_more(one: Statement, waiting: Statement) -> bool:
+def _worth_more(one: ComparableFact, waiting: ComparableFact) -> bool:
     """Whether a fact need not wait with one that waits for approval: somebody else says it, or the
     same person more surely."""
     return one.speaker != waiting.speaker or one.confidence > waiting.confidence
 
 
-def _of_namesakes(one: Statement, other: Statement) -> bool:
+def _of_namesakes(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether the same words are said of two who have one name."""
     return any(
         mine.subject != theirs.subject and spoken_name(mine.subject) == spoken_name(theirs.subject)
@@ -401,7 +401,7 @@ def _of_namesakes(one: Statement, other: Statement) -> bool:
     )
 
 
-def _different_claims(one: Statement, other: Statement) -> bool:
+def _different_claims(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether both claim something, and not the same: then no likeness of words makes them one."""
     if not one.claims or not other.claims:
         return False

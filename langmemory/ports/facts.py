@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from langmemory.languages.temporal.calendar import Precision
 from langmemory.types import Entity, Memory, Namespace, Privacy, Review
@@ -139,6 +139,10 @@ class KnownFact:
     own: Mapping[str, str] = field(default_factory=dict)
     """Key in its claims → key its edges are written with, where they differ: that of an entity linked
     to the one in the claim."""
+
+    def as_if(self, **changes: Any) -> KnownFact:
+        """Return the fact as if its memory had these values."""
+        return replace(self, memory=replace(self.memory, **changes))
 
 
 class Knowledge(Protocol):

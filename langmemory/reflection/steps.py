@@ -43,10 +43,10 @@ from langmemory.formation.entities.identity import (
 )
 from langmemory.formation.entities.judging import NameJudge
 from langmemory.formation.entities.names import within_reach
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
-from langmemory.formation.extraction.junk import sift
+from langmemory.formation.extraction.junk import without_junk
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
@@ -182,7 +182,7 @@ class Steps:
                 extraction = self.extractor.extract(batch, names=names)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
-        return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
+        return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
 
     @EXTRACT
     async def aextract(self, state: ReflectionState, config: RunnableConfig) -> Update:
@@ -193,7 +193,7 @@ class Steps:
                 extraction = await self.extractor.aextract(batch, names=names)
         except ExtractionError as error:
             return {**_folded(batch, error), "usage": tokens.usage}
-        return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
+        return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
 
     def _comparing(self, batch: Batch, config: RunnableConfig) -> AbstractContextManager[None]:
         """Rules compare with what the speakers told before: only what is known can be taken back."""
@@ -490,7 +490,7 @@ def _still_founded(extraction: Extraction, gone: set[str]) -> Extraction:
 
 def _not_asked(
     store: MemoryStore, namespace: Namespace, resolution: Resolution
-) -> Iterator[Unclear]:
+) -> Iterator[AmbiguousName]:
     """Doubts no person was asked about. A name that is new was not there to be asked about."""
     asked: set[str] = set()
     if any(one.was_known for one in resolution.unclear):

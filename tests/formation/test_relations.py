@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from langmemory.formation.relations.data import RELATIONS
-from langmemory.formation.relations.vocabulary import BY_NAME, canonical, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, RELATIONS, canonical, normalised
 from langmemory.ports.facts import Claim
 
 

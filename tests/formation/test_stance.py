@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langmemory.formation.extraction.stance import stance
+from langmemory.formation.extraction.polarity import stance
 
 
 @pytest.mark.parametrize(

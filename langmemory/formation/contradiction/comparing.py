@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from langmemory.formation.contradiction.pairs import Pair, gives_way, later, speaks_of_change
-from langmemory.formation.contradiction.statements import (
+from langmemory.formation.contradiction.comparable import (
     END,
-    Statement,
+    ComparableFact,
     asks_assistant,
     overlap_in_time,
     spoken_name,
     words_of,
 )
+from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
 from langmemory.formation.wording import PAST_CUES, wording
@@ -27,7 +27,7 @@ NEVER_TRUE = "corrected: never was true"
 SAID_AGAIN = "said again after that"
 
 
-def compared(new: Statement, old: Statement) -> Pair | None:
+def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The pair with what structure says to it; None when they do not concern each other."""
     if old.key == new.key or not _may_touch(new, old) or old.end <= old.start:
         return None  # what never was true stands against nothing
@@ -42,7 +42,7 @@ def compared(new: Statement, old: Statement) -> Pair | None:
     return _allowed(found[0]) if found else None
 
 
-def _may_touch(new: Statement, old: Statement) -> bool:
+def _may_touch(new: ComparableFact, old: ComparableFact) -> bool:
     """A private fact concerns nobody else's facts, and nobody else's fact a private one. How somebody
     wants to be answered is theirs to say: a name may be several people's."""
     if "private" in (new.privacy, old.privacy):
@@ -50,7 +50,9 @@ def _may_touch(new: Statement, old: Statement) -> bool:
     return new.owner == old.owner or not (asks_assistant(new) or asks_assistant(old))
 
 
-def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _claims_compared(
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
+) -> Pair | None:
     if mine.relation == NO_LONGER + theirs.relation or _ends(mine, theirs):
         return _ended(new, mine, old, theirs)
     if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
@@ -73,7 +75,7 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
 
 
 def _may_exclude(
-    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim, relation: Relation
 ) -> bool:
     """Whether of a relation that need not have one value, one may give way: to a correction in
     nearly the same words; and where nobody knows how many it has, to what is the same but for the
@@ -89,7 +91,7 @@ def _may_exclude(
 
 
 def _values_compared(
-    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim, relation: Relation
 ) -> Pair | None:
     """Two values of one relation for the same time."""
     unknown = relation.values == "unknown"
@@ -133,14 +135,14 @@ def _values_compared(
     return replace(pair, verdict="supersedes", reason=f"{relation.name} has one value at a time")
 
 
-def _one_word_apart(new: Statement, old: Statement) -> bool:
+def _one_word_apart(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether two texts say nearly the same, but for what they say it of."""
     ours = wording(new.text, new.language).words
     theirs = wording(old.text, old.language).words
     return len(ours - theirs) <= 2 and len(theirs - ours) <= 2 and bool(ours & theirs)
 
 
-def _is_history(new: Statement, old: Statement) -> bool:
+def _is_history(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether a fact that began before the old one is surely over: it was said before, speaks of
     the past, or the old one tells its own beginning."""
     return (
@@ -150,7 +152,7 @@ def _is_history(new: Statement, old: Statement) -> bool:
     )
 
 
-def _tastes(new: Statement, old: Statement) -> Pair | None:
+def _tastes(new: ComparableFact, old: ComparableFact) -> Pair | None:
     if not overlap_in_time(new, old):
         return None
     pair = Pair(new=new, old=old, about="contradiction", reason="the opposite of it")
@@ -168,7 +170,7 @@ def _tastes(new: Statement, old: Statement) -> Pair | None:
     )
 
 
-def _limited(new: Statement, old: Statement) -> Pair | None:
+def _limited(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The new fact says until when the same holds that was known without an end."""
     if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
         return None
@@ -178,7 +180,7 @@ def _limited(new: Statement, old: Statement) -> Pair | None:
     )  # fmt: skip
 
 
-def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> Pair | None:
     """The new fact says that the old one is over."""
     pair = Pair(new=new, old=old, about="contradiction")
     if old.end <= new.start:
@@ -204,13 +206,13 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
-def _is_news(new: Statement, old: Statement) -> bool:
+def _is_news(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether what began before the other was told is told after it, as a change: "I live in Bonn", and
     days later "we moved to Lisbon last week"."""
     return new.said_at > old.told_at and new.dated and speaks_of_change(new)
 
 
-def _is_of_another(new: Statement, mine: Claim, old: Statement) -> bool:
+def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> bool:
     """Whether somebody else than who told a fact says that it is over, and not of themselves."""
     if new.speaker is None or old.speaker is None or new.speaker == old.speaker:
         return False
@@ -224,12 +226,12 @@ def _corrected(pair: Pair) -> Pair:
     return replace(pair, verdict="supersedes", until=_never(pair.old), reason=NEVER_TRUE)
 
 
-def _takes_back(old: Statement, new: Statement) -> bool:
+def _takes_back(old: ComparableFact, new: ComparableFact) -> bool:
     """Whether a known correction may be one of what is told only now, and was said before it."""
     return old.corrects and not old.new and new.said_at < old.said_at
 
 
-def _called_off(new: Statement, old: Statement) -> Pair | None:
+def _called_off(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The new fact says that something is over which was planned before: the plan, or what was so
     until it is again."""
     if new.said_at < old.said_at or old.end <= new.start:
@@ -240,7 +242,9 @@ def _called_off(new: Statement, old: Statement) -> Pair | None:
     )  # fmt: skip
 
 
-def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _ended_before(
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
+) -> Pair | None:
     """The new fact is known to be over: news that comes late; with a later beginning, it is so again."""
     if not _same_object(mine, theirs) or new.end <= old.start:
         return None
@@ -277,7 +281,7 @@ def _ends(mine: Claim, theirs: Claim) -> bool:
 def _allowed(pair: Pair) -> Pair | None:
     """What more people may read than the new fact gives way to a person's decision only. Nothing
     gives way to what waits for approval, and of what gave way before nobody is asked."""
-    old_goes = gives_way(pair)[0] is pair.old
+    old_goes = pair.loser is pair.old
     if pair.old.past and pair.undecided == "unclear":
         return pair if pair.verdict == "supersedes" else None
     if pair.old.waiting:
@@ -290,7 +294,7 @@ def _allowed(pair: Pair) -> Pair | None:
     return pair
 
 
-def _never(old: Statement) -> datetime:
+def _never(old: ComparableFact) -> datetime:
     """The end of what never was true: its beginning."""
     return old.start
 
@@ -301,7 +305,7 @@ def _same_object(one: Claim, other: Claim) -> bool:
     return words_of(one.object) == words_of(other.object)
 
 
-def _may_mean(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> bool:
+def _may_mean(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> bool:
     """Whether one claim has a common noun for what the other names: of "no longer has a dog", and a dog
     called Rex; of "lost her job", and the one she has."""
     for claim, other in ((mine, old), (theirs, new)):
@@ -323,7 +327,7 @@ def _part_of(one: Claim, other: Claim) -> bool:
     return bool(ours) and bool(theirs) and (ours <= theirs or theirs <= ours)
 
 
-def _names(statement: Statement, place: str) -> bool:
+def _names(statement: ComparableFact, place: str) -> bool:
     """Whether a statement speaks of a place, too."""
     words = words_of(place).split()
     return bool(words) and set(words) <= set(split_words(statement.text))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from langmemory.changes import LinkEntities
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.ports.facts import Claim, Fact
 
 SameName = Literal["same", "different", "unsure"]
@@ -117,7 +117,7 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
     decided = {(one.key, one.other): one for one in decisions if one.verdict != "unsure"}
     same: dict[str, Identity] = {}
     links: dict[str, str] = {}
-    unclear: list[Unclear] = []
+    unclear: list[AmbiguousName] = []
     for doubt in resolution.unclear:
         one = decided.get((doubt.key or "", doubt.candidates[0].key))
         if one is None:

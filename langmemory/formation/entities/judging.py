@@ -14,15 +14,13 @@ from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import (
     Answered,
     Asker,
-    Dialogue,
     Method,
     Question,
-    aheld,
-    held,
 )
 from langmemory.formation.asking.verdicts import Given, verdicts_in
 from langmemory.formation.entities.identity import Identities, Identity, NamePair, SameName
 from langmemory.formation.prompts import prompt
+from langmemory.twins import Steps, awaiting, blocking
 
 MAX_CHARACTERS = 300
 """Of a statement, shown to a model."""
@@ -62,22 +60,18 @@ class ModelNameJudge:
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
         self._asker = Asker(model, AnswerNames.model_json_schema(), method=method)
 
-    def judge(self, pairs: Sequence[NamePair]) -> Identities:
-        return held(self._dialogue(pairs))
-
-    async def ajudge(self, pairs: Sequence[NamePair]) -> Identities:
-        return await aheld(self._dialogue(pairs))
-
-    def _dialogue(self, pairs: Sequence[NamePair]) -> Dialogue[_Read, Identities]:
+    def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
         if not pairs:
             return Identities()
         try:
-            answered = yield self._asker, _question(pairs)
+            answered = yield from self._asker.asked(_question(pairs))
         except ExtractionError as error:
             return Identities(model_calls=error.model_calls, failure=str(error))
         except ModelUnavailableError as error:
             return Identities(model_calls=1, failure=str(error))
         return _decided(pairs, answered)
+
+    judge, ajudge = blocking(_judge), awaiting(_judge)
 
 
 _Read = dict[int, Given[SameName]]

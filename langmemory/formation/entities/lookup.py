@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.bonds import Fit, counts, fit, kind_of
-from langmemory.formation.entities.cast import Cast, Found
+from langmemory.formation.entities.batch_entities import BatchEntities, Found
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
@@ -18,7 +17,8 @@ from langmemory.formation.entities.names import (
     is_private,
     within_reach,
 )
-from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.relationships import Fit, counts, fit, kind_of
+from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
@@ -40,7 +40,7 @@ class Lookup:
         speaker: who says it.
     """
 
-    def __init__(self, cast: Cast, index: int, fact: Fact, speaker: Entity | None) -> None:
+    def __init__(self, cast: BatchEntities, index: int, fact: Fact, speaker: Entity | None) -> None:
         self.cast = cast
         self.index = index
         self.fact = fact
@@ -222,7 +222,7 @@ class Lookup:
         made = self.cast.make(name, kind, self.fact)
         whole = tuple(map(self.cast.root, candidates))
         self.cast.unclear.append(
-            Unclear(name=name, fact=self.index, candidates=whole, key=made.key)
+            AmbiguousName(name=name, fact=self.index, candidates=whole, key=made.key)
         )
         return self.cast.use(made)
 
@@ -234,7 +234,7 @@ class Lookup:
         other = self.cast.root(candidates[0])
         who, fact = self.described(other)
         self.cast.unclear.append(
-            Unclear(
+            AmbiguousName(
                 name=name,
                 fact=self.index,
                 candidates=(other,),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
-from langmemory.formation.extraction.stance import Stance, stance
+from langmemory.formation.extraction.polarity import Stance, stance
 from langmemory.formation.extraction.stance_words import DEAD
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,

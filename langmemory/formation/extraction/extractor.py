@@ -14,14 +14,11 @@ from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import (
     Answered,
     Asker,
-    Dialogue,
     Method,
     Question,
-    aheld,
-    held,
 )
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.batch import Batch, Turn, kept_close
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
     SCHEMA,
@@ -31,11 +28,16 @@ from langmemory.formation.extraction.answers import (
     read,
 )
 from langmemory.formation.extraction.claims import SPEAKER, claimed
-from langmemory.formation.extraction.junk import DANGLES, sift
-from langmemory.formation.extraction.parts import parts, rest
+from langmemory.formation.extraction.junk import DANGLES, without_junk
 from langmemory.formation.extraction.requests import bounded
-from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
-from langmemory.formation.ownership import kept_close
+from langmemory.formation.extraction.transcript import (
+    is_person,
+    label,
+    parts,
+    rest,
+    spoken,
+    transcript,
+)
 from langmemory.formation.prompts import prompt
 from langmemory.formation.repetition import joined
 from langmemory.formation.rules.clauses import MOST_READ
@@ -48,6 +50,7 @@ from langmemory.ports.facts import (
     Fact,
     SessionSummary,
 )
+from langmemory.twins import Steps, awaiting, blocking
 
 logger = logging.getLogger("langmemory.formation")
 
@@ -104,15 +107,8 @@ class ModelExtractor:
         further = f"\n\n# What this application wants\n\n{instructions}" if instructions else ""
         self._system = prompt("extract") + further
 
-    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """As `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
-        return held(self._dialogue(batch, names))
-
-    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """`extract` without blocking the loop."""
-        return await aheld(self._dialogue(batch, names))
-
-    def _dialogue(self, batch: Batch, names: Sequence[str]) -> Dialogue[Reading, Extraction]:
+    def _extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Steps[Extraction]:
+        """Do as `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
         asked, cut = parts(batch)
@@ -121,7 +117,7 @@ class ModelExtractor:
             left: Batch | None = part
             while left is not None:
                 try:
-                    answered = yield self._asker, self._question(left, names)
+                    answered = yield from self._asker.asked(self._question(left, names))
                 except ExtractionError as error:
                     if left is part:  # it comes with the calls of those before it
                         error.model_calls += sum(one.model_calls for one in found)
@@ -131,6 +127,8 @@ class ModelExtractor:
                 found.append(_extraction(left, answered))
                 left = _left(left, answered.value)
         return _together(batch, found, cut)
+
+    extract, aextract = blocking(_extract), awaiting(_extract)
 
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
         texts = [spoken(turn.text) for turn in batch.turns]
@@ -145,7 +143,7 @@ def _readable(reading: Reading, batch: Batch) -> Reading:
     understands it: "I have a dog"."""
     found = _extraction(batch, Answered(value=reading, calls=1))
     if found.facts:
-        left = sift(found, batch)
+        left = without_junk(found, batch)
         if not left.facts and DANGLES in left.dropped:
             raise BadAnswerError(
                 "none of its facts can be understood alone. Call everybody by name, never I, she or my"

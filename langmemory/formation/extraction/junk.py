@@ -92,7 +92,7 @@ def _patterns() -> dict[str, _Patterns]:
     return {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
 
 
-def sift(extraction: Extraction, batch: Batch) -> Extraction:
+def without_junk(extraction: Extraction, batch: Batch) -> Extraction:
     """The extraction without junk, and for each statement left out a reason, never its text."""
     said = _Said.of(batch)
     kept: list[Fact] = []

@@ -22,20 +22,19 @@ from langmemory.changes import (
 )
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
+from langmemory.formation.edited_turns import EditedTurns, renewed
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import status
-from langmemory.formation.planning.consequences import consequences
-from langmemory.formation.planning.dependants import dependants
+from langmemory.formation.planning.consequences import consequences, dependants
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import (
     edges,
     fact_memory,
     summary_memory,
 )
-from langmemory.formation.rereading import Rereading, renewed
 from langmemory.pluralize import counted
 from langmemory.ports.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 
@@ -106,7 +105,7 @@ def plan(
 
 def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) -> Iterator[Change]:
     found = (*outcome.repeated(), *outcome.superseded())
-    before = outcome.knowledge if isinstance(outcome.knowledge, Rereading) else None
+    before = outcome.knowledge if isinstance(outcome.knowledge, EditedTurns) else None
     less = tuple(before.changes(found, outcome.facts)) if before else ()
     effects = (*less, *found)
     yield from _entities(outcome, effects)

@@ -13,12 +13,12 @@ from langmemory.changes import (
     OpenReview,
     SetStatus,
 )
+from langmemory.formation.batch import owner_of
+from langmemory.formation.contradiction.comparable import fact_key
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.contradiction.statements import fact_key
-from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.ownership import owner_of
+from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.formation.planning.comparison import supersedes_known, which_holds
-from langmemory.formation.planning.dependants import question_id
+from langmemory.formation.planning.consequences import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
 from langmemory.pluralize import counted
@@ -150,7 +150,7 @@ def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
         yield from outcome.rest_memories(rest)
 
 
-def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:
+def _who(unclear: AmbiguousName, fact: str) -> tuple[str, Options]:
     if unclear.key is not None:
         other = unclear.candidates[0]
         same = LinkEntities(key=unclear.key, same_as=other.key)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langmemory.changes import AddEdge, AddMemory, Change, Facets
-from langmemory.formation.batch import Batch
-from langmemory.formation.ownership import owner_of
-from langmemory.formation.planning.remainder import names_of
+from langmemory.formation.batch import Batch, owner_of
+from langmemory.formation.planning.residual_claims import names_of
 from langmemory.formation.relations.vocabulary import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary, digest
 from langmemory.types import Status

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from langmemory.changes import AddEntity, Change, LinkEntities
-from langmemory.formation.entities.bonds import Bonds, Introductions
 from langmemory.formation.entities.names import entity_key, within_reach
-from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.relationships import Introductions, Relationships
+from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.formation.entities.roles import SELF
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact, Knowledge
@@ -30,7 +30,7 @@ class Found:
     """Key that is compared: of the entity it is linked to."""
 
 
-class Cast:
+class BatchEntities:
     """The entities of a batch.
 
     Args:
@@ -48,13 +48,13 @@ class Cast:
         self.knowledge = knowledge
         self.similar = similar
         self.introduced = Introductions(facts)
-        self.unclear: list[Unclear] = []
+        self.unclear: list[AmbiguousName] = []
         self.links: dict[str, str] = {}
         """Key of an entity made here to the one it is the same as."""
         self._linked = knowledge.links()
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
-        self.bonds = Bonds(knowledge)
+        self.bonds = Relationships(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: dict[str, dict[str, Entity]] = {}

@@ -25,7 +25,7 @@ END = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Statement:
+class ComparableFact:
     """What formation knows of a fact."""
 
     key: str
@@ -70,9 +70,9 @@ class Statement:
     """Of the batch."""
 
     @staticmethod
-    def of_fact(fact: Fact, batch: Batch | None = None) -> Statement:
+    def of_fact(fact: Fact, batch: Batch | None = None) -> ComparableFact:
         """A fact of a batch; with it, also what was heard."""
-        return Statement(
+        return ComparableFact(
             key=fact_key(fact),
             text=fact.text,
             claims=tuple(_comparable(claim) for claim in fact.claims),
@@ -97,14 +97,14 @@ class Statement:
         )
 
     @staticmethod
-    def of_known(known: KnownFact) -> Statement:
+    def of_known(known: KnownFact) -> ComparableFact:
         """A memory."""
         memory = known.memory
         kind = str(memory.value.get("fact_kind", "fact"))
         said_at = moment(memory.value.get("said_at")) or memory.created_at
         start = _start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at)
         end, past = memory.invalid_at or END, memory.status == "superseded"
-        return Statement(
+        return ComparableFact(
             key=memory.key,
             text=memory.text,
             claims=tuple(_comparable(claim) for claim in _both_ways(known.claims)),
@@ -142,7 +142,7 @@ def key_of(text: str, turn: str) -> str:
     return f"fact/{hashlib.sha256(seed).hexdigest()[:16]}"
 
 
-def same_circle(one: Statement, other: Statement) -> bool:
+def same_circle(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether the same people may read both, and a private one has the same owner, as has how
     somebody wants to be answered: a name may be several people's."""
     if one.privacy != other.privacy:
@@ -151,7 +151,7 @@ def same_circle(one: Statement, other: Statement) -> bool:
     return not personal or one.owner == other.owner
 
 
-def asks_assistant(statement: Statement) -> bool:
+def asks_assistant(statement: ComparableFact) -> bool:
     """Whether it says how somebody wants to be answered, or no longer wants to be."""
     return any(
         normalised(claim.relation.removeprefix(NO_LONGER)).to_assistant
@@ -159,13 +159,13 @@ def asks_assistant(statement: Statement) -> bool:
     )
 
 
-def overlap_in_time(one: Statement, other: Statement) -> bool:
+def overlap_in_time(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether there is a moment at which both hold. What began before it was said is taken to have
     held when it was said."""
     return one.start == other.start or (one.start < other.end and other.start < one.end)
 
 
-def one_occasion(one: Statement, other: Statement) -> bool:
+def one_occasion(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether two events, or plans, may be the same one: not when they are told for other days."""
     if one.occasion is None or other.occasion is None:
         return True

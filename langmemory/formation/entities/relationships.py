@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from langmemory.formation.contradiction.statements import fact_key, spoken_name
+from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
 from langmemory.formation.relations.vocabulary import normalised as relation_named
@@ -124,7 +124,7 @@ class Introductions:
         return iter(self._claims.get((fact.speaker or "", fact.evidence[0], norm), ()))
 
 
-class Bonds:
+class Relationships:
     """What entities are to speakers, as far as it is known or the batch has said so far."""
 
     def __init__(self, knowledge: Knowledge) -> None:

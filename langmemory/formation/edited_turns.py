@@ -17,10 +17,10 @@ from langmemory.changes import (
     WithdrawReview,
 )
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.duplicates import Division, divide
-from langmemory.formation.planning.dependants import question_id
-from langmemory.formation.planning.reinstating import again, as_it_is, standing
+from langmemory.formation.planning.consequences import question_id
+from langmemory.formation.planning.reinstate import again, as_it_is, standing
 from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
 from langmemory.types import Entity, Namespace, Review
 
@@ -40,7 +40,7 @@ class _Held:
     """When those that do not say it were said."""
 
 
-class Rereading:
+class EditedTurns:
     """`facts.Knowledge` as if the turns of a batch had always said what they say now.
 
     A fact that they do not say any more is not there, and what gave way to it stands as it would
@@ -92,7 +92,7 @@ class Rereading:
         """
         gone: set[str] = set()
         for key, held in self._taken.items():
-            over = Statement.of_known(held.known)
+            over = ComparableFact.of_known(held.known)
             if key not in facts and not (over.past and over.end <= over.start):
                 yield Invalidate(key=key, invalid_at=over.start, reason=REASON)
                 gone.add(key)
@@ -121,7 +121,7 @@ class Rereading:
             retells = not key.startswith("fact/")
             if key in replaced or (retells and not (self._taken or self._kept)):
                 continue
-            start = Statement.of_known(known).start
+            start = ComparableFact.of_known(known).start
             yield OpenReview(
                 id=question_id("dependant", self.namespace, turn, key),
                 about="dependant",
@@ -226,7 +226,7 @@ class Rereading:
             for known, outdated, since in self._knowledge.rests_on(turn.key):
                 key = known.memory.key
                 before = found.get(key)
-                if Statement.of_known(known).never_held:
+                if ComparableFact.of_known(known).never_held:
                     self._instead[key] = None
                 elif not outdated or known.memory.status == "archived":
                     continue  # a person's decision, or one with another
@@ -277,7 +277,7 @@ class Rereading:
         for key, held in self._taken.items():
             for known in self._seen(self._knowledge.gave_way_to(key)):
                 self._restore(standing(again(known), held.known, taken, self))
-            over = Statement.of_known(held.known)
+            over = ComparableFact.of_known(held.known)
             for claim in over.claims:
                 for known in self.about(claim.subject, claim.relation):
                     if known.memory.invalid_at == over.start and "when" not in known.memory.value:
@@ -297,15 +297,15 @@ class Rereading:
 
 def divided(batch: Batch, facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     """`duplicates.divide`, where turns of the batch may have been edited since they were read."""
-    first = Rereading(knowledge, batch)
+    first = EditedTurns(knowledge, batch)
     if not first.is_needed:
         return divide(facts, knowledge)
-    return divide(facts, Rereading(knowledge, batch, divide(facts, first)))
+    return divide(facts, EditedTurns(knowledge, batch, divide(facts, first)))
 
 
 def known_now(knowledge: Knowledge, batch: Batch, division: Division) -> Knowledge:
     """What is known without the earlier words of the batch's turns."""
-    found = Rereading(knowledge, batch, division)
+    found = EditedTurns(knowledge, batch, division)
     return found if found.is_needed else knowledge
 
 
@@ -322,7 +322,7 @@ def _said(division: Division) -> Mapping[str, set[str]]:
     """The turns that say a known fact again, for the same time."""
     said: dict[str, set[str]] = {}
     for fact, known in division.repeated:
-        new, old = Statement.of_fact(fact), Statement.of_known(known)
+        new, old = ComparableFact.of_fact(fact), ComparableFact.of_known(known)
         same_end = old.past or new.end == old.end
         if new.key != old.key or (new.start == old.start and same_end):
             said.setdefault(old.key, set()).update(fact.evidence)
