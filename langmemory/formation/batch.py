@@ -9,6 +9,10 @@ from datetime import datetime
 from langmemory.ports.facts import Fact, digest
 from langmemory.types import Namespace, Privacy
 
+MOST_READ = 100_000
+"""Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
+write themselves when they paste (1 s)."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:

@@ -21,8 +21,7 @@ from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.duplicates import Division, divide
 from langmemory.formation.planning.consequences import question_id
 from langmemory.formation.planning.reinstate import again, as_it_is, standing
-from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
-from langmemory.types import Entity, Namespace, Review
+from langmemory.ports.facts import Fact, FullKnowledge, Knowledge, KnownFact, fingerprint
 
 REASON = "what it was made of says something else now"
 
@@ -48,7 +47,7 @@ class EditedTurns:
     """
 
     def __init__(
-        self, knowledge: Knowledge, batch: Batch, division: Division | None = None
+        self, knowledge: FullKnowledge, batch: Batch, division: Division | None = None
     ) -> None:
         """
         Args:
@@ -58,6 +57,8 @@ class EditedTurns:
                 there.
         """
         self._knowledge = knowledge
+        self.namespace, self.seq = knowledge.namespace, knowledge.seq
+        self.entity, self.taken_back = knowledge.entity, knowledge.taken_back
         self._batch = batch
         self._instead: dict[str, KnownFact | None] = {}
         self._taken: dict[str, _Held] = {}
@@ -130,16 +131,6 @@ class EditedTurns:
                 options={"still_true": (), "over": (Invalidate(key=key, invalid_at=start),)},
             )
 
-    # Knowledge.
-
-    @property
-    def namespace(self) -> Namespace:
-        return self._knowledge.namespace
-
-    @property
-    def seq(self) -> int:
-        return self._knowledge.seq
-
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
         found = self._seen(self._knowledge.by_fingerprint(text))
         keys = {one.memory.key for one in found}
@@ -149,9 +140,6 @@ class EditedTurns:
             for key, one in self._restored.items()
             if key not in keys and _believed(one) and fingerprint(one.memory.text) == wanted
         ]
-
-    def worded(self, text: str) -> Sequence[KnownFact]:
-        return self._seen(self._knowledge.worded(text))
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         found = self._knowledge.nearest(text, limit + len(self._instead))
@@ -179,40 +167,11 @@ class EditedTurns:
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         return self._seen(self._knowledge.derived_from(keys))
 
-    def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
-        return self._knowledge.taken_back(turn, said_at)
-
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         return self._seen(self._knowledge.gave_way_to(key))
 
-    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
-        return self._knowledge.rests_on(turn)
-
-    def asked(self, keys: Collection[str]) -> Sequence[Review]:
-        return self._knowledge.asked(keys)
-
     def by_key(self, key: str) -> KnownFact | None:
         return self._instead[key] if key in self._instead else self._knowledge.by_key(key)
-
-    def entities(self, norm: str) -> Sequence[Entity]:
-        return self._knowledge.entities(norm)
-
-    def called(self, norm: str) -> Sequence[Entity]:
-        return self._knowledge.called(norm)
-
-    def entity(self, key: str) -> Entity | None:
-        return self._knowledge.entity(key)
-
-    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        return self._knowledge.everyone(kind)
-
-    def names(self) -> Sequence[str]:
-        return self._knowledge.names()
-
-    def links(self) -> Mapping[str, str]:
-        return self._knowledge.links()
-
-    # How.
 
     def _seen(self, found: Iterable[KnownFact]) -> list[KnownFact]:
         seen = (self._instead.get(one.memory.key, one) for one in found)
@@ -288,14 +247,13 @@ class EditedTurns:
                 continue
             for known in self._seen(self._knowledge.gave_way_to(key)):
                 if known.memory.invalid_at == held.known.memory.valid_at:
-                    later = replace(known.memory, invalid_at=now.memory.valid_at)
-                    self._restore(replace(known, memory=later))
+                    self._restore(known.as_if(invalid_at=now.memory.valid_at))
 
     def _restore(self, known: KnownFact) -> None:
         self._restored[known.memory.key] = self._instead[known.memory.key] = known
 
 
-def divided(batch: Batch, facts: Sequence[Fact], knowledge: Knowledge) -> Division:
+def divided(batch: Batch, facts: Sequence[Fact], knowledge: FullKnowledge) -> Division:
     """`duplicates.divide`, where turns of the batch may have been edited since they were read."""
     first = EditedTurns(knowledge, batch)
     if not first.is_needed:
@@ -303,7 +261,7 @@ def divided(batch: Batch, facts: Sequence[Fact], knowledge: Knowledge) -> Divisi
     return divide(facts, EditedTurns(knowledge, batch, divide(facts, first)))
 
 
-def known_now(knowledge: Knowledge, batch: Batch, division: Division) -> Knowledge:
+def known_now(knowledge: FullKnowledge, batch: Batch, division: Division) -> Knowledge:
     """What is known without the earlier words of the batch's turns."""
     found = EditedTurns(knowledge, batch, division)
     return found if found.is_needed else knowledge

@@ -164,11 +164,6 @@ class Knowledge(Protocol):
         """Facts whose normalised text is the same."""
         ...
 
-    def worded(self, text: str) -> Sequence[KnownFact]:
-        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
-        embedder."""
-        ...
-
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
         ...
@@ -215,6 +210,23 @@ class Knowledge(Protocol):
         """Superseded facts whose place this one took."""
         ...
 
+    def by_key(self, key: str) -> KnownFact | None:
+        """A fact, whatever its status."""
+        ...
+
+    def entity(self, key: str) -> Entity | None:
+        """The entity of this key, links not followed."""
+        ...
+
+
+class FullKnowledge(Knowledge, Protocol):
+    """`Knowledge` with the names of its entities, and with what edits and reviews need besides."""
+
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
+        embedder."""
+        ...
+
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
         """Where a turn was edited since it was remembered, the facts made of it, whatever their
         status: each with whether it was made of earlier words, and when the first of its other turns
@@ -225,20 +237,12 @@ class Knowledge(Protocol):
         """Open questions about any of these memories."""
         ...
 
-    def by_key(self, key: str) -> KnownFact | None:
-        """A fact, whatever its status."""
-        ...
-
     def entities(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name or alias, links not followed, oldest first."""
-        ...
-
-    def entity(self, key: str) -> Entity | None:
-        """The entity of this key, links not followed."""
         ...
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
@@ -266,7 +270,7 @@ def fingerprint(text: str) -> bytes:
     return hashlib.sha256(normalised(text).encode()).digest()
 
 
-class SnapshotKnowledge(Knowledge, Protocol):
+class SnapshotKnowledge(FullKnowledge, Protocol):
     """`Knowledge` of a store, read in snapshots, with its embedder."""
 
     def prepare(self, texts: Iterable[str]) -> None:

@@ -29,7 +29,7 @@ from langmemory.errors import (
     StalePlanError,
     TurnsReadError,
 )
-from langmemory.formation import rereading, times
+from langmemory.formation import edited_turns, times
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.contradiction.pairs import Group
@@ -288,7 +288,7 @@ class Steps:
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
-            return {"division": packed(rereading.divided(_batch(state), facts, knowledge))}
+            return {"division": packed(edited_turns.divided(_batch(state), facts, knowledge))}
 
     @CONTRADICT
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
@@ -311,7 +311,7 @@ class Steps:
         """What is to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            known = rereading.known_now(knowledge, batch, division)
+            known = edited_turns.known_now(knowledge, batch, division)
             groups = grouped(division.fresh, division.grey, known, batch=batch)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
@@ -332,7 +332,7 @@ class Steps:
                 unpacked(Resolution, state["resolution"]),
                 division,
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
-                rereading.known_now(knowledge, batch, division),
+                edited_turns.known_now(knowledge, batch, division),
                 identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
                 failures=failures,

@@ -13,7 +13,7 @@ from langmemory.formation.entities.relationships import Introductions, Relations
 from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.formation.entities.roles import SELF
 from langmemory.languages.spelling import normalised
-from langmemory.ports.facts import Fact, Knowledge
+from langmemory.ports.facts import Fact, FullKnowledge
 from langmemory.types import Entity
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
@@ -42,7 +42,7 @@ class BatchEntities:
     def __init__(
         self,
         facts: Sequence[Fact],
-        knowledge: Knowledge,
+        knowledge: FullKnowledge,
         similar: Similar | None,
     ) -> None:
         self.knowledge = knowledge

@@ -23,7 +23,7 @@ from langmemory.formation.relations.vocabulary import normalised as relation_nam
 from langmemory.formation.wording import is_host
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised
-from langmemory.ports.facts import Claim, Fact, Knowledge
+from langmemory.ports.facts import Claim, Fact, FullKnowledge
 
 
 class FactNames:
@@ -243,7 +243,7 @@ def _says_name(fact: Fact) -> bool:
 
 def resolve(
     facts: Sequence[Fact],
-    knowledge: Knowledge,
+    knowledge: FullKnowledge,
     *,
     similar: Similar | None = None,
 ) -> Resolution:

@@ -18,7 +18,7 @@ from langmemory.formation.asking.asker import (
     Question,
 )
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.batch import Batch, Turn, kept_close
+from langmemory.formation.batch import MOST_READ, Batch, Turn, kept_close
 from langmemory.formation.entities.roles import SELF
 from langmemory.formation.extraction.answers import (
     SCHEMA,
@@ -40,7 +40,6 @@ from langmemory.formation.extraction.transcript import (
 )
 from langmemory.formation.prompts import prompt
 from langmemory.formation.repetition import joined
-from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.times import find
 from langmemory.languages import detect_language
 from langmemory.ports.facts import (

@@ -12,8 +12,7 @@ from dataclasses import replace
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG
 from langmemory.context.tokens import CUT_BEFORE
-from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.rules.clauses import MOST_READ
+from langmemory.formation.batch import MOST_READ, Batch, Turn
 from langmemory.languages.passages import passages
 
 NAME_CHARS = 60

@@ -24,7 +24,7 @@ from langmemory.formation.planning.consequences import dependants
 from langmemory.formation.planning.reinstate import corrected_since, restored
 from langmemory.formation.planning.residual_claims import residual_claims
 from langmemory.formation.planning.writing import rest_memories
-from langmemory.ports.facts import Knowledge
+from langmemory.ports.facts import FullKnowledge
 
 MOST_CLAIMS = 50
 """Of one fact that are looked at: what somebody says has a few, an application's graph any number."""
@@ -33,7 +33,7 @@ MOST_CLAIMS = 50
 def catch_up(
     back: Sequence[ComparableFact],
     learned_since: Callable[[str, str], bool],
-    knowledge: Knowledge,
+    knowledge: FullKnowledge,
     now: datetime,
 ) -> Iterator[Change]:
     """What becomes of facts that are believed again, and of what was learned since they were not.
@@ -59,7 +59,7 @@ def catch_up(
 
 
 def _beside(
-    mine: ComparableFact, learned_since: Callable[[str, str], bool], knowledge: Knowledge
+    mine: ComparableFact, learned_since: Callable[[str, str], bool], knowledge: FullKnowledge
 ) -> Iterator[ComparableFact]:
     """What was learned since of whom a fact speaks, and is to be compared with it."""
     seen = {mine.key}
@@ -75,7 +75,7 @@ def _beside(
                 seen.add(key)
 
 
-def _takes_back(correction: ComparableFact, mine: ComparableFact, knowledge: Knowledge) -> bool:
+def _takes_back(correction: ComparableFact, mine: ComparableFact, knowledge: FullKnowledge) -> bool:
     """Whether a correction names a fact, or has taken nothing else back."""
     if is_named(values_of(correction, mine), correction):
         return True
@@ -84,7 +84,7 @@ def _takes_back(correction: ComparableFact, mine: ComparableFact, knowledge: Kno
 
 
 def _ended(
-    mine: ComparableFact, others: Sequence[ComparableFact], knowledge: Knowledge, now: datetime
+    mine: ComparableFact, others: Sequence[ComparableFact], knowledge: FullKnowledge, now: datetime
 ) -> Iterator[Change]:
     """First the end of the fact itself, which then stands against less."""
     ends = [pair for one in others if (pair := compared(one, mine)) and _goes(pair, pair.old)]
@@ -117,7 +117,7 @@ def _goes(pair: Pair, one: ComparableFact) -> bool:
     return pair.verdict == "supersedes" and pair.loser is one
 
 
-def _rest(pair: Pair, knowledge: Knowledge) -> Iterator[Change]:
+def _rest(pair: Pair, knowledge: FullKnowledge) -> Iterator[Change]:
     known = knowledge.by_key(pair.old.key)
     if known is not None and not pair.old.past:
         told = set(pair.new.claims)

@@ -22,7 +22,7 @@ from langmemory.formation.relations.vocabulary import canonical
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.languages import detect_language, is_unspaced
 from langmemory.languages.spelling import normalised
-from langmemory.ports.facts import Claim, Fact, Knowledge
+from langmemory.ports.facts import Claim, Fact, FullKnowledge
 from langmemory.types import Memory
 
 LONGEST_NAME: Final = 80
@@ -39,7 +39,7 @@ def still_claimed(
     before: str,
     claims: Sequence[Claim],
     entities: Mapping[str, tuple[str, str]],
-    knowledge: Knowledge,
+    knowledge: FullKnowledge,
     now: datetime,
 ) -> list[Change]:
     """Entities, mentions and edges of a memory by its other words, the earlier ones being gone.
@@ -81,7 +81,7 @@ class _Words:
         before: str,
         memory: Memory,
         entities: Mapping[str, tuple[str, str]],
-        knowledge: Knowledge,
+        knowledge: FullKnowledge,
     ) -> None:
         was, now = (wording(text, detect_language(text).code) for text in (before, memory.text))
         self.are_turned = was.negated != now.negated or (
