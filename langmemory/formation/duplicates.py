@@ -19,37 +19,32 @@ from langmemory.formation.contradiction.comparable import (
     same_circle,
     spoken_name,
 )
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.formation.repetition import returns
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
 from langmemory.languages.language import word_set
-from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
+from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact, fingerprint
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DuplicateOptions:
-    """When two facts say the same. Cosines are of the store's embedder, -1..1."""
-
-    same: float = 0.98
-    """At least this near, they do, unless numbers, dates, names or negation differ."""
-    grey: float = 0.88
-    """At least this near, they do when their words agree, too; else it is asked."""
-    overlap: float = 0.8
-    """Share of the longer text's content words that both have to have in the grey zone, 0..1; one
-    has no word then that the other lacks ("in the morning", "in the evening")."""
-    neighbours: int = 5
-    """Nearest facts looked at for each."""
-    details: int = 2
-    """Words that one of two facts of the same claim may have beyond it for them to be asked about;
-    with more it says something else besides."""
-    reworded: float = 0.7
-    """Cosine from which two of these words are asked about, and not only one."""
-    repeat_weight: float = 0.5
-    """What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
-    most_confident: float = 0.99
-    """What repetition alone can lead to."""
-
+SAME: Final = 0.98
+"""Cosine of the store's embedder, -1..1. At least this near, two facts say the same, unless numbers,
+dates, names or negation differ."""
+GREY: Final = 0.88
+"""At least this near, they do when their words agree, too; else it is asked."""
+OVERLAP: Final = 0.8
+"""Share of the longer text's content words that both have to have in the grey zone, 0..1; one has no
+word then that the other lacks ("in the morning", "in the evening")."""
+NEIGHBOURS: Final = 5
+"""Nearest facts looked at for each."""
+DETAILS: Final = 2
+"""Words that one of two facts of the same claim may have beyond it for them to be asked about; with
+more it says something else besides."""
+REWORDED: Final = 0.7
+"""Cosine from which two of these words are asked about, and not only one."""
+REPEAT_WEIGHT: Final = 0.5
+"""What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
+MOST_CONFIDENT: Final = 0.99
+"""What repetition alone can lead to."""
 
 _FILLERS: Final = word_set(
     """current currently now nowadays day present presently actually really city town village company
@@ -58,8 +53,6 @@ _FILLERS: Final = word_set(
     aktuell derzeit momentan stadt firma beruf namen heißt actualmente ciudad empresa nombre llama"""
 )
 """Words that tell nothing beside the claim of a fact."""
-
-OPTIONS: Final = DuplicateOptions()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,8 +100,8 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
 
 def as_good_as_same(statement: ComparableFact, knowledge: Knowledge) -> Iterator[KnownFact]:
     """What is known in nearly the words of a fact, as an embedder says."""
-    for known, cosine in knowledge.nearest(statement.text, OPTIONS.neighbours):
-        if cosine < OPTIONS.same:
+    for known, cosine in knowledge.nearest(statement.text, NEIGHBOURS):
+        if cosine < SAME:
             break
         yield known
 
@@ -123,14 +116,14 @@ def plain_twins(statement: ComparableFact, alike: Iterable[KnownFact]) -> Iterat
             yield one
 
 
-def confirmed(confidence: float, by: float, options: DuplicateOptions = OPTIONS) -> float:
+def confirmed(confidence: float, by: float) -> float:
     """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
 
-    ``1 - (1 - confidence) * (1 - weight * by)``, at most ``most_confident`` and never less than
+    ``1 - (1 - confidence) * (1 - weight * by)``, at most `MOST_CONFIDENT` and never less than
     before.
     """
-    risen = 1 - (1 - confidence) * (1 - options.repeat_weight * by)
-    return max(confidence, min(options.most_confident, round(risen, 4)))
+    risen = 1 - (1 - confidence) * (1 - REPEAT_WEIGHT * by)
+    return max(confidence, min(MOST_CONFIDENT, round(risen, 4)))
 
 
 def _distinct(facts: Sequence[Fact]) -> list[Fact]:
@@ -179,13 +172,7 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     for claim in fact.claims[:1]:
         about = [
             (known, ComparableFact.of_known(known))
-            for known in knowledge.about(
-                claim.subject,
-                claim.relation,
-                also=claim.object if claim.object_is_entity else None,
-                literal=None if claim.object_is_entity else claim.object,
-                past=True,
-            )
+            for known in _claiming(claim, knowledge, past=True)
         ]
         for known, other in about:  # the turn is read once more, and it gave way since
             if other.past and _is_of_its_turns(statement, other):
@@ -195,6 +182,12 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
             if may_be and _says_the_same(statement, other):
                 return known
     return _taken_back(fact, statement, knowledge)
+
+
+def _claiming(claim: Claim, knowledge: Knowledge, *, past: bool = False) -> Iterable[KnownFact]:
+    """What is known of the same subject, relation and object."""
+    key, literal = (claim.object, None) if claim.object_is_entity else (None, claim.object)
+    return knowledge.about(claim.subject, claim.relation, also=key, literal=literal, past=past)
 
 
 def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> KnownFact | None:
@@ -234,9 +227,9 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
     statement = ComparableFact.of_fact(fact)
     mine = wording(fact.text, fact.language)
     doubtful: tuple[KnownFact, float, bool] | None = None
-    for known, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours):
+    for known, cosine in knowledge.nearest(fact.text, NEIGHBOURS):
         other = ComparableFact.of_known(known)
-        if cosine < OPTIONS.grey:
+        if cosine < GREY:
             break
         if not _is_fact(known) or not _same_scope(statement, other):
             continue
@@ -245,8 +238,8 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
         theirs = wording(other.text, other.language)
         if mine.speaks_of_others(theirs):
             continue
-        worded_alike = mine.overlap(theirs) >= OPTIONS.overlap and not mine.swaps_words(theirs)
-        if mine.agrees(theirs) and (cosine >= OPTIONS.same or worded_alike):
+        worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
+        if mine.agrees(theirs) and (cosine >= SAME or worded_alike):
             return known, cosine, True
         doubtful = doubtful or (known, cosine, False)
     return doubtful
@@ -259,12 +252,7 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
     mine = wording(fact.text, fact.language)
     near = None
     for claim in fact.claims[:1]:
-        for known in knowledge.about(
-            claim.subject,
-            claim.relation,
-            also=claim.object if claim.object_is_entity else None,
-            literal=None if claim.object_is_entity else claim.object,
-        ):
+        for known in _claiming(claim, knowledge):
             other = ComparableFact.of_known(known)
             theirs = wording(other.text, other.language)
             if not _is_fact(known) or not _same_scope(statement, other):
@@ -272,16 +260,16 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
             if claim not in other.claims or not mine.agrees(theirs):
                 continue
             more = _beyond_claim(statement) - _beyond_claim(other)
-            if len(more) > OPTIONS.details or more & mine.names or more & mine.numbers:
+            if len(more) > DETAILS or more & mine.names or more & mine.numbers:
                 continue
             if len(more) > 1:
                 near = near or {
                     one.memory.key: cosine
-                    for one, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours)
+                    for one, cosine in knowledge.nearest(fact.text, NEIGHBOURS)
                 }
-                if near.get(known.memory.key, 0.0) < OPTIONS.reworded:
+                if near.get(known.memory.key, 0.0) < REWORDED:
                     continue
-            return known, OPTIONS.grey, False
+            return known, GREY, False
     return None
 
 
@@ -291,14 +279,10 @@ def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Kn
     old, new = ComparableFact.of_known(known), ComparableFact.of_fact(fact)
     if old.key == new.key:
         return False
-    first, last = (new, old) if _is_late(new, old) else (old, new)
+    is_late = new.said_at < old.said_at and new.start < old.start  # though it is read only now
+    first, last = (new, old) if is_late else (old, new)
     between = (*map(ComparableFact.of_fact, before), *_known_between(first, last, new, knowledge))
     return returns(first, last, between)
-
-
-def _is_late(new: ComparableFact, old: ComparableFact) -> bool:
-    """Whether a statement was made before what is known, though it is read only now."""
-    return new.said_at < old.said_at and new.start < old.start
 
 
 def _known_between(
@@ -307,7 +291,7 @@ def _known_between(
     """Of what is known, what may end the first of two that say the same: what began again after it
     was over, and of news that comes late, what took its place."""
     for claim in new.claims[:1]:
-        relation = normalised(claim.relation)
+        relation = relation_named(claim.relation)
         over = relation.ends or claim.relation.removeprefix(NO_LONGER)
         if over == claim.relation and not (first is new and relation.is_single):
             continue

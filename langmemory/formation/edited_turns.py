@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from langmemory.changes import (
     AddMemory,
@@ -147,22 +148,10 @@ class EditedTurns:
         return [(one, cosine) for one, cosine in seen if one is not None][:limit]
 
     def about(
-        self,
-        subject: str,
-        relation: str | None = None,
-        *,
-        also: str | None = None,
-        literal: str | None = None,
-        corrects: bool = False,
-        past: bool = False,
-        either: bool = False,
+        self, subject: str, relation: str | None = None, *, past: bool = False, **only: Any
     ) -> Sequence[KnownFact]:
-        asked = self._knowledge.about(
-            subject, relation, also=also, literal=literal, corrects=corrects,
-            past=past or self.is_needed, either=either,
-        )  # fmt: skip
-        found = self._seen(asked)
-        return found if past else [one for one in found if _believed(one)]
+        known = self._knowledge.about(subject, relation, past=past or self.is_needed, **only)
+        return [one for one in self._seen(known) if past or _believed(one)]
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         return self._seen(self._knowledge.derived_from(keys))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from langmemory.formation.contradiction.comparable import ComparableFact, words_of
-from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.ports.facts import Claim, Fact, fingerprint
 
 
@@ -44,7 +44,7 @@ def _told(fact: Fact) -> ComparableFact:
     if fact.ends:
         claims = (
             claim
-            if normalised(claim.relation).ends or claim.relation.startswith(NO_LONGER)
+            if relation_named(claim.relation).ends or claim.relation.startswith(NO_LONGER)
             else replace(claim, relation=NO_LONGER + claim.relation)
             for claim in fact.claims
         )
@@ -71,7 +71,7 @@ def _ends(one: ComparableFact, other: ComparableFact) -> bool:
 
 
 def _stands_against(mine: Claim, theirs: Claim) -> bool:
-    ours, relation = normalised(mine.relation), normalised(theirs.relation)
+    ours, relation = relation_named(mine.relation), relation_named(theirs.relation)
     if words_of(mine.object) != words_of(theirs.object):
         return ours.name == relation.name and relation.is_single
     return (

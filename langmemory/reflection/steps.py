@@ -37,11 +37,11 @@ from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import (
     STATEMENTS,
     Identities,
+    NameJudge,
     NamePair,
     identified,
     pairs_of,
 )
-from langmemory.formation.entities.judging import NameJudge
 from langmemory.formation.entities.names import within_reach
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve

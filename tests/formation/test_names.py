@@ -9,13 +9,14 @@ import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
 from langmemory.formation.entities.identity import (
+    REASON_CHARACTERS,
     Identity,
+    ModelNameJudge,
     NamePair,
     SameName,
     identified,
     pairs_of,
 )
-from langmemory.formation.entities.judging import REASON_CHARACTERS, ModelNameJudge
 from langmemory.formation.entities.names import entity_key
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve

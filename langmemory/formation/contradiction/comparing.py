@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 from langmemory.formation.contradiction.comparable import (
     END,
@@ -15,7 +14,7 @@ from langmemory.formation.contradiction.comparable import (
 )
 from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
 from langmemory.formation.entities.roles import SHARED_ROLES
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, relation_named
 from langmemory.formation.wording import PAST_CUES, wording
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
@@ -60,7 +59,7 @@ def _claims_compared(
     same_object = _same_object(mine, theirs)
     if _calls_off(mine, theirs):
         return _called_off(new, old) if same_object else None
-    if normalised(mine.relation).opposite == theirs.relation:
+    if relation_named(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
     if mine.relation == theirs.relation and same_object:
         return _limited(new, old)
@@ -68,7 +67,7 @@ def _claims_compared(
         return None
     if not overlap_in_time(new, old):
         return None
-    relation = normalised(mine.relation)
+    relation = relation_named(mine.relation)
     if not relation.is_single and not _may_exclude(new, mine, old, theirs, relation):
         return None
     return _values_compared(new, mine, old, theirs, relation)
@@ -118,7 +117,7 @@ def _values_compared(
             pair, verdict="supersedes", until=new.said_at, reason="told later, as a change"
         )
     if second is old and not _is_history(new, old):
-        return replace(pair, until=_never(old), reason="said later, of an earlier time")
+        return replace(pair, until=old.start, reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
     if _shared_role(mine.subject) and not speaks_of_change(second):
@@ -194,7 +193,7 @@ def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim)
             return replace(pair, until=old.start, reason="the plan may be off")
         if old.dated or new.said_at <= old.said_at:
             return None  # an earlier time of the same is over, this one began later
-        return replace(pair, until=_never(old), reason="over before it was said to hold")
+        return replace(pair, until=old.start, reason="over before it was said to hold")
     if new.corrects:
         return _corrected(pair)
     if new.said_at < old.told_at:
@@ -222,8 +221,8 @@ def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> boo
 def _corrected(pair: Pair) -> Pair:
     """The known fact never was true, unless it was said again after the correction."""
     if pair.new.said_at < pair.old.told_at:
-        return replace(pair, until=_never(pair.old), reason=SAID_AGAIN)
-    return replace(pair, verdict="supersedes", until=_never(pair.old), reason=NEVER_TRUE)
+        return replace(pair, until=pair.old.start, reason=SAID_AGAIN)
+    return replace(pair, verdict="supersedes", until=pair.old.start, reason=NEVER_TRUE)
 
 
 def _takes_back(old: ComparableFact, new: ComparableFact) -> bool:
@@ -275,7 +274,7 @@ def _calls_off(mine: Claim, theirs: Claim) -> bool:
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
-    return theirs.relation in normalised(mine.relation).ended
+    return theirs.relation in relation_named(mine.relation).ended
 
 
 def _allowed(pair: Pair) -> Pair | None:
@@ -294,11 +293,6 @@ def _allowed(pair: Pair) -> Pair | None:
     return pair
 
 
-def _never(old: ComparableFact) -> datetime:
-    """The end of what never was true: its beginning."""
-    return old.start
-
-
 def _same_object(one: Claim, other: Claim) -> bool:
     if one.object_is_entity == other.object_is_entity:
         return one.object == other.object
@@ -314,7 +308,7 @@ def _may_mean(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Cla
             continue
         if words <= set(split_words(other.text)):
             return True
-        relation = normalised(theirs.relation)
+        relation = relation_named(theirs.relation)
         named = {word for phrase in relation.phrases for word in phrase.split("_")}
         if claim is mine and relation.is_single and words <= named:
             return True

@@ -14,8 +14,7 @@ from typing import Literal
 
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named, snake
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 

@@ -18,8 +18,13 @@ from langmemory.formation.entities.roles import (
     Role,
     role_in,
 )
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import (
+    NO_LONGER,
+    PLANNED,
+    canonical,
+    relation_named,
+    snake,
+)
 from langmemory.formation.wording import is_host
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised

@@ -35,7 +35,7 @@ from langmemory.formation.extraction.stance_words import (
     SUPPOSED,
     WAS,
 )
-from langmemory.formation.relations.vocabulary import Relation, normalised, snake
+from langmemory.formation.relations.vocabulary import Relation, relation_named, snake
 from langmemory.formation.wording import NEGATIONS, is_host, is_passing, without_apostrophes
 from langmemory.languages import LANGUAGES, primary, split_words
 from langmemory.languages.language import word_set
@@ -83,7 +83,7 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
         relation: a name or phrase of the relation.
         language: BCP 47 of the text.
     """
-    named = normalised(relation)
+    named = relation_named(relation)
     own = frozenset(snake(relation).split("_")) - _JOINING
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):

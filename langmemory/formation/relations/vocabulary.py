@@ -120,19 +120,6 @@ def _relations() -> tuple[Relation, ...]:
 RELATIONS: Final[tuple[Relation, ...]] = _relations()
 
 
-__all__ = [
-    "AT_TIMES",
-    "BY_NAME",
-    "NO_LONGER",
-    "PLANNED",
-    "TO_ASSISTANT",
-    "Relation",
-    "Values",
-    "canonical",
-    "normalised",
-    "snake",
-]
-
 BY_NAME: dict[str, Relation] = {relation.name: relation for relation in RELATIONS}
 """The relations known, by canonical name."""
 
@@ -159,7 +146,7 @@ _AUXILIARY = word_set("""is are was were be been being am has have had current c
 
 
 @lru_cache(maxsize=4096)
-def normalised(relation: str) -> Relation:
+def relation_named(relation: str) -> Relation:
     """The relation of this name or phrase; an unknown one keeps its words as snake_case.
 
     "is currently living in" → ``lives_in``; "favorite colour" → ``favourite_colour``, of which
@@ -168,7 +155,7 @@ def normalised(relation: str) -> Relation:
     name = snake(relation)
     for stance in (NO_LONGER, PLANNED, AT_TIMES):
         if name.startswith(stance):
-            plain = normalised(name.removeprefix(stance))
+            plain = relation_named(name.removeprefix(stance))
             unknown = stance == PLANNED and plain.values == "unknown"
             return Relation(
                 name=stance + plain.name,
@@ -195,7 +182,7 @@ def normalised(relation: str) -> Relation:
 
 def canonical(claim: Claim) -> Claim:
     """The claim under its relation's canonical name, turned round where it is kept as its inverse."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.inverse_of is not None and claim.object_is_entity:
         return Claim(subject=claim.object, relation=relation.inverse_of, object=claim.subject)
     return replace(claim, relation=relation.name)

@@ -25,8 +25,7 @@ from langmemory.formation.relations.questions import (
     plain_words,
     relations_asked,
 )
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named
 from langmemory.languages import is_unspaced, split_words
 from langmemory.languages.spelling import normalised
 from langmemory.ports.candidates import ClaimQuery, Found, Ids

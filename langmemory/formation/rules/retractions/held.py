@@ -9,7 +9,7 @@ from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import SELF
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
 from langmemory.languages.spelling import normalised as normalised_name
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
@@ -26,7 +26,7 @@ class Told(Protocol):
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
-        """Entities of this normalised name."""
+        """Entities of this relation_named name."""
         ...
 
     def entity(self, key: str) -> Entity | None:
@@ -61,7 +61,7 @@ class Held:
 
     @property
     def relation(self) -> str:
-        return normalised(self.claim.relation.removeprefix(PLANNED)).name
+        return relation_named(self.claim.relation.removeprefix(PLANNED)).name
 
 
 def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
@@ -95,7 +95,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
         claim = _named(first, knowledge)
         if claim is not None:
             to_me = first.object_is_entity and first.object in me
-            if to_me and normalised(first.relation).symmetric:
+            if to_me and relation_named(first.relation).symmetric:
                 to_me, first = False, replace(first, subject=first.object, object=first.subject)
                 claim = replace(claim, subject=claim.object, object=claim.subject)
             yield Held(
